@@ -131,7 +131,7 @@ func (o *checkOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 		return err
 	}
 	opt.Select, opt.Ignore = o.choose, o.ignore
-	var baseline *report.Baseline
+	var baseline report.Baseline
 	if o.baseline != "" {
 		data, _, err := safefile.Read(o.baseline)
 		if err != nil {

@@ -36,7 +36,7 @@ func (c *Check) WriteGitHub(w io.Writer) error {
 
 // githubText escapes a command's message as the runner unescapes it.
 func githubText(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(shown(s))
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(visible.Text(s))
 }
 
 // githubProperty escapes a command's property.
@@ -44,24 +44,19 @@ func githubProperty(s string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(githubText(s))
 }
 
-// shown returns a stranger's text as it may be shown.
-func shown(s string) string { return visible.Text(s) }
-
 // explain returns the full text of a finding: what is wrong, its effect, and how it is repaired.
 func (c *Check) explain(f *rules.Finding) string {
-	return sentence(shown(f.Text())) + " " + sentence(f.Effect()) + " " + sentence(c.repair(f))
+	return sentence(visible.Text(f.Text())) + " " + sentence(f.Effect()) + " " + sentence(c.repair(f))
 }
 
 // repair returns how a finding is repaired, with the command if there is one.
 func (c *Check) repair(f *rules.Finding) string {
-	if c.Command == nil {
-		return f.Repair()
+	if c.Command != nil {
+		if command := c.Command(f); command != "" {
+			return f.Repair() + ": " + command
+		}
 	}
-	command := c.Command(f)
-	if command == "" {
-		return f.Repair()
-	}
-	return f.Repair() + ": " + command
+	return f.Repair()
 }
 
 // sentence turns a phrase into a sentence.
@@ -79,46 +74,30 @@ func sentence(s string) string {
 // gitlabIssue is an entry of a GitLab Code Quality report (docs.gitlab.com, "Code Quality
 // report format").
 type gitlabIssue struct {
-	Description string         `json:"description"`
-	Check       string         `json:"check_name"`
-	Fingerprint string         `json:"fingerprint"`
-	Severity    string         `json:"severity"`
-	Location    gitlabLocation `json:"location"`
-}
-
-type gitlabLocation struct {
-	Path  string      `json:"path"`
-	Lines gitlabLines `json:"lines"`
-}
-
-type gitlabLines struct {
-	Begin int `json:"begin"`
+	Description string `json:"description"`
+	Check       string `json:"check_name"`
+	Fingerprint string `json:"fingerprint"`
+	Severity    string `json:"severity"`
+	Location    struct {
+		Path  string `json:"path"`
+		Lines struct {
+			Begin int `json:"begin"`
+		} `json:"lines"`
+	} `json:"location"`
 }
 
 // WriteGitLab writes a Code Quality report: one list. Of findings with the same fingerprint
 // GitLab shows only the first, so those that are alike are numbered; a line number is not part
 // of it, or a moved line would be a new finding. inTree returns a path from the work tree.
 func (c *Check) WriteGitLab(w io.Writer, inTree func(path string) string) error {
-	list := make([]gitlabIssue, 0, len(c.Findings))
-	prints := newFingerprints()
+	list := make([]gitlabIssue, len(c.Findings))
+	prints := fingerprints{}
+	severities := [...]string{rules.Info: "info", rules.Warning: "minor", rules.Error: "major"}
 	for i := range c.Findings {
-		f := &c.Findings[i]
-		path := strings.TrimPrefix(slashed(inTree(f.Path)), "./")
-		list = append(list, gitlabIssue{
-			Description: c.explain(f), Check: "stchat/" + f.Rule.String(), Fingerprint: prints.next(f, text(path)), Severity: gitlabSeverity(f.Severity),
-			Location: gitlabLocation{path, gitlabLines{max(1, f.Line)}},
-		})
+		f, issue := &c.Findings[i], &list[i]
+		issue.Location.Path, issue.Location.Lines.Begin = strings.TrimPrefix(slashed(inTree(f.Path)), "./"), max(1, f.Line)
+		issue.Description, issue.Check, issue.Severity = c.explain(f), "stchat/"+f.Rule.String(), severities[f.Severity]
+		issue.Fingerprint = prints.next(f, issue.Location.Path)
 	}
 	return jsondoc.Write(w, list, "  ")
-}
-
-func gitlabSeverity(s rules.Severity) string {
-	switch s {
-	case rules.Error:
-		return "major"
-	case rules.Warning:
-		return "minor"
-	default:
-		return "info"
-	}
 }

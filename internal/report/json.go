@@ -119,8 +119,9 @@ func slashed(path string) string { return filepath.ToSlash(filepath.Clean(path))
 // place of its file and what is wrong.
 type fingerprint struct{ rule, place, message string }
 
-func fingerprintOf(f *rules.Finding) fingerprint {
-	return fingerprint{f.Rule.String(), text(place(f.Path)), text(f.Message)}
+// fingerprintOf returns the fingerprint of a finding in the file that is known as place.
+func fingerprintOf(f *rules.Finding, place string) fingerprint {
+	return fingerprint{f.Rule.String(), text(place), text(f.Message)}
 }
 
 // place returns the end of a path, which does not depend on where the user folder is: the
@@ -144,23 +145,21 @@ func text(s string) string { return strings.Map(func(r rune) rune { return r }, 
 // its own.
 type fingerprints map[fingerprint]int
 
-func newFingerprints() fingerprints { return fingerprints{} }
-
 // next returns the fingerprint of a finding in the file that is known as place.
 func (p fingerprints) next(f *rules.Finding, place string) string {
-	key := fingerprint{f.Rule.String(), place, text(f.Message)}
+	key := fingerprintOf(f, place)
 	p[key]++
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d", key.rule, key.place, key.message, p[key]))
 	return hex.EncodeToString(sum[:16])
 }
 
-// Baseline is the findings of an earlier check.
-type Baseline struct{ known map[fingerprint]int }
+// Baseline is how often an earlier check found what.
+type Baseline map[fingerprint]int
 
 // ReadBaseline reads a baseline: the JSON lines that check wrote (WriteJSON).
 // Its summary, and blank lines, are skipped. The error names the line.
-func ReadBaseline(data []byte) (*Baseline, error) {
-	b := &Baseline{known: map[fingerprint]int{}}
+func ReadBaseline(data []byte) (Baseline, error) {
+	b := Baseline{}
 	number := 0
 	for line := range bytes.Lines(data) {
 		number++
@@ -183,7 +182,7 @@ func ReadBaseline(data []byte) (*Baseline, error) {
 			values[i] = s
 		}
 		n, _ := rawjson.Int(rawjson.Value(line, "count"))
-		b.known[fingerprint{values[0], values[1], values[2]}] += max(1, n)
+		b[fingerprint{values[0], values[1], values[2]}] += max(1, n)
 	}
 	return b, nil
 }
@@ -191,10 +190,10 @@ func ReadBaseline(data []byte) (*Baseline, error) {
 // New returns the findings that the baseline does not have, in their order, and
 // the number of the others. Of findings that are alike as many are known as the
 // baseline has.
-func (b *Baseline) New(list []rules.Finding) (fresh []rules.Finding, known int) {
-	left := maps.Clone(b.known)
+func (b Baseline) New(list []rules.Finding) (fresh []rules.Finding, known int) {
+	left := maps.Clone(b)
 	for _, f := range list {
-		key := fingerprintOf(&f)
+		key := fingerprintOf(&f, place(f.Path))
 		n := min(left[key], f.Count())
 		left[key] -= n
 		known += n

@@ -6,26 +6,28 @@ import (
 	"io"
 
 	"stchat/internal/rules"
+	"stchat/internal/visible"
 )
 
 // The part of JUnit's XML that CI servers read.
 type (
 	junitSuites struct {
-		XMLName  xml.Name     `xml:"testsuites"`
-		Name     string       `xml:"name,attr"`
-		Tests    int          `xml:"tests,attr"`
-		Failures int          `xml:"failures,attr"`
-		Errors   int          `xml:"errors,attr"`
-		Suites   []junitSuite `xml:"testsuite"`
+		XMLName xml.Name `xml:"testsuites"`
+		Name    string   `xml:"name,attr"`
+		junitCounts
+		Suites []junitSuite `xml:"testsuite"`
 	}
 	junitSuite struct {
-		Name     string      `xml:"name,attr"`
-		Tests    int         `xml:"tests,attr"`
-		Failures int         `xml:"failures,attr"`
-		Errors   int         `xml:"errors,attr"`
-		Cases    []junitCase `xml:"testcase"`
+		Name string `xml:"name,attr"`
+		junitCounts
+		Cases []junitCase `xml:"testcase"`
 
 		names map[string]int // how many cases have a name
+	}
+	junitCounts struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Errors   int `xml:"errors,attr"`
 	}
 	junitCase struct {
 		Name    string        `xml:"name,attr"`
@@ -50,7 +52,7 @@ func (c *Check) WriteJUnit(w io.Writer) error {
 	suite := func(path string) *junitSuite {
 		s := suites[path]
 		if s == nil {
-			s = &junitSuite{Name: shown(slashed(path))}
+			s = &junitSuite{Name: visible.Text(slashed(path))}
 			suites[path] = s
 			order = append(order, path)
 		}
@@ -65,20 +67,26 @@ func (c *Check) WriteJUnit(w io.Writer) error {
 		s.add(c.junitCase(f, s.Name))
 	}
 	all := junitSuites{Name: "stchat check"}
+	finish := func(s *junitSuite) {
+		all.Suites = append(all.Suites, *s)
+		all.Tests += s.Tests
+		all.Failures += s.Failures
+		all.Errors += s.Errors
+	}
 	for _, path := range order {
 		s := suites[path]
 		if len(s.Cases) == 0 {
 			s.add(junitCase{Name: "check", Class: s.Name})
 		}
-		all.add(*s)
+		finish(s)
 	}
 	if len(c.Errs) > 0 {
 		s := &junitSuite{Name: "stchat"}
 		for _, err := range c.Errs {
-			text := shown(err.Error())
+			text := visible.Text(err.Error())
 			s.add(junitCase{Name: "read", Class: s.Name, Error: &junitFailure{Message: text, Type: "trouble", Text: text}})
 		}
-		all.add(*s)
+		finish(s)
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
@@ -106,7 +114,7 @@ func (c *Check) junitCase(f *rules.Finding, class string) junitCase {
 		t.Out = f.Severity.String() + ": " + c.explain(f)
 		return t
 	}
-	t.Failure = &junitFailure{Message: shown(f.Text()), Type: f.Severity.String(), Text: c.explain(f)}
+	t.Failure = &junitFailure{Message: visible.Text(f.Text()), Type: f.Severity.String(), Text: c.explain(f)}
 	return t
 }
 
@@ -127,11 +135,4 @@ func (s *junitSuite) add(t junitCase) {
 	if t.Error != nil {
 		s.Errors++
 	}
-}
-
-func (s *junitSuites) add(suite junitSuite) {
-	s.Suites = append(s.Suites, suite)
-	s.Tests += suite.Tests
-	s.Failures += suite.Failures
-	s.Errors += suite.Errors
 }

@@ -66,7 +66,7 @@ func (c *Check) WriteMarkdown(w io.Writer) error {
 // markdown returns a text as a cell of a table: on one line, and nothing in it means anything.
 func markdown(s string) string {
 	var b strings.Builder
-	for _, r := range visible.Clip(shown(s), markdownCell) {
+	for _, r := range visible.Clip(visible.Text(s), markdownCell) {
 		if strings.ContainsRune("\\`*_{}[]<>()#+.!|~&:@$\"^", r) {
 			b.WriteByte('\\')
 		}

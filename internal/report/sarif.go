@@ -8,6 +8,7 @@ import (
 
 	"stchat/internal/jsondoc"
 	"stchat/internal/rules"
+	"stchat/internal/visible"
 )
 
 // The part of SARIF 2.1.0 that is written (OASIS, sections 3.13 to 3.51).
@@ -18,12 +19,11 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool        sarifTool         `json:"tool"`
-		Invocations []sarifInvocation `json:"invocations"`
-		Results     []sarifResult     `json:"results"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
+		Tool struct {
+			Driver sarifDriver `json:"driver"`
+		} `json:"tool"`
+		Invocations [1]sarifInvocation `json:"invocations"`
+		Results     []sarifResult      `json:"results"`
 	}
 	sarifDriver struct {
 		Name    string      `json:"name"`
@@ -32,13 +32,13 @@ type (
 		Rules   []sarifRule `json:"rules"`
 	}
 	sarifRule struct {
-		ID      string          `json:"id"`
-		Short   sarifText       `json:"shortDescription"`
-		Full    sarifText       `json:"fullDescription"`
-		Help    sarifText       `json:"help"`
-		HelpURI string          `json:"helpUri,omitempty"`
-		Default sarifDefault    `json:"defaultConfiguration"`
-		Props   sarifProperties `json:"properties"`
+		ID      string       `json:"id"`
+		Short   sarifText    `json:"shortDescription"`
+		Full    sarifText    `json:"fullDescription"`
+		Help    sarifText    `json:"help"`
+		HelpURI string       `json:"helpUri,omitempty"`
+		Default sarifDefault `json:"defaultConfiguration"`
+		Props   sarifTags    `json:"properties"`
 	}
 	sarifText struct {
 		Text string `json:"text"`
@@ -46,7 +46,7 @@ type (
 	sarifDefault struct {
 		Level string `json:"level"`
 	}
-	sarifProperties struct {
+	sarifTags struct {
 		Tags []string `json:"tags"`
 	}
 	sarifInvocation struct {
@@ -62,21 +62,18 @@ type (
 		RuleIndex    int               `json:"ruleIndex"`
 		Level        string            `json:"level"`
 		Message      sarifText         `json:"message"`
-		Locations    []sarifLocation   `json:"locations"`
+		Locations    [1]sarifLocation  `json:"locations"`
 		Fingerprints map[string]string `json:"partialFingerprints"`
 	}
 	sarifLocation struct {
-		Physical sarifPhysical `json:"physicalLocation"`
-	}
-	sarifPhysical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   sarifRegion   `json:"region"`
-	}
-	sarifArtifact struct {
-		URI string `json:"uri"`
-	}
-	sarifRegion struct {
-		StartLine int `json:"startLine"`
+		Physical struct {
+			Artifact struct {
+				URI string `json:"uri"`
+			} `json:"artifactLocation"`
+			Region struct {
+				StartLine int `json:"startLine"`
+			} `json:"region"`
+		} `json:"physicalLocation"`
 	}
 )
 
@@ -85,24 +82,22 @@ const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/
 // WriteSARIF writes a SARIF log with one run. A finding about a whole file
 // is placed at its first line, since some readers need one.
 func (c *Check) WriteSARIF(w io.Writer) error {
-	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: "stchat", Version: c.Version, Home: c.Home, Rules: sarifRules(c.Home)}},
-		Invocations: []sarifInvocation{{Successful: len(c.Errs) == 0}},
-		Results:     make([]sarifResult, 0, len(c.Findings)),
-	}
+	run := sarifRun{Results: make([]sarifResult, len(c.Findings))}
+	run.Tool.Driver = sarifDriver{Name: "stchat", Version: c.Version, Home: c.Home, Rules: sarifRules(c.Home)}
+	run.Invocations[0].Successful = len(c.Errs) == 0
 	for _, err := range c.Errs {
-		note := sarifNotification{"error", sarifText{shown(err.Error())}}
+		note := sarifNotification{"error", sarifText{visible.Text(err.Error())}}
 		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, note)
 	}
-	prints := newFingerprints()
+	prints := fingerprints{}
 	for i := range c.Findings {
-		f := &c.Findings[i]
-		run.Results = append(run.Results, sarifResult{
-			RuleID: f.Rule.String(), RuleIndex: int(f.Rule), Level: level(f.Severity, "note"),
-			Message:      sarifText{c.explain(f)},
-			Locations:    []sarifLocation{{sarifPhysical{sarifArtifact{uri(f.Path)}, sarifRegion{max(1, f.Line)}}}},
-			Fingerprints: map[string]string{"stchat/v1": prints.next(f, text(place(f.Path)))},
-		})
+		f, result := &c.Findings[i], &run.Results[i]
+		*result = sarifResult{
+			RuleID: f.Rule.String(), RuleIndex: int(f.Rule), Level: level(f.Severity, "note"), Message: sarifText{c.explain(f)},
+			Fingerprints: map[string]string{"stchat/v1": prints.next(f, place(f.Path))},
+		}
+		at := &result.Locations[0].Physical
+		at.Artifact.URI, at.Region.StartLine = uri(f.Path), max(1, f.Line)
 	}
 	return jsondoc.Write(w, sarifLog{sarifSchema, "2.1.0", []sarifRun{run}}, "  ")
 }
@@ -112,29 +107,24 @@ func sarifRules(home string) []sarifRule {
 	var list []sarifRule
 	for _, id := range rules.All() {
 		r := id.Rule()
-		page := ""
-		if home != "" {
-			page = home + "/blob/HEAD/docs/rules.md#" + r.ID
+		rule := sarifRule{
+			ID: r.ID, Short: sarifText{sentence(r.Summary)}, Full: sarifText{sentence(r.Effect)}, Help: sarifText{sentence(r.Repair)},
+			Default: sarifDefault{level(r.Severity, "note")}, Props: sarifTags{[]string{r.Family}},
 		}
-		list = append(list, sarifRule{
-			HelpURI: page,
-			ID:      r.ID, Short: sarifText{sentence(r.Summary)}, Full: sarifText{sentence(r.Effect)}, Help: sarifText{sentence(r.Repair)},
-			Default: sarifDefault{level(r.Severity, "note")}, Props: sarifProperties{[]string{r.Family}},
-		})
+		if home != "" {
+			rule.HelpURI = home + "/blob/HEAD/docs/rules.md#" + r.ID
+		}
+		list = append(list, rule)
 	}
 	return list
 }
 
 // level returns what SARIF and GitHub call a severity; info is the name of the least.
 func level(s rules.Severity, info string) string {
-	switch s {
-	case rules.Error:
-		return "error"
-	case rules.Warning:
-		return "warning"
-	default:
+	if s == rules.Info {
 		return info
 	}
+	return s.String()
 }
 
 // uri returns a path as a URI reference: a relative one stays relative.
