@@ -1,6 +1,7 @@
 package luker
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -26,20 +27,10 @@ type Commit struct {
 // ReadCommit reads one entry of a floor log; raw must be valid JSON. What is missing or not
 // a whole number from 0 up becomes -1.
 func ReadCommit(raw []byte) *Commit {
-	c := &Commit{Raw: raw, Floor: -1, Swipe: -1}
-	for key, value := range rawjson.Members(raw) {
-		switch {
-		case rawjson.KeyIs(key, "floor"):
-			c.Floor = index(value)
-		case rawjson.KeyIs(key, "swipeId"):
-			c.Swipe = index(value)
-		case rawjson.KeyIs(key, "patches"):
-			c.patches = value
-		}
-	}
-	for range rawjson.Elements(c.patches) {
-		c.Operations++
-	}
+	c := &Commit{Raw: raw}
+	var floor, swipe []byte
+	rawjson.Into(raw, []string{"floor", "swipeId", "patches"}, &floor, &swipe, &c.patches)
+	c.Floor, c.Swipe, c.Operations = index(floor), index(swipe), rawjson.Len(c.patches)
 	c.Valid = c.Floor >= 0 && c.Swipe >= 0 && c.Operations > 0
 	return c
 }
@@ -59,17 +50,14 @@ func NewCommit(floor, swipe int, operations []byte) []byte {
 
 // placed returns the commit for another message or swipe.
 func (c *Commit) placed(floor, swipe int) []byte {
-	o, err := rawjson.ParseObject(c.Raw)
-	if err != nil {
-		return c.Raw // it is not a valid commit
-	}
-	if floor != c.Floor {
-		o.Set("floor", strconv.AppendInt(nil, int64(floor), 10))
-	}
-	if swipe != c.Swipe {
-		o.Set("swipeId", strconv.AppendInt(nil, int64(swipe), 10))
-	}
-	return o.Bytes()
+	return rawjson.Edit(c.Raw, func(o *rawjson.Object) {
+		if floor != c.Floor {
+			o.Set("floor", strconv.AppendInt(nil, int64(floor), 10))
+		}
+		if swipe != c.Swipe {
+			o.Set("swipeId", strconv.AppendInt(nil, int64(swipe), 10))
+		}
+	})
 }
 
 // EachCommit reads a floor log, holding one commit at a time; a commit is valid until each
@@ -78,21 +66,6 @@ func (c *Commit) placed(floor, swipe int) []byte {
 func EachCommit(r io.Reader, each func(c *Commit) error) error {
 	_, err := eachCommit(r, func([]byte) error { return nil }, each)
 	return err
-}
-
-func eachCommit(r io.Reader, begin func(head []byte) error, each func(c *Commit) error) (tail []byte, err error) {
-	var stop error
-	tail, err = eachElement(r, "commits", func(head []byte) error {
-		stop = begin(head)
-		return stop
-	}, func(raw []byte) error {
-		stop = each(ReadCommit(raw))
-		return stop
-	})
-	if err != nil && stop == nil {
-		err = fmt.Errorf("the floor log cannot be read: %w", err)
-	}
-	return tail, err
 }
 
 // Where decides what becomes of a commit: it returns the message and the swipe to which the
@@ -117,7 +90,7 @@ const (
 // is that of reading or writing.
 func Rewrite(dst io.Writer, r io.Reader, where Where, more ...[]byte) (Rewritten, error) {
 	var did Rewritten
-	list := &listWriter{w: dst}
+	list := newListWriter(dst)
 	tail, err := eachCommit(r, list.text, func(c *Commit) error {
 		floor, swipe, keep := where(c)
 		switch {
@@ -126,27 +99,22 @@ func Rewrite(dst io.Writer, r io.Reader, where Where, more ...[]byte) (Rewritten
 			return nil
 		case floor != c.Floor || swipe != c.Swipe:
 			did.Moved++
-			did.Kept++
-			return list.element(c.placed(floor, swipe))
 		}
 		did.Kept++
-		return list.element(c.Raw)
+		return list.element(c.placed(floor, swipe))
 	})
 	if err != nil {
 		return did, err
 	}
 	if tail == nil {
-		if err := list.text([]byte(logHead)); err != nil {
-			return did, err
-		}
+		_ = list.text([]byte(logHead)) // the error comes again
 		tail = []byte(logTail)
 	}
 	for _, commit := range more {
-		if err := list.element(commit); err != nil {
-			return did, err
-		}
+		_ = list.element(commit)
 	}
-	return did, list.text(tail)
+	_ = list.text(tail)
+	return did, list.Flush()
 }
 
 // Cut writes the floor log of a branch that has the first messages of its source. Commits of
@@ -154,90 +122,77 @@ func Rewrite(dst io.Writer, r io.Reader, where Where, more ...[]byte) (Rewritten
 // space. Like Luker's normalizeLog it drops commits that are not valid and top-level keys other
 // than its own. If no commit is left it writes nothing: such a branch has no log.
 func Cut(dst io.Writer, r io.Reader, messages int) (kept, dropped int, err error) {
-	list := &listWriter{w: dst}
+	list := newListWriter(dst)
 	err = EachCommit(r, func(c *Commit) error {
 		if !c.Valid || c.Floor >= messages {
 			dropped++
 			return nil
 		}
 		if kept++; kept == 1 {
-			if err := list.text([]byte(logHead)); err != nil {
-				return err
-			}
+			_ = list.text([]byte(logHead)) // the error comes again
 		}
 		return list.element(rawjson.Compact(c.Raw))
 	})
 	if err == nil && kept > 0 {
-		err = list.text([]byte(logTail))
+		_ = list.text([]byte(logTail))
+		err = list.Flush()
 	}
 	return kept, dropped, err
 }
 
-// listWriter writes a list in blocks.
+// listWriter writes a list. After an error, all that it does fails.
 type listWriter struct {
-	w     io.Writer
-	buf   []byte
+	*bufio.Writer
 	inner bool // an element was written
+}
+
+func newListWriter(w io.Writer) *listWriter {
+	return &listWriter{Writer: bufio.NewWriterSize(w, 1<<16)}
 }
 
 func (l *listWriter) element(raw []byte) error {
 	if l.inner {
-		l.buf = append(l.buf, ',')
+		_ = l.WriteByte(',')
 	}
 	l.inner = true
-	l.buf = append(l.buf, raw...)
-	const block = 1 << 16
-	if len(l.buf) < block {
-		return nil
-	}
-	return l.flush()
+	return l.text(raw)
 }
 
-// text writes what is not an element, and flushes.
+// text writes what is not an element.
 func (l *listWriter) text(raw []byte) error {
-	l.buf = append(l.buf, raw...)
-	return l.flush()
-}
-
-func (l *listWriter) flush() error {
-	_, err := l.w.Write(l.buf)
-	l.buf = l.buf[:0]
+	_, err := l.Write(raw)
 	return err
 }
 
 // SyncData returns the content of the chat_sync sidecar of a chat whose header has
 // this slug; now is in milliseconds since 1970.
 func SyncData(integrity string, now int64) []byte {
-	out := append([]byte(`{"integrity":`), rawjson.Quote(integrity)...)
-	out = append(out, `,"updated_at":`...)
-	out = strconv.AppendInt(out, now, 10)
-	return append(out, '}')
+	return fmt.Appendf(nil, `{"integrity":%s,"updated_at":%d}`, rawjson.Quote(integrity), now)
 }
 
 // errTwice means that a floor log has two lists of commits.
 var errTwice = errors.New("it has two lists of commits")
 
-// eachElement reads an object of which one member is a list that may not fit into memory.
-// It calls begin with what stands before the list's first element and do with each element,
-// checked; tail is what follows the last one. Other members are held in memory: they are small
-// in the files that this is for. If the value is not an object, or the member not a list, begin
-// and do are not called, and tail is nil.
-func eachElement(r io.Reader, key string, begin, do func(raw []byte) error) (tail []byte, err error) {
+// eachCommit is [EachCommit], and calls begin with what stands before the first commit; tail is
+// what follows the last one. Members other than commits are held in memory: they are small. If
+// there is no log, begin and each are not called, and tail is nil.
+func eachCommit(r io.Reader, begin func(head []byte) error, each func(c *Commit) error) (tail []byte, err error) {
 	read := &recorder{r: r}
 	d := json.NewDecoder(read)
-	var raw json.RawMessage
 	found := false
+	var stop error // of begin or each
 	err = func() error {
 		t, err := d.Token()
 		if err != nil || t != json.Delim('{') {
 			return errors.Join(err, skip(d, t))
 		}
+		var raw json.RawMessage
 		for d.More() {
 			name, err := d.Token()
 			if err != nil {
 				return err
 			}
-			if name != key {
+			if name != "commits" {
 				if err := d.Decode(&raw); err != nil {
 					return err
 				}
@@ -254,17 +209,16 @@ func eachElement(r io.Reader, key string, begin, do func(raw []byte) error) (tai
 				continue
 			}
 			found = true
-			if err := begin(read.cut(d.InputOffset())); err != nil {
-				return callerError{err}
-			}
-			for d.More() {
+			stop = begin(read.cut(d.InputOffset()))
+			for stop == nil && d.More() {
 				if err := d.Decode(&raw); err != nil {
 					return err
 				}
 				read.cut(d.InputOffset())
-				if err := do(raw); err != nil {
-					return callerError{err}
-				}
+				stop = each(ReadCommit(raw))
+			}
+			if stop != nil {
+				return stop
 			}
 			if _, err := d.Token(); err != nil {
 				return err
@@ -280,22 +234,22 @@ func eachElement(r io.Reader, key string, begin, do func(raw []byte) error) (tai
 			err = errors.New("something follows")
 		}
 	}
-	if own, ok := errors.AsType[callerError](err); ok {
-		return nil, own.error
+	switch {
+	case stop != nil:
+		return nil, stop
+	case errors.Is(err, io.EOF):
+		err = io.ErrUnexpectedEOF
+	case err != nil && read.err == nil && !errors.Is(err, errTwice) && !errors.Is(err, io.ErrUnexpectedEOF):
+		err = fmt.Errorf("it is not JSON from byte %d on: %w", d.InputOffset(), err)
 	}
 	switch {
-	case errors.Is(err, io.EOF):
-		return nil, io.ErrUnexpectedEOF
-	case err != nil && read.err == nil && !errors.Is(err, errTwice) && !errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, fmt.Errorf("it is not JSON from byte %d on: %w", d.InputOffset(), err)
-	case err != nil || !found:
-		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("the floor log cannot be read: %w", err)
+	case !found:
+		return nil, nil
 	}
 	return bytes.TrimLeft(read.kept, " \t\r\n"), nil
 }
-
-// callerError is an error of begin or do.
-type callerError struct{ error }
 
 // skip reads the rest of the value that t begins.
 func skip(d *json.Decoder, t json.Token) error {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -66,15 +67,16 @@ func IsSidecar(file string) bool {
 
 // Chats returns the names of the chats to which the sidecar with a file name may belong:
 // several where a chat's name or a namespace contains ".luker-state.".
-func Chats(file string) (chats []string) {
-	for at := 0; ; at++ {
-		i := strings.Index(file[at:], infix)
-		if i < 0 {
-			return chats
+func Chats(file string) []string { return before(file, infix) }
+
+// before returns what stands before each occurrence of part in a name.
+func before(name, part string) (list []string) {
+	for at := range name {
+		if strings.HasPrefix(name[at:], part) {
+			list = append(list, name[:at])
 		}
-		at += i
-		chats = append(chats, file[:at])
 	}
+	return list
 }
 
 // Among returns the sidecars of one chat among the names of files in its folder. Letter case
@@ -83,15 +85,21 @@ func Chats(file string) (chats []string) {
 func Among(files []string, folder, chat string) []Sidecar {
 	var list []Sidecar
 	for _, file := range files {
-		namespace, ok := strings.CutPrefix(file, chat+infix)
-		if !ok {
-			continue
-		}
-		if namespace, ok = strings.CutSuffix(namespace, fileEnd); ok && namespace != "" {
+		if namespace := namespaceIn(file, chat+infix); namespace != "" {
 			list = append(list, Sidecar{Path: filepath.Join(folder, file), Namespace: namespace, Kind: KindOf(namespace)})
 		}
 	}
 	return list
+}
+
+// namespaceIn returns the namespace behind a prefix in a file's name, "" if there is none.
+func namespaceIn(file, prefix string) string {
+	namespace, of := strings.CutPrefix(file, prefix)
+	namespace, ends := strings.CutSuffix(namespace, fileEnd)
+	if !of || !ends {
+		return ""
+	}
+	return namespace
 }
 
 // CharacterStateName returns the file name of a character's state; stem is the name of its card
@@ -105,11 +113,7 @@ func CharacterStates(card string) ([]Sidecar, error) {
 	entries, err := os.ReadDir(folder)
 	var list []Sidecar
 	for _, entry := range entries {
-		namespace, ok := strings.CutPrefix(entry.Name(), stem+beside)
-		if !ok || !entry.Type().IsRegular() {
-			continue
-		}
-		if namespace, ok = strings.CutSuffix(namespace, fileEnd); ok && namespace != "" {
+		if namespace := namespaceIn(entry.Name(), stem+beside); namespace != "" && entry.Type().IsRegular() {
 			list = append(list, Sidecar{Path: filepath.Join(folder, entry.Name()), Namespace: namespace, Kind: Plain})
 		}
 	}
@@ -119,19 +123,12 @@ func CharacterStates(card string) ([]Sidecar, error) {
 // Stems returns the names, without extension, of the cards to which a file in the characters'
 // folder may belong as their state: none if it is not state, several where a card's name or a
 // namespace contains ".state.".
-func Stems(file string) (stems []string) {
+func Stems(file string) []string {
 	name, ok := strings.CutSuffix(file, fileEnd)
-	for at := 0; ok; {
-		i := strings.Index(name[at:], beside)
-		if i < 0 {
-			break
-		}
-		if at += i; at > 0 && at+len(beside) < len(name) {
-			stems = append(stems, name[:at])
-		}
-		at++
+	if !ok {
+		return nil
 	}
-	return stems
+	return slices.DeleteFunc(before(name, beside), func(stem string) bool { return stem == "" || len(stem)+len(beside) == len(name) })
 }
 
 // Normalize returns the namespace that Luker makes of a given one
@@ -230,20 +227,18 @@ func storageMode(path string) string {
 		if trimmed == "" || trimmed[0] == '#' {
 			continue
 		}
+		parts := []string{trimmed}
 		if line[0] != ' ' && line[0] != '\t' {
-			value, ok := valueOf(trimmed, "storage")
-			inside = ok
-			if flow, braces := strings.CutPrefix(value, "{"); ok && braces {
-				for part := range strings.SplitSeq(strings.TrimSuffix(flow, "}"), ",") {
-					if mode, ok := valueOf(strings.TrimSpace(part), "mode"); ok {
-						return unquoted(mode)
-					}
-				}
+			var value string
+			value, inside = valueOf(trimmed, "storage")
+			if parts = nil; strings.HasPrefix(value, "{") {
+				parts = strings.Split(strings.TrimSuffix(value[1:], "}"), ",")
 			}
-			continue
 		}
-		if mode, ok := valueOf(trimmed, "mode"); inside && ok {
-			return unquoted(mode)
+		for _, part := range parts {
+			if mode, ok := valueOf(strings.TrimSpace(part), "mode"); inside && ok {
+				return unquoted(mode)
+			}
 		}
 	}
 	return ""

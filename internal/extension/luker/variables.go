@@ -137,38 +137,27 @@ func (s *values) apply(o *jsvalue.Object, key string) error {
 	if err != nil {
 		return err
 	}
-	if path != "" && len(steps) == 0 && verb != "addvar" {
-		return nil // every segment was empty or one was forbidden: Luker does nothing
+	text := value // of operations on the whole variable
+	if text == nil {
+		text = ""
 	}
-	if path == "" {
-		switch verb {
-		case "setvar":
-			if value == nil {
-				value = ""
-			}
-			s.state[key] = &variable{value: value}
-			return nil
-		case "incvar":
-			return s.add(key, 1.0)
-		case "decvar":
-			return s.add(key, -1.0)
-		case "deletevar":
-			delete(s.state, key)
-			return nil
-		}
+	switch {
+	case verb == "addvar":
+		return s.add(key, text)
+	case path != "" && len(steps) == 0: // every segment was empty or one was forbidden: Luker does nothing
+		return nil
+	case path != "":
+	case verb == "setvar":
+		s.state[key] = &variable{value: text}
+		return nil
+	case verb == "incvar":
+		return s.add(key, 1.0)
+	case verb == "decvar":
+		return s.add(key, -1.0)
+	case verb == "deletevar":
+		delete(s.state, key)
+		return nil
 	}
-	if verb == "addvar" {
-		if value == nil {
-			value = ""
-		}
-		return s.add(key, value)
-	}
-	return s.applyAt(verb, key, steps, value, has)
-}
-
-// applyAt applies the operations that work inside a list or object: those with a path,
-// and pushvar and popvar without one.
-func (s *values) applyAt(verb jsvalue.Value, key string, steps []string, value jsvalue.Value, has bool) error {
 	switch verb {
 	case "setvar", "incvar", "decvar", "deletevar", "pushvar", "popvar":
 	default:
@@ -178,26 +167,17 @@ func (s *values) applyAt(verb jsvalue.Value, key string, steps []string, value j
 	if err != nil {
 		return err
 	}
-	switch verb {
-	case "setvar":
-		return p.set(value, has)
-	case "incvar":
-		return p.add(1)
-	case "decvar":
-		return p.add(-1)
-	case "deletevar":
-		return p.remove()
-	case "pushvar":
-		return p.push(value)
-	default:
-		return p.pop()
+	store, err := p.apply(verb, value, has)
+	if store && err == nil {
+		s.state[key] = &variable{value: p.root, tree: true}
 	}
+	return err
 }
 
 // at is getOrInitRoot of path-ops.js: it returns the place in the list or object that a
 // variable holds, or in a new one of the kind that the path's first segment needs.
 func (s *values) at(key string, steps []string) (*place, error) {
-	p := &place{values: s, key: key, steps: steps, root: jsvalue.NewObject()}
+	p := &place{values: s, steps: steps, root: jsvalue.NewObject()}
 	if v, ok := s.state[key]; ok {
 		switch value := v.value.(type) {
 		case *jsvalue.Object, *jsvalue.Array:

@@ -13,42 +13,92 @@ import (
 // variable holds, or a new one, and the path into it, which may be empty.
 type place struct {
 	values *values
-	key    string
 	steps  []string
 	root   jsvalue.Value
 	exists bool // the variable already holds root
 }
 
-// store makes root the variable's value.
-func (p *place) store() { p.values.state[p.key] = &variable{value: p.root, tree: true} }
-
-// set is setvar with a path: lodashSetPath.
-func (p *place) set(value jsvalue.Value, has bool) (err error) {
-	node := p.root
-	for i, step := range p.steps[:len(p.steps)-1] {
-		if node, err = p.into(node, step, isDigits(p.steps[i+1])); err != nil {
-			return err
+// apply applies an operation inside root, and reports whether root is the variable's value then.
+// With a path, set is lodashSetPath, delete lodashDeletePath, push pushAtPath and pop popAtPath.
+func (p *place) apply(verb jsvalue.Value, value jsvalue.Value, has bool) (store bool, err error) {
+	if !p.exists && (verb == "deletevar" || verb == "popvar") {
+		return false, nil
+	}
+	if len(p.steps) == 0 {
+		list, ok := p.root.(*jsvalue.Array)
+		switch {
+		case !ok:
+			return false, nil
+		case verb == "pushvar":
+			list.Items = append(list.Items, parsed(value))
+		default:
+			list.Items = list.Items[:max(0, len(list.Items)-1)]
 		}
+		return true, nil
+	}
+	node, err := p.parent(verb)
+	if err != nil || node == nil {
+		return verb == "popvar", err
 	}
 	last := p.steps[len(p.steps)-1]
-	if object, ok := node.(*jsvalue.Object); ok && !has {
-		object.Delete(last) // JSON.stringify drops what is undefined
-	} else if err := p.assign(node, last, parsed(value)); err != nil {
-		return err
+	switch verb {
+	case "setvar":
+		if object, ok := node.(*jsvalue.Object); ok && !has {
+			object.Delete(last) // JSON.stringify drops what is undefined
+			return true, nil
+		}
+		return true, p.assign(node, last, parsed(value))
+	case "incvar":
+		return true, p.add(node, last, 1)
+	case "decvar":
+		return true, p.add(node, last, -1)
+	case "deletevar":
+		return p.remove(node, last)
 	}
-	p.store()
-	return nil
+	existing, _ := property(node, last)
+	list, isList := existing.(*jsvalue.Array)
+	switch {
+	case verb == "popvar":
+		if isList && len(list.Items) > 0 {
+			list.Items = list.Items[:len(list.Items)-1]
+		}
+	case isList:
+		list.Items = append(list.Items, parsed(value))
+	case existing == nil:
+		return true, p.assign(node, last, &jsvalue.Array{Items: []jsvalue.Value{parsed(value)}})
+	default:
+		return false, nil
+	}
+	return true, nil
 }
 
-// add is incvar and decvar with a path.
-func (p *place) add(delta float64) (err error) {
+// parent returns the container of the path's last step, and creates those that are missing on the
+// way; nil if it may not. A container is a list if the step into it is an index, but not for
+// incvar and decvar.
+func (p *place) parent(verb jsvalue.Value) (jsvalue.Value, error) {
 	node := p.root
-	for _, step := range p.steps[:len(p.steps)-1] {
-		if node, err = p.into(node, step, false); err != nil {
-			return err
+	for i, step := range p.steps[:len(p.steps)-1] {
+		next, ok := property(node, step)
+		if !ok || !isContainer(next) {
+			switch {
+			case verb == "deletevar", verb == "popvar", verb == "pushvar" && next != nil:
+				return nil, nil
+			case isDigits(p.steps[i+1]) && verb != "incvar" && verb != "decvar":
+				next = &jsvalue.Array{}
+			default:
+				next = jsvalue.NewObject()
+			}
+			if err := p.assign(node, step, next); err != nil {
+				return nil, err
+			}
 		}
+		node = next
 	}
-	last := p.steps[len(p.steps)-1]
+	return node, nil
+}
+
+// add adds to a number, or appends to a text.
+func (p *place) add(node jsvalue.Value, last string, delta float64) error {
 	var next jsvalue.Value = delta
 	if current, ok := property(node, last); ok && current != nil && current != "" {
 		if text, ok := current.(string); ok {
@@ -62,108 +112,24 @@ func (p *place) add(delta float64) (err error) {
 			next = number + delta
 		}
 	}
-	if err := p.assign(node, last, next); err != nil {
-		return err
-	}
-	p.store()
-	return nil
+	return p.assign(node, last, next)
 }
 
-// remove is deletevar with a path: lodashDeletePath.
-func (p *place) remove() (err error) {
-	if !p.exists {
-		return nil
-	}
-	node, ok := descend(p.root, p.steps[:len(p.steps)-1])
+// remove removes an element or a member, and reports whether there was one.
+func (p *place) remove(node jsvalue.Value, last string) (bool, error) {
+	list, ok := node.(*jsvalue.Array)
 	if !ok {
-		return nil
+		return node.(*jsvalue.Object).Delete(last), nil
 	}
-	last := p.steps[len(p.steps)-1]
-	switch node := node.(type) {
-	case *jsvalue.Array:
-		at := jsvalue.ToNumber(last)
-		if at != math.Trunc(at) || at < 0 || at >= float64(len(node.Items)) {
-			return nil
-		}
-		if err := p.values.spend(len(node.Items) - int(at)); err != nil {
-			return err
-		}
-		node.Items = append(node.Items[:int(at)], node.Items[int(at)+1:]...)
-	case *jsvalue.Object:
-		if !node.Delete(last) {
-			return nil
-		}
+	at := jsvalue.ToNumber(last)
+	if at != math.Trunc(at) || at < 0 || at >= float64(len(list.Items)) {
+		return false, nil
 	}
-	p.store()
-	return nil
-}
-
-// push is pushvar: pushAtPath.
-func (p *place) push(value jsvalue.Value) (err error) {
-	if len(p.steps) == 0 {
-		list, ok := p.root.(*jsvalue.Array)
-		if !ok {
-			return nil
-		}
-		list.Items = append(list.Items, parsed(value))
-		p.store()
-		return nil
+	if err := p.values.spend(len(list.Items) - int(at)); err != nil {
+		return false, err
 	}
-	node := p.root
-	for i, step := range p.steps[:len(p.steps)-1] {
-		if next, ok := property(node, step); ok && next != nil && !isContainer(next) {
-			return nil // no container was created on the way, since a new one would be empty
-		}
-		if node, err = p.into(node, step, isDigits(p.steps[i+1])); err != nil {
-			return err
-		}
-	}
-	last := p.steps[len(p.steps)-1]
-	switch existing, _ := property(node, last); existing := existing.(type) {
-	case nil:
-		if err := p.assign(node, last, &jsvalue.Array{Items: []jsvalue.Value{parsed(value)}}); err != nil {
-			return err
-		}
-	case *jsvalue.Array:
-		existing.Items = append(existing.Items, parsed(value))
-	default:
-		return nil
-	}
-	p.store()
-	return nil
-}
-
-// pop is popvar: popAtPath.
-func (p *place) pop() error {
-	if !p.exists {
-		return nil
-	}
-	if len(p.steps) == 0 {
-		list, ok := p.root.(*jsvalue.Array)
-		if !ok {
-			return nil
-		}
-		list.Items = list.Items[:max(0, len(list.Items)-1)]
-	} else if node, ok := descend(p.root, p.steps[:len(p.steps)-1]); ok {
-		last, _ := property(node, p.steps[len(p.steps)-1])
-		if list, ok := last.(*jsvalue.Array); ok && len(list.Items) > 0 {
-			list.Items = list.Items[:len(list.Items)-1]
-		}
-	}
-	p.store()
-	return nil
-}
-
-// into returns the container at a property of node; it creates one if there is none.
-func (p *place) into(node jsvalue.Value, step string, list bool) (jsvalue.Value, error) {
-	if next, ok := property(node, step); ok && isContainer(next) {
-		return next, nil
-	}
-	var next jsvalue.Value = jsvalue.NewObject()
-	if list {
-		next = &jsvalue.Array{}
-	}
-	return next, p.assign(node, step, next)
+	list.Items = slices.Delete(list.Items, int(at), int(at)+1)
+	return true, nil
 }
 
 // assign is node[step] = value. A property of a list that is no index is lost when
@@ -198,18 +164,6 @@ func property(node jsvalue.Value, step string) (jsvalue.Value, bool) {
 		return float64(len(list.Items)), true
 	}
 	return child(node, step)
-}
-
-// descend follows segments through containers, and reports whether all of them exist.
-func descend(node jsvalue.Value, steps []string) (jsvalue.Value, bool) {
-	for _, step := range steps {
-		next, ok := property(node, step)
-		if !ok || !isContainer(next) {
-			return nil, false
-		}
-		node = next
-	}
-	return node, true
 }
 
 // parsed is tryParseValue: text that is the JSON of an object, a list or a number is
