@@ -104,16 +104,18 @@ func Parse(raw []byte, path string) (*Card, error) {
 	var err error
 	if bytes.HasPrefix(raw, []byte(signature)) {
 		err = c.readPNG()
+	} else if o, bad := object(raw); bad != nil {
+		err = fmt.Errorf("neither a picture nor a character: %w", bad)
 	} else {
-		err = c.readJSON()
+		c.parts = []part{{0, len(raw), nil, o}}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	first := c.first()
 	c.Chat, c.Name = textOf(first.json, "chat"), textOf(first.json, "name")
-	if data, ok := first.json.Get("data"); ok && c.Name == "" {
-		c.Name, _ = rawjson.Unquote(rawjson.Value(data, "name"))
+	if c.Name == "" {
+		c.Name, _ = rawjson.Unquote(rawjson.Value(first.json.Value("data"), "name"))
 	}
 	return c, nil
 }
@@ -121,30 +123,15 @@ func Parse(raw []byte, path string) (*Card, error) {
 // Greetings returns what a new chat may begin with: the first message and the alternate ones, as
 // SillyTavern takes them (getFirstMessage in public/script.js).
 func (c *Card) Greetings() (list []string) {
-	o := c.first().json
-	data, _ := o.Get("data")
-	text, ok := rawjson.Unquote(rawjson.Value(data, "first_mes"))
-	if !ok {
-		text = textOf(o, "first_mes")
-	}
-	if text != "" {
+	if text := c.Greeting(); text != "" {
 		list = append(list, text)
 	}
-	for raw := range rawjson.Elements(rawjson.Value(data, "alternate_greetings")) {
+	for raw := range rawjson.Elements(rawjson.Value(c.first().json.Value("data"), "alternate_greetings")) {
 		if s, ok := rawjson.Unquote(raw); ok {
 			list = append(list, s)
 		}
 	}
 	return list
-}
-
-func (c *Card) readJSON() error {
-	o, err := object(c.raw)
-	if err != nil {
-		return fmt.Errorf("neither a picture nor a character: %w", err)
-	}
-	c.parts = []part{{0, len(c.raw), nil, o}}
-	return nil
 }
 
 // object reads the character's JSON.
@@ -164,10 +151,8 @@ func textOf(o *rawjson.Object, key string) string {
 // they were read where every part says so already.
 func (c *Card) WithChat(chat string) ([]byte, error) {
 	return c.with(func(json []byte) ([]byte, error) {
-		if raw, ok := rawjson.Lookup(json, "chat"); ok {
-			if text, isText := rawjson.Unquote(raw); isText && text == chat {
-				return json, nil
-			}
+		if text, isText := rawjson.Unquote(rawjson.Value(json, "chat")); isText && text == chat {
+			return json, nil
 		}
 		return rawjson.SetPath(json, rawjson.Quote(chat), "chat")
 	})
@@ -177,7 +162,7 @@ func (c *Card) WithChat(chat string) ([]byte, error) {
 // from from to to; any other name stays.
 func (c *Card) WithBook(from, to string) ([]byte, error) {
 	return c.with(func(json []byte) ([]byte, error) {
-		if name, ok := rawjson.Unquote(rawjson.Value(json, "data", "extensions", "world")); !ok || name != from {
+		if !hasBook(json, from) {
 			return json, nil
 		}
 		return rawjson.SetPath(json, rawjson.Quote(to), "data", "extensions", "world")
@@ -190,10 +175,8 @@ func (c *Card) Raw() []byte { return c.raw }
 // Greeting returns the character's first message, "" if there is none.
 func (c *Card) Greeting() string {
 	json := c.first().json
-	if data, ok := json.Get("data"); ok {
-		if text, ok := rawjson.Unquote(rawjson.Value(data, "first_mes")); ok {
-			return text
-		}
+	if text, ok := rawjson.Unquote(rawjson.Value(json.Value("data"), "first_mes")); ok {
+		return text
 	}
 	return textOf(json, "first_mes")
 }
@@ -210,10 +193,12 @@ func (c *Card) first() *part {
 
 // HasBook reports whether the character's lorebook is called name in some part.
 func (c *Card) HasBook(name string) bool {
-	return slices.ContainsFunc(c.parts, func(p part) bool {
-		text, ok := rawjson.Unquote(rawjson.Value(p.json.Bytes(), "data", "extensions", "world"))
-		return ok && text == name
-	})
+	return slices.ContainsFunc(c.parts, func(p part) bool { return hasBook(p.json.Bytes(), name) })
+}
+
+func hasBook(json []byte, name string) bool {
+	text, ok := rawjson.Unquote(rawjson.Value(json, "data", "extensions", "world"))
+	return ok && text == name
 }
 
 // Edit returns the edit of the card at path that do makes, whatever the file holds by then. It

@@ -2,6 +2,7 @@ package jsvalue
 
 import (
 	"strconv"
+	"strings"
 
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
@@ -9,20 +10,15 @@ import (
 
 // Parse is JSON.parse, with nesting limited to [jsonl.MaxDepth]. ok is false for
 // what is not JSON.
-func Parse(raw []byte) (v Value, ok bool) {
-	if !jsonl.Valid(raw) {
-		return nil, false
-	}
-	p := parser{b: raw}
-	return p.value(), true
-}
+func Parse(raw []byte) (v Value, ok bool) { return parse(parser{b: raw}) }
 
 // ParseExact is [Parse], but numbers are [Number].
-func ParseExact(raw []byte) (v Value, ok bool) {
-	if !jsonl.Valid(raw) {
+func ParseExact(raw []byte) (v Value, ok bool) { return parse(parser{b: raw, exact: true}) }
+
+func parse(p parser) (Value, bool) {
+	if !jsonl.Valid(p.b) {
 		return nil, false
 	}
-	p := parser{b: raw, exact: true}
 	return p.value(), true
 }
 
@@ -35,11 +31,8 @@ type parser struct {
 }
 
 func (p *parser) space() byte {
-	for p.i < len(p.b) {
-		switch c := p.b[p.i]; c {
-		case ' ', '\t', '\n', '\r':
-			p.i++
-		default:
+	for ; p.i < len(p.b); p.i++ {
+		if c := p.b[p.i]; c != ' ' && c != '\t' && c != '\n' && c != '\r' {
 			return c
 		}
 	}
@@ -86,11 +79,7 @@ func (p *parser) value() Value {
 		return nil
 	}
 	start := p.i
-	for p.i < len(p.b) {
-		c := p.b[p.i]
-		if c != '+' && c != '-' && c != '.' && c != 'e' && c != 'E' && (c < '0' || c > '9') {
-			break
-		}
+	for p.i < len(p.b) && strings.IndexByte(numeric, p.b[p.i]) >= 0 {
 		p.i++
 	}
 	if p.exact {

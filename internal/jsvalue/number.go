@@ -58,17 +58,13 @@ func parseNumber(s string) float64 {
 		return 0
 	}
 	if len(s) > 2 && s[0] == '0' {
-		base := 0
 		switch s[1] {
 		case 'x', 'X':
-			base = 16
+			return parseDigits(s[2:], 16)
 		case 'o', 'O':
-			base = 8
+			return parseDigits(s[2:], 8)
 		case 'b', 'B':
-			base = 2
-		}
-		if base != 0 {
-			return parseDigits(s[2:], base)
+			return parseDigits(s[2:], 2)
 		}
 	}
 	switch s {
@@ -77,35 +73,25 @@ func parseNumber(s string) float64 {
 	case "-Infinity":
 		return math.Inf(-1)
 	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case '0' <= c && c <= '9', c == '.', c == '+', c == '-', c == 'e', c == 'E':
-		default:
-			return math.NaN()
-		}
-	}
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil && !math.IsInf(f, 0) {
+	if strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune(numeric, r) }) || err != nil && !math.IsInf(f, 0) {
 		return math.NaN()
 	}
 	return f
 }
 
+// numeric are the characters of decimal numbers.
+const numeric = "0123456789.+-eE"
+
 // parseDigits reads digits of a base that is a power of two.
 func parseDigits(s string, base int) float64 {
 	f := 0.0
-	for i := range len(s) {
-		d := -1
-		switch c := s[i]; {
-		case '0' <= c && c <= '9':
-			d = int(c - '0')
-		case 'a' <= c && c <= 'f', 'A' <= c && c <= 'F':
-			d = int(c|0x20-'a') + 10
-		}
-		if d < 0 || d >= base {
+	for _, c := range strings.ToLower(s) {
+		digit := strings.IndexRune("0123456789abcdef"[:base], c)
+		if digit < 0 {
 			return math.NaN()
 		}
-		f = f*float64(base) + float64(d)
+		f = f*float64(base) + float64(digit)
 	}
 	return f
 }

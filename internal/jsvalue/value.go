@@ -112,19 +112,11 @@ func (o *Object) Keys() []string {
 // Index reads a property name that is a list index: canonical decimal digits
 // below 2^32 - 1 (ECMAScript, array index).
 func Index(key string) (uint32, bool) {
-	if key == "" || len(key) > 10 || key[0] == '0' && len(key) > 1 {
+	if key == "" || key[0] < '0' || key[0] > '9' || len(key) > 10 || key[0] == '0' && len(key) > 1 {
 		return 0, false
-	}
-	for i := range len(key) {
-		if key[i] < '0' || key[i] > '9' {
-			return 0, false
-		}
 	}
 	n, err := strconv.ParseUint(key, 10, 64)
-	if err != nil || n >= 1<<32-1 {
-		return 0, false
-	}
-	return uint32(n), true
+	return uint32(n), err == nil && n < 1<<32-1
 }
 
 // String is JavaScript's String(v).

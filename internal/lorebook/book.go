@@ -53,7 +53,7 @@ type Book struct {
 // Entry is one entry of a lorebook.
 type Entry struct {
 	Key     string // its key in entries, or its index if entries is a list
-	UID     string // uid as JavaScript prints it, "" if there is none
+	UID     string // uid as JavaScript prints it, as it appears in keys of timedWorldInfo and in registries; "" if there is none
 	Comment string // the title that users see; "" if it is not a string
 	Raw     []byte
 }
@@ -178,30 +178,14 @@ func Parse(raw []byte, path string) (*Book, error) {
 
 func newEntry(key string, raw []byte) Entry {
 	e := Entry{Key: key, Raw: raw}
-	for k, v := range rawjson.Members(raw) {
-		switch {
-		case rawjson.KeyIs(k, "uid"):
-			e.UID = uidText(v)
-		case rawjson.KeyIs(k, "comment"):
-			e.Comment, _ = rawjson.Unquote(v)
-		}
+	var uid, comment []byte
+	rawjson.Into(raw, []string{"uid", "comment"}, &uid, &comment)
+	e.Comment, _ = rawjson.Unquote(comment)
+	e.UID, _ = rawjson.Unquote(uid)
+	if f, ok := rawjson.Float(uid); ok {
+		e.UID = jsvalue.FormatNumber(f)
 	}
 	return e
-}
-
-// uidText returns a raw uid as JavaScript prints it, which is how it appears in keys of
-// chat_metadata.timedWorldInfo and in the registries' text.
-func uidText(raw []byte) string {
-	switch rawjson.KindOf(raw) {
-	case rawjson.Number:
-		f, _ := rawjson.Float(raw)
-		return jsvalue.FormatNumber(f)
-	case rawjson.String:
-		s, _ := rawjson.Unquote(raw)
-		return s
-	default:
-		return ""
-	}
 }
 
 // UIDs returns the uids of all entries.
@@ -225,18 +209,9 @@ func (b *Book) pretty() bool {
 // units of s (public/scripts/utils.js).
 func StringHash(s string) int64 {
 	h1, h2 := uint32(0xdeadbeef), uint32(0x41c6ce57)
-	mix := func(unit uint32) {
-		h1 = (h1 ^ unit) * 2654435761
-		h2 = (h2 ^ unit) * 1597334677
-	}
-	for _, r := range s {
-		if r <= 0xFFFF {
-			mix(uint32(r))
-			continue
-		}
-		high, low := utf16.EncodeRune(r)
-		mix(uint32(high))
-		mix(uint32(low))
+	for _, unit := range utf16.Encode([]rune(s)) {
+		h1 = (h1 ^ uint32(unit)) * 2654435761
+		h2 = (h2 ^ uint32(unit)) * 1597334677
 	}
 	h1 = (h1^h1>>16)*2246822507 ^ (h2^h2>>13)*3266489909
 	h2 = (h2^h2>>16)*2246822507 ^ (h1^h1>>13)*3266489909
@@ -266,20 +241,14 @@ func EntryHash(entry []byte, book string) (hash int64, ok bool) {
 		}
 	}
 	decorators, content := &jsvalue.Array{}, ""
-	switch raw, _ := o.Get("content"); raw := raw.(type) {
-	case string:
-		decorators.Items, content = parseDecorators(raw)
-	case nil: // content || ''
-	case bool:
-		if raw {
-			return 0, false
-		}
-	case float64:
-		if raw != 0 {
-			return 0, false
-		}
+	switch raw, _ := o.Get("content"); raw {
+	case nil, false, 0.0: // content || ''
 	default:
-		return 0, false // core's parseDecorators throws on it
+		text, ok := raw.(string)
+		if !ok {
+			return 0, false // core's parseDecorators throws on it
+		}
+		decorators.Items, content = parseDecorators(text)
 	}
 	hashed.Set("decorators", decorators)
 	hashed.Set("content", content)

@@ -1,10 +1,12 @@
 package lorebook
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -13,11 +15,21 @@ import (
 	"stchat/internal/safefile"
 )
 
-// CloneOptions are the options of [Book.Clone].
+// CloneOptions are the options of [Book.Clone] and [Book.Snapshot].
 type CloneOptions struct {
 	Name     string   // the clone's name
-	Internal Internal // what becomes of extension-internal entries; Default is Drop
+	Internal Internal // what becomes of extension-internal entries
 	Drop     []string // globs: an entry whose whole comment matches one is left out
+}
+
+// check returns the error of a bad glob.
+func (opt *CloneOptions) check() error {
+	for _, glob := range opt.Drop {
+		if err := CheckGlob(glob); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Cloned is a clone that is not yet in any file.
@@ -44,24 +56,18 @@ func CheckGlob(pattern string) error {
 // character, [a-z] and [^a-z] are one of a set, \ takes the next character literally.
 // Letter case counts. The error is that of a bad glob.
 func (b *Book) Clone(opt CloneOptions) (Cloned, error) {
-	for _, glob := range opt.Drop {
-		if err := CheckGlob(glob); err != nil {
-			return Cloned{}, err
-		}
+	if err := opt.check(); err != nil {
+		return Cloned{}, err
 	}
 	c := Cloned{}
 	fate := func(e *Entry) (raw []byte, keep bool) {
-		keep = !matchesAny(opt.Drop, e.Comment)
-		if e.Kind() != User && (opt.Internal == Default || opt.Internal == Drop) {
-			keep = false
-		}
-		if !keep {
+		if matchesAny(opt.Drop, e.Comment) || e.Kind() != User && (opt.Internal == Default || opt.Internal == Drop) {
 			c.Dropped++
 			return nil, false
 		}
 		c.Entries++
 		if e.Kind() == QueueLog && opt.Internal == Reset {
-			return withEmptyQueue(e.Raw), true
+			return rawjson.Edit(e.Raw, func(o *rawjson.Object) { o.Set("content", rawjson.Quote(emptyQueue)) }), true
 		}
 		return e.Raw, true
 	}
@@ -78,14 +84,14 @@ func (b *Book) Clone(opt CloneOptions) (Cloned, error) {
 			switch raw, keep := fate(e); {
 			case !keep:
 				object.Unset(e.Key)
-			case len(raw) != len(e.Raw) || string(raw) != string(e.Raw):
+			case !bytes.Equal(raw, e.Raw):
 				object.Set(e.Key, raw)
 			}
 		}
 		entries = object.Bytes()
 	}
-	data, err := b.with(entries, opt.Name)
-	c.Data = data
+	var err error
+	c.Data, err = b.with(entries, opt.Name)
 	return c, err
 }
 
@@ -102,25 +108,14 @@ func (b *Book) with(entries []byte, name string) ([]byte, error) {
 	return object.Bytes(), nil
 }
 
-// withEmptyQueue returns a queue entry with nothing to do in it.
-func withEmptyQueue(entry []byte) []byte {
-	edited, err := rawjson.SetPath(entry, rawjson.Quote(emptyQueue), "content")
-	if err != nil {
-		return entry // not an object, so it has no comment and never gets here
-	}
-	return edited
-}
-
 // matchesAny reports whether a glob matches the comment. In path.Match, * does not match
 // a /, which means nothing in a comment, so it is replaced in both.
 func matchesAny(globs []string, comment string) bool {
 	const hidden = "\x00"
-	for _, glob := range globs {
-		if ok, err := path.Match(strings.ReplaceAll(glob, "/", hidden), strings.ReplaceAll(comment, "/", hidden)); ok && err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(globs, func(glob string) bool {
+		ok, err := path.Match(strings.ReplaceAll(glob, "/", hidden), strings.ReplaceAll(comment, "/", hidden))
+		return ok && err == nil
+	})
 }
 
 // Shelf knows which names in a worlds folder are taken, including those that it has

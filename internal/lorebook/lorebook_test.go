@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,10 +109,14 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
+func hasQueue(b *Book) bool {
+	return slices.ContainsFunc(b.Entries, func(e Entry) bool { return e.Kind() == QueueLog })
+}
+
 func TestQueue(t *testing.T) {
 	b := open(t, filepath.Join(demoWorlds, "z-AutoLB-Gull Rock.json"))
 	q, err := b.Queue()
-	if err != nil || !q.Present {
+	if err != nil || !hasQueue(b) {
 		t.Fatalf("%+v, %v", q, err)
 	}
 	b = open(t, "../../testdata/golden/group/before/worlds/z-AutoLB-main123.json")
@@ -127,7 +132,7 @@ func TestQueue(t *testing.T) {
 		`"{\"operations\":[{\"status\":\"pending\"}]}"`: 1,
 	} {
 		q, err := parse(t, content(c)).Queue()
-		if err != nil || q.Pending() != want || !q.Present {
+		if err != nil || q.Pending() != want {
 			t.Errorf("%s: %+v, %v; want %d pending", c, q, err, want)
 		}
 	}
@@ -136,7 +141,7 @@ func TestQueue(t *testing.T) {
 			t.Errorf("%s: %v", c, err)
 		}
 	}
-	if q, err := parse(t, `{"entries":[{"comment":"x"}]}`).Queue(); err != nil || q.Present {
+	if q, err := parse(t, `{"entries":[{"comment":"x"}]}`).Queue(); err != nil || q != nil {
 		t.Errorf("no queue: %+v, %v", q, err)
 	}
 }
@@ -197,7 +202,8 @@ func TestCloneOfAList(t *testing.T) {
 	if err != nil || c.Entries != 3 {
 		t.Fatal(c, err)
 	}
-	if q, err := parse(t, string(c.Data)).Queue(); err != nil || len(q.Operations) != 0 || !q.Present {
+	reset := parse(t, string(c.Data))
+	if q, err := reset.Queue(); err != nil || len(q) != 0 || !hasQueue(reset) {
 		t.Errorf("queue %+v, %v", q, err)
 	}
 }
@@ -218,7 +224,7 @@ func TestSnapshot(t *testing.T) {
 	current := parse(t, "{\n    \"name\": \"Cur\",\n    \"entries\": {\n        \"3\": {\"uid\": 3, \"comment\": \"__operation_queue\"},\n        \"9\": {\"uid\": 9}\n    },\n    \"kept\": [1]\n}")
 	all := `[{"comment":"_registry_x","uid":4,"world":"Old","key":[],"strategy":"normal","tags":["t"],"order":1.50},
 	 {"comment":"a","uid":0,"content":"é <b>","sticky":2},{"comment":"__operation_queue","uid":8},{"comment":"b","uid":"2"}]`
-	c, err := current.Snapshot([]byte(all), SnapshotOptions{Name: "Snap"})
+	c, err := current.Snapshot([]byte(all), CloneOptions{Name: "Snap"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +239,7 @@ func TestSnapshot(t *testing.T) {
 	if diff := cmp.Diff([]string{"0=0=a", "2=2=b", "4=4=_registry_x", "3=3=__operation_queue"}, keys); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if q, err := b.Queue(); err != nil || !q.Present || len(q.Operations) != 0 || b.InnerName != "Snap" {
+	if q, err := b.Queue(); err != nil || !hasQueue(b) || len(q) != 0 || b.InnerName != "Snap" {
 		t.Errorf("queue %+v, %v; name %q", q, err, b.InnerName)
 	}
 	for _, want := range []string{"\n            \"content\": \"é <b>\",\n", "\"order\": 1.50,", "\"sticky\": 2,", "\"tags\": [\n", "\"displayIndex\": 4\n", "\n    \"kept\": [1]\n}"} {
@@ -251,12 +257,12 @@ func TestSnapshot(t *testing.T) {
 	if diff := cmp.Diff(memberNames(demo.Entries[0].Raw), memberNames(b.Entries[0].Raw)); diff != "" {
 		t.Errorf("members (-SillyTavern +snapshot):\n%s", diff)
 	}
-	c, err = current.Snapshot([]byte(all), SnapshotOptions{Name: "Snap", Internal: Drop, Drop: []string{"b"}})
+	c, err = current.Snapshot([]byte(all), CloneOptions{Name: "Snap", Internal: Drop, Drop: []string{"b"}})
 	if err != nil || c.Entries != 1 || c.Dropped != 2 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for bad, want := range map[string]string{`{}`: "not a list", `[]`: "no entries", `[{"comment":"x"}]`: "no uid", `[{"uid":1.5}]`: "no uid", `[{"uid":-1}]`: "no uid"} {
-		if _, err := current.Snapshot([]byte(bad), SnapshotOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := current.Snapshot([]byte(bad), CloneOptions{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -280,7 +286,7 @@ func TestSnapshotQueueUID(t *testing.T) {
 		`{"entries":{"50":{"uid":50,"comment":"__operation_queue"}}}`: "50",
 		`{"entries":{"9":{"uid":9007199254740991}}}`:                  "2",
 	} {
-		c, err := parse(t, current).Snapshot([]byte(`[{"uid":1},{"uid":0}]`), SnapshotOptions{Name: "s"})
+		c, err := parse(t, current).Snapshot([]byte(`[{"uid":1},{"uid":0}]`), CloneOptions{Name: "s"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,16 +22,12 @@ func (o *Operation) Pending() bool {
 }
 
 // Queue is the content of a book's queue entries.
-type Queue struct {
-	Present    bool // there is a queue entry
-	Operations []Operation
-}
+type Queue []Operation
 
 // Pending returns how many operations would still run.
-func (q Queue) Pending() int {
-	n := 0
-	for i := range q.Operations {
-		if q.Operations[i].Pending() {
+func (q Queue) Pending() (n int) {
+	for i := range q {
+		if q[i].Pending() {
 			n++
 		}
 	}
@@ -41,19 +37,17 @@ func (q Queue) Pending() int {
 // Queue reads the queue entries. Content that is empty, or has no queue in it, is an
 // empty queue, as in Auto-Recap's loadQueue; the old form with operations is read, too.
 // Anything else is an error, since it is unknown what such a queue holds.
-func (b *Book) Queue() (Queue, error) {
-	var q Queue
+func (b *Book) Queue() (q Queue, err error) {
 	for i := range b.Entries {
 		e := &b.Entries[i]
 		if e.Kind() != QueueLog {
 			continue
 		}
-		q.Present = true
 		operations, err := readQueue(e.Raw)
 		if err != nil {
 			return q, fmt.Errorf("%s: entry %q (uid %s): the queue cannot be read: %w", b.Path, e.Comment, e.UID, err)
 		}
-		q.Operations = append(q.Operations, operations...)
+		q = append(q, operations...)
 	}
 	return q, nil
 }
@@ -73,29 +67,30 @@ func readQueue(entry []byte) ([]Operation, error) {
 	if damage := jsonl.Check([]byte(content)); damage != nil {
 		return nil, fmt.Errorf("its content is not JSON: %w", damage)
 	}
-	if rawjson.KindOf([]byte(content)) != rawjson.ObjectKind {
+	queue := []byte(content)
+	if rawjson.KindOf(queue) != rawjson.ObjectKind {
 		return nil, errors.New("its content is not an object")
 	}
-	list, ok := rawjson.Lookup([]byte(content), "queue")
+	list, ok := rawjson.Lookup(queue, "queue")
 	if !ok {
-		list, ok = rawjson.Lookup([]byte(content), "operations")
+		list = rawjson.Value(queue, "operations")
 	}
-	if !ok || !rawjson.Truthy(list) {
+	switch kind := rawjson.KindOf(list); {
+	case !rawjson.Truthy(list):
 		return nil, nil
-	}
-	if rawjson.KindOf(list) != rawjson.Array {
-		return nil, fmt.Errorf("its queue is %s, not a list", rawjson.KindOf(list))
+	case kind != rawjson.Array:
+		return nil, fmt.Errorf("its queue is %s, not a list", kind)
 	}
 	var operations []Operation
 	for raw := range rawjson.Elements(list) {
 		var o Operation
 		for key, value := range rawjson.Members(raw) {
-			switch {
-			case rawjson.KeyIs(key, "type"):
+			switch name, _ := rawjson.Unquote(key); name {
+			case "type":
 				o.Type, _ = rawjson.Unquote(value)
-			case rawjson.KeyIs(key, "status"):
+			case "status":
 				o.Status, _ = rawjson.Unquote(value)
-			case rawjson.KeyIs(key, "params"), rawjson.KeyIs(key, "metadata"):
+			case "params", "metadata":
 				o.Messages = append(o.Messages, messagesIn(value)...)
 			}
 		}
@@ -107,8 +102,7 @@ func readQueue(entry []byte) ([]Operation, error) {
 // messagesIn returns the message indexes in an operation's params or metadata.
 func messagesIn(raw []byte) (list []int) {
 	for key, value := range rawjson.Members(raw) {
-		name, _ := rawjson.Unquote(key)
-		switch name {
+		switch name, _ := rawjson.Unquote(key); name {
 		case "message_index", "scene_index", "start_index", "end_index", "index":
 			if at, ok := rawjson.Int(value); ok {
 				list = append(list, at)
@@ -152,9 +146,6 @@ func KindOf(comment string) Kind {
 
 // Kind returns the entry's kind.
 func (e *Entry) Kind() Kind { return KindOf(e.Comment) }
-
-// HasExtensionState reports whether any entry is extension-internal.
-func (b *Book) HasExtensionState() bool { return b.InternalCount() > 0 }
 
 // InternalCount returns how many entries are extension-internal.
 func (b *Book) InternalCount() int {

@@ -12,13 +12,6 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// SnapshotOptions are the options of [Book.Snapshot].
-type SnapshotOptions struct {
-	Name     string
-	Internal Internal // Default is Reset; Keep is the same, since no snapshot has a queue
-	Drop     []string // as in CloneOptions
-}
-
 // entryDefaults is newWorldInfoEntryTemplate of SillyTavern 1.19
 // (public/scripts/world-info.js), in that file's order.
 const entryDefaults = `{
@@ -40,12 +33,11 @@ const entryDefaults = `{
 // the note adds, go. Unless it is to be dropped, an empty queue entry is added, with the
 // uid of the present book's queue if that is free. The other members of the present
 // book's file stay. Dropped counts entries of allEntries. The error is that of a bad
-// glob, or of an allEntries that cannot be used.
-func (b *Book) Snapshot(allEntries []byte, opt SnapshotOptions) (Cloned, error) {
-	for _, glob := range opt.Drop {
-		if err := CheckGlob(glob); err != nil {
-			return Cloned{}, err
-		}
+// glob, or of an allEntries that cannot be used. As to extension-internal entries, [Default] is
+// [Reset], and [Keep] is the same, since no snapshot has a queue.
+func (b *Book) Snapshot(allEntries []byte, opt CloneOptions) (Cloned, error) {
+	if err := opt.check(); err != nil {
+		return Cloned{}, err
 	}
 	noted, err := notedEntries(allEntries)
 	if err != nil {
@@ -57,10 +49,7 @@ func (b *Book) Snapshot(allEntries []byte, opt SnapshotOptions) (Cloned, error) 
 		if c.Entries > 0 {
 			entries = append(entries, ',')
 		}
-		entries = append(entries, '"')
-		entries = strconv.AppendInt(entries, uid, 10)
-		entries = append(entries, '"', ':')
-		entries = append(entries, entry...)
+		entries = fmt.Appendf(entries, `"%d":%s`, uid, entry)
 		c.Entries++
 	}
 	for _, e := range noted {
@@ -104,8 +93,8 @@ func notedEntries(allEntries []byte) ([]noted, error) {
 	at := map[int64]int{}
 	for raw := range rawjson.Elements(allEntries) {
 		n := noted{Entry: newEntry("", raw)}
-		uid, err := strconv.ParseInt(n.UID, 10, 64)
-		if err != nil || uid < 0 || uid > maxUID {
+		uid, ok := n.number()
+		if !ok {
 			return nil, fmt.Errorf("entry %d (%q) has no uid that is a whole number", len(list), n.Comment)
 		}
 		if n.Kind() == QueueLog {
@@ -129,6 +118,12 @@ func notedEntries(allEntries []byte) ([]noted, error) {
 // maxUID is JavaScript's Number.MAX_SAFE_INTEGER.
 const maxUID = 1<<53 - 1
 
+// number returns the entry's uid if that is a number that a new entry could have.
+func (e *Entry) number() (uid int64, ok bool) {
+	uid, err := strconv.ParseInt(e.UID, 10, 64)
+	return uid, err == nil && uid >= 0 && uid <= maxUID
+}
+
 // queueUID returns a uid for the queue entry of a snapshot: that of the present queue,
 // unless an entry of the snapshot has it, else one above all that the snapshot and the
 // present book use. With the uid of an entry that was made later, the queue would take
@@ -141,8 +136,8 @@ func (b *Book) queueUID(list []noted) int64 {
 		top = max(top, list[i].uid)
 	}
 	for i := range b.Entries {
-		uid, err := strconv.ParseInt(b.Entries[i].UID, 10, 64)
-		if err != nil || uid < 0 || uid > maxUID {
+		uid, ok := b.Entries[i].number()
+		if !ok {
 			continue
 		}
 		if b.Entries[i].Kind() == QueueLog && !used[uid] {

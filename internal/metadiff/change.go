@@ -20,6 +20,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -203,25 +204,20 @@ func (d *Diff) change(op Op, at place, from, to []byte) {
 // Patch returns the JSON Patch (RFC 6902) that turns A into B, one operation per
 // line.
 func (d *Diff) Patch() []byte {
-	out := []byte{'['}
-	for i, c := range d.Changes {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, "\n  {\"op\":\""...)
-		out = append(out, c.Op...)
-		out = append(out, "\",\"path\":"...)
-		out = append(out, rawjson.Quote(c.Path)...)
+	if d.Equal() {
+		return []byte("[]")
+	}
+	var out []byte
+	before := byte('[')
+	for _, c := range d.Changes {
+		out = fmt.Appendf(out, "%c\n  {\"op\":\"%s\",\"path\":%s", before, c.Op, rawjson.Quote(c.Path))
 		if c.Op != Remove {
-			out = append(out, ",\"value\":"...)
-			out = append(out, c.To...)
+			out = append(append(out, `,"value":`...), c.To...)
 		}
 		out = append(out, '}')
+		before = ','
 	}
-	if len(d.Changes) > 0 {
-		out = append(out, '\n')
-	}
-	return append(out, ']')
+	return append(out, "\n]"...)
 }
 
 // equal compares two decoded values. It recurses as deep as they are nested.
@@ -271,40 +267,26 @@ func (s Selection) resolve(a, b *rawjson.Object) func(key string) bool {
 	if len(s.Ignore) == 0 && len(s.Only) == 0 {
 		return nil
 	}
-	isKey := func(pattern string) bool { return a.Has(pattern) || b.Has(pattern) }
-	ignore, only := newMatcher(s.Ignore, isKey), newMatcher(s.Only, isKey)
-	return func(key string) bool {
-		return !ignore.match(key) && (len(s.Only) == 0 || only.match(key))
-	}
-}
-
-// matcher is a list of patterns, keys apart from globs.
-type matcher struct {
-	literal map[string]bool
-	globs   []string
-}
-
-func newMatcher(patterns []string, isKey func(string) bool) matcher {
-	m := matcher{literal: map[string]bool{}}
-	for _, p := range patterns {
-		if isKey(p) || !strings.ContainsAny(p, `*?[\`) {
-			m.literal[p] = true
-		} else {
-			m.globs = append(m.globs, noSlash(p))
+	matcher := func(patterns []string) (matches func(key string) bool) {
+		literal := map[string]bool{}
+		var globs []string
+		for _, p := range patterns {
+			if a.Has(p) || b.Has(p) || !strings.ContainsAny(p, `*?[\`) {
+				literal[p] = true
+			} else {
+				globs = append(globs, noSlash(p))
+			}
+		}
+		return func(key string) bool {
+			return literal[key] || slices.ContainsFunc(globs, func(glob string) bool {
+				// a glob that is malformed, such as "[", matches nothing
+				ok, err := path.Match(glob, noSlash(key))
+				return ok && err == nil
+			})
 		}
 	}
-	return m
-}
-
-func (m matcher) match(key string) bool {
-	if m.literal[key] {
-		return true
-	}
-	return slices.ContainsFunc(m.globs, func(glob string) bool {
-		// a glob that is malformed, such as "[", matches nothing
-		ok, err := path.Match(glob, noSlash(key))
-		return ok && err == nil
-	})
+	ignored, chosen := matcher(s.Ignore), matcher(s.Only)
+	return func(key string) bool { return !ignored(key) && (len(s.Only) == 0 || chosen(key)) }
 }
 
 // noSlash hides slashes, which are special to path.Match.

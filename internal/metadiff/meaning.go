@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"stchat/internal/extension/autorecap"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
 
@@ -37,28 +38,15 @@ func (m *meanings) both(path ...string) (a, b []byte) {
 	if !m.d.counts(path[0]) {
 		return nil, nil
 	}
-	return walk(m.d.a, path), walk(m.d.b, path)
+	return rawjson.Value(m.d.a.Value(path[0]), path[1:]...), rawjson.Value(m.d.b.Value(path[0]), path[1:]...)
 }
 
-// walk follows keys into objects.
-func walk(o *rawjson.Object, path []string) []byte {
-	raw := o.Value(path[0])
-	raw = rawjson.Value(raw, path[1:]...)
-	return raw
-}
-
-// word returns a string that is not empty.
-func word(raw []byte) (string, bool) {
-	s, _ := rawjson.Unquote(raw)
-	return s, s != ""
-}
-
-// words returns what A and B say at a path, and whether each says something.
-func (m *meanings) words(path ...string) (a, b string, inA, inB bool) {
-	va, vb := m.both(path...)
-	a, inA = word(va)
-	b, inB = word(vb)
-	return a, b, inA, inB
+// words returns what A and B say at a key, and whether each says something.
+func (m *meanings) words(key string) (a, b string, inA, inB bool) {
+	va, vb := m.both(key)
+	a, _ = rawjson.Unquote(va)
+	b, _ = rawjson.Unquote(vb)
+	return a, b, a != "", b != ""
 }
 
 func (m *meanings) parents(nameA, nameB string) {
@@ -109,17 +97,10 @@ func (m *meanings) recap() {
 		m.say("only B has a running recap")
 	case !inA || va == vb:
 	case vb < va:
-		m.say("B's running recap is %s behind A's", versions(va-vb))
+		m.say("B's running recap is %s behind A's", plural.S(va-vb, "version"))
 	default:
-		m.say("B's running recap is %s ahead of A's", versions(vb-va))
+		m.say("B's running recap is %s ahead of A's", plural.S(vb-va, "version"))
 	}
-}
-
-func versions(n int) string {
-	if n == 1 {
-		return "1 version"
-	}
-	return fmt.Sprintf("%d versions", n)
 }
 
 // recapVersion returns the current version of a running recap that has one.

@@ -100,8 +100,8 @@ func queueEmpty(s State) (why string, err error) {
 		return "", err
 	}
 	var types []string
-	for i := range q.Operations {
-		if o := &q.Operations[i]; o.Pending() && o.Type != "" && !slices.Contains(types, o.Type) {
+	for i := range q {
+		if o := &q[i]; o.Pending() && o.Type != "" && !slices.Contains(types, o.Type) {
 			types = append(types, o.Type)
 		}
 	}

@@ -74,7 +74,7 @@ func (r *recapState) queue(worlds, name string) error {
 		return err
 	}
 	queue, err := book.Queue()
-	for _, o := range queue.Operations {
+	for _, o := range queue {
 		r.Queue = append(r.Queue, workState{o.Type, o.Status, o.Messages})
 	}
 	return err

@@ -162,7 +162,7 @@ func makeSnapshot(opt *Options, src *chat.Chat, to *clone, state *isolate.Facts,
 	if !ok {
 		return lorebook.Cloned{}, fmt.Errorf("%w: no visible scene break at or before message %d has a scene recap with allEntries", ErrNoSnapshot, at)
 	}
-	made, err := to.from.Snapshot(noted, lorebook.SnapshotOptions{Name: to.name, Internal: opt.Internal, Drop: opt.Drop})
+	made, err := to.from.Snapshot(noted, lorebook.CloneOptions{Name: to.name, Internal: opt.Internal, Drop: opt.Drop})
 	if err == nil {
 		r.Doc.changed([]extension.Change{{Extension: "auto_recap", Change: fmt.Sprintf("lorebook as of the scene break at message %d", from)}})
 	}

@@ -48,7 +48,7 @@ func mayMove(o *open, change *follow.Change, metadata *rawjson.Object) error {
 	if err != nil {
 		return err
 	}
-	for _, op := range queue.Operations {
+	for _, op := range queue {
 		for _, at := range op.Messages {
 			if op.Pending() && at >= first {
 				return o.errorf("%w: %s of message %d in the lorebook %q", ErrQueue, op.Type, at, name)

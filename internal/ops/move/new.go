@@ -154,7 +154,7 @@ func like(ctx context.Context, lib *library.Library, path string, into *rawjson.
 	if err != nil {
 		return nil // a missing book holds nothing
 	}
-	if book, err := lorebook.Open(file); err == nil && book.HasExtensionState() {
+	if book, err := lorebook.Open(file); err == nil && book.InternalCount() > 0 {
 		r.Warn("%s: the lorebook %q holds extension state, and the new chat writes into the same book", r.Doc.Path, name)
 	}
 	return nil
