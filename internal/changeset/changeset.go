@@ -51,8 +51,9 @@
 //     A second save in place and of the same size is noticed, by the file's content, while an
 //     edit waits to be committed, but not between a verb's reading and the rendering. Where a
 //     file's time is a whole second, undo also compares its content, up to 64 MiB.
-//   - A power loss is survived as far as syncing goes: drafts, the journal and the names that
-//     it decides on are synced in this order. Disks that lie about syncing are believed.
+//   - A power loss is survived as far as syncing goes: drafts with their new folders, then what is
+//     kept with the journal, then the names. No other name of a file goes before the one that it
+//     keeps is on the disk. Disks that lie about syncing are believed.
 //   - Where there are no hard links (FAT, Android), a file of up to 64 MiB is copied to keep or
 //     to move it; a larger one is renamed, so its name is free for a moment that only the
 //     journal covers.

@@ -39,7 +39,7 @@ func Like(was safefile.Stamp) DraftOption { return func(o *draftOptions) { o.lik
 
 func newDraft(target string, self *safefile.Self, opt Options, o draftOptions) (*Draft, error) {
 	if o.folder && !opt.DryRun {
-		if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
+		if err := makeFolder(target, opt); err != nil {
 			return nil, err
 		}
 	}
@@ -57,6 +57,20 @@ func newDraft(target string, self *safefile.Self, opt Options, o draftOptions) (
 		return nil, err
 	}
 	return &Draft{}, nil
+}
+
+// makeFolder makes the folder of target, and those that it is in, and forces them to disk.
+func makeFolder(target string, opt Options) error {
+	first, dir := filepath.Dir(inFolderThatIs(target)), filepath.Dir(target)
+	if err := os.MkdirAll(dir, 0o777); err != nil || opt.NoSync {
+		return err
+	}
+	for ; dir != first; dir = filepath.Dir(dir) {
+		if err := opt.system().SyncDir(filepath.Dir(dir)); err != nil {
+			return at(filepath.Dir(dir), err)
+		}
+	}
+	return nil
 }
 
 // inFolderThatIs returns the longest part of a path whose folder exists: the whole path,

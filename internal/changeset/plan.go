@@ -227,24 +227,13 @@ func (p *part) changed() (paths []string) {
 	return paths
 }
 
-// back takes back every step that was made, the last first, and removes the drafts. What
-// somebody changed meanwhile is left as it is.
-func (p *part) back() error {
-	for _, s := range slices.Backward(p.steps) {
-		if err := p.stepper.revert(s); err != nil {
-			return at(p.view.root.show(s.Path), err)
-		}
-	}
-	return nil
-}
-
 // giveUp takes the set back after err, and returns that. If it cannot be taken back, the error
 // wraps a *StuckError as well.
 func (p *part) giveUp(err error) error {
 	if changed := p.changed(); len(changed) > 0 {
 		return errors.Join(err, &StuckError{ID: p.journal.ID, Files: changed})
 	}
-	if e := p.back(); e != nil {
+	if e := p.stepper.revert(p.steps); e != nil {
 		return errors.Join(err, &StuckError{ID: p.journal.ID, Err: e})
 	}
 	return err
@@ -260,7 +249,7 @@ func (p *part) end() Ended {
 		e.Files = changed
 		return e
 	}
-	return p.ended(Back, p.back())
+	return p.ended(Back, p.stepper.revert(p.steps))
 }
 
 // ended describes how the set ended; with an error it is stuck.

@@ -151,13 +151,13 @@ func (p *player) close(made, stuck []*step) error {
 	return p.journal.writeAs(r, journalSuffix, stuck, d, sync)
 }
 
-// keepAll links what will be replaced or removed into .stchat, so that one sync of that
-// folder brings the journal and what it relies on to the disk. A file that cannot be
-// linked is kept when its step is made.
+// keepAll links what will be replaced or removed into .stchat, or copies it, so that one sync of
+// that folder brings the journal and what it relies on to the disk. A large file that cannot be
+// linked, and what fails here, is kept when its step is made.
 func (p *player) keepAll() {
 	for _, s := range p.journal.Steps {
-		if s.Kept != "" && p.journal.Links {
-			_ = p.stepper.disk.Link(p.view.path(s), p.view.kept(s))
+		if s.Kept != "" && (p.journal.Links || s.Was.Size <= copied) {
+			_ = second(p.stepper.disk, p.stepper.sync, p.view.path(s), p.view.kept(s))
 		}
 	}
 }
@@ -165,36 +165,34 @@ func (p *player) keepAll() {
 // keepNone undoes keepAll.
 func (p *player) keepNone() (err error) {
 	for _, s := range p.journal.Steps {
-		if s.Kept != "" && p.journal.Links && !absent(p.view.kept(s)) {
+		if s.Kept != "" && !absent(p.view.kept(s)) {
 			err = errors.Join(err, p.stepper.disk.Remove(p.view.kept(s)))
 		}
 	}
 	return err
 }
 
-// settle takes back the steps that can be, the last first, and returns the files of the
-// others. Those steps stay as a record.
+// settle takes back the steps that can be, and returns the files of the others. Those steps stay as
+// a record.
 func (p *player) settle(opt Options) (left []string, err error) {
-	var stay []*step
-	for _, s := range slices.Backward(p.journal.Steps) {
-		switch {
-		case !p.view.made(s) && p.view.touched(s), p.view.taken(s):
+	var stay, goes []*step
+	for _, s := range p.journal.Steps {
+		if !p.view.made(s) && p.view.touched(s) || p.view.taken(s) {
 			stay = append(stay, s)
 			left = append(left, p.view.root.at(s.Path))
-			continue
-		case opt.DryRun:
-			continue
-		}
-		if err := p.stepper.revert(s); err != nil {
-			return left, err
+		} else {
+			goes = append(goes, s)
 		}
 	}
+	slices.Reverse(left)
 	if opt.DryRun {
 		return left, nil
+	}
+	if err := p.stepper.revert(goes); err != nil {
+		return left, err
 	}
 	if err := p.stepper.syncDirs(); err != nil {
 		return left, err
 	}
-	slices.Reverse(stay)
 	return left, p.close(stay, nil)
 }

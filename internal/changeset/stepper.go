@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 
 	"stchat/internal/safefile"
 )
@@ -78,14 +79,19 @@ func (d *stepper) double(from, to string) error {
 	if d.view.links {
 		return d.disk.Link(from, to)
 	}
+	return d.bring(from, to, d.rename)
+}
+
+// bring gives the file a second name as put does. It is a link; where there can be none, a copy.
+func (d *stepper) bring(from, to string, put func(from, to string) error) error {
 	temp := filepath.Join(filepath.Dir(to), safefile.TempName())
-	if err := copyFile(d.disk, d.sync, from, temp); err != nil {
-		return err
+	err := second(d.disk, d.sync, from, temp)
+	if err == nil {
+		if err = put(temp, to); err != nil {
+			err = errors.Join(err, d.disk.Remove(temp))
+		}
 	}
-	if err := d.rename(temp, to); err != nil {
-		return errors.Join(err, d.disk.Remove(temp))
-	}
-	return nil
+	return err
 }
 
 // rename gives a file another name that is free or reserved, or its own in another letter case.
@@ -96,25 +102,27 @@ func (d *stepper) rename(from, to string) error {
 	return d.disk.Publish(from, to, d.sync)
 }
 
-// keep puts the old file where undo finds it, and makes sure that it is the one that was
-// judged. It makes a link, which costs nothing, or without links a copy or a rename.
+// keep makes sure that the old file is where undo finds it, and is the one that was judged. What
+// [player.keepAll] could not link or copy before the decision is renamed if it is large.
 func (d *stepper) keep(s *step, path string) error {
 	kept := d.view.kept(s)
 	if absent(path) {
 		return nil // the gap of a rename, see view.gap
 	}
 	if !absent(kept) {
-		return at(path, d.view.checkKept(kept, s.Was)) // may have changed since it was linked
+		return at(path, d.view.checkKept(kept, s.Was)) // may have changed since it was kept
 	}
-	err := fs.ErrInvalid
-	if d.view.links {
-		err = d.disk.Link(path, kept)
-	}
-	if err != nil {
-		err = d.keepOtherwise(s, path, kept)
-	}
-	if err != nil {
-		return err
+	renamed := !d.view.links && s.Was.Size > copied &&
+		(d.disk.RenameNew(path, kept, d.sync) == nil || absent(kept) && d.disk.Rename(path, kept, d.sync) == nil)
+	if !renamed {
+		if err := second(d.disk, d.sync, path, kept); err != nil {
+			return err
+		}
+		if d.sync { // or a power loss could leave neither
+			if err := d.disk.SyncDir(d.view.root.own("")); err != nil {
+				return err
+			}
+		}
 	}
 	if err := at(path, d.view.checkKept(kept, s.Was)); err != nil {
 		if absent(path) { // it was renamed, and somebody's save with it
@@ -123,18 +131,6 @@ func (d *stepper) keep(s *step, path string) error {
 		return errors.Join(err, d.disk.Remove(kept))
 	}
 	return nil
-}
-
-func (d *stepper) keepOtherwise(s *step, path, kept string) error {
-	if s.Was.Size > copied {
-		if err := d.disk.RenameNew(path, kept, d.sync); err == nil {
-			return nil
-		}
-		if absent(kept) && d.disk.Rename(path, kept, d.sync) == nil {
-			return nil
-		}
-	}
-	return copyFile(d.disk, d.sync, path, kept)
 }
 
 // syncDirs forces to disk the folders whose names changed.
@@ -159,20 +155,42 @@ func (d *stepper) syncAll(dirs map[string]bool) error {
 	return nil
 }
 
-func (d *stepper) revert(s *step) error {
-	path := d.view.path(s)
-	d.dirs[filepath.Dir(path)] = true
-	if d.view.made(s) || d.view.gap(s) || d.view.linked(s) {
-		if err := d.unmake(s, path); err != nil {
-			return err
+// revert takes back the steps that were made, the last first, and then removes what they leave:
+// the other names of a file must be on the disk by then, or a power loss could leave it without any.
+func (d *stepper) revert(steps []*step) error {
+	for _, s := range slices.Backward(steps) {
+		path := d.view.path(s)
+		d.dirs[filepath.Dir(path)] = true
+		if s.To != "" {
+			d.dirs[filepath.Dir(d.view.to(s))] = true
+		}
+		if d.view.made(s) || d.view.gap(s) || d.view.linked(s) {
+			if err := d.unmake(s, path); err != nil {
+				return at(d.view.root.show(s.Path), err)
+			}
 		}
 	}
+	if err := d.syncDirs(); err != nil {
+		return err
+	}
+	for _, s := range slices.Backward(steps) {
+		if err := d.clean(s); err != nil {
+			return at(d.view.root.show(s.Path), err)
+		}
+	}
+	return nil
+}
+
+// clean removes the draft of a step that was taken back, and what was kept.
+func (d *stepper) clean(s *step) error {
+	path := d.view.path(s)
 	// While the draft exists, the file was not replaced, so nothing is kept for undo. The draft
 	// goes last: without it a kept file could be of a replacement.
 	drafted := s.Temp != "" && d.view.is(d.view.temp(s), s.Now)
 	var errs []error
-	if s.Kept != "" && !absent(d.view.kept(s)) && (drafted || d.view.is(path, s.Was) || sameFile(path, d.view.kept(s))) {
+	if s.Kept != "" && !absent(d.view.kept(s)) && (drafted || d.view.isKept(path, s.Was) || sameFile(path, d.view.kept(s))) {
 		errs = append(errs, d.disk.Remove(d.view.kept(s)))
+		d.dirs[d.view.root.own("")] = true // before the journal goes, or it would stay for good
 	}
 	if drafted && !isKept(s.Temp) {
 		errs = append(errs, d.disk.Remove(d.view.temp(s)))
@@ -182,6 +200,7 @@ func (d *stepper) revert(s *step) error {
 
 // unmake takes back a step that was made.
 func (d *stepper) unmake(s *step, path string) error {
+	replace := func(from, to string) error { return d.disk.Rename(from, to, d.sync) }
 	switch s.Do {
 	case Create:
 		if isKept(s.Temp) { // the kept file was the draft: undo of a removal, without links
@@ -197,7 +216,7 @@ func (d *stepper) unmake(s *step, path string) error {
 				return err
 			}
 		}
-		return d.bring(d.view.kept(s), path, d.disk.Rename)
+		return d.unkeep(s, path, replace)
 	case link:
 		if !d.view.is(path, s.Was) && !d.view.linked(s) {
 			return fmt.Errorf("%s: %w", path, safefile.ErrChanged)
@@ -212,27 +231,24 @@ func (d *stepper) unmake(s *step, path string) error {
 	case Move:
 		return d.rename(d.view.to(s), path)
 	default:
-		if d.view.links && d.disk.Link(d.view.kept(s), path) == nil {
-			return nil // revert removes the name that was kept
-		}
-		return d.bring(d.view.kept(s), path, d.disk.Publish)
+		return d.unkeep(s, path, d.rename)
 	}
 }
 
-// bring gives a kept file its name back; on another disk that takes a copy.
-func (d *stepper) bring(kept, path string, put func(from, to string, sync bool) error) error {
-	err := put(kept, path, d.sync)
-	if err == nil || sameDisk(kept, path) {
-		return err
+// unkeep gives a kept file its name back. A large one that was renamed is renamed again.
+func (d *stepper) unkeep(s *step, path string, put func(from, to string) error) error {
+	if !d.view.links && s.Was.Size > copied && put(d.view.kept(s), path) == nil {
+		return nil
 	}
-	temp := filepath.Join(filepath.Dir(path), safefile.TempName())
-	if err := copyFile(d.disk, d.sync, kept, temp); err != nil {
-		return err
+	return d.bring(d.view.kept(s), path, put)
+}
+
+// second gives a file a second name that is free, and is this program's: a link, otherwise a copy.
+func second(disk *safefile.Disk, sync bool, from, to string) error {
+	if disk.Link(from, to) == nil {
+		return nil
 	}
-	if err := put(temp, path, d.sync); err != nil {
-		return errors.Join(err, d.disk.Remove(temp))
-	}
-	return d.disk.Remove(kept)
+	return copyFile(disk, sync, from, to)
 }
 
 // copyFile copies a file with its mode and time, so that the copy is recognised as the
@@ -252,12 +268,18 @@ func copyFile(disk *safefile.Disk, sync bool, from, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	stamp := func() error { // exFAT in user space ignores one time alone
+		return errors.Join(os.Chmod(temp, info.Mode().Perm()), os.Chtimes(temp, info.ModTime(), info.ModTime()))
+	}
+	if _, err = io.Copy(out, in); err == nil {
+		err = stamp() // what is synced includes it
+	}
 	if err == nil && sync {
 		err = disk.Sync(out)
 	}
-	if err = errors.Join(err, disk.CloseFile(out)); err == nil {
-		err = errors.Join(os.Chmod(temp, info.Mode().Perm()), os.Chtimes(temp, info.ModTime(), info.ModTime())) // exFAT in user space ignores one time alone
+	err = errors.Join(err, disk.CloseFile(out))
+	if err == nil && runtime.GOOS == "windows" { // which may set the time on closing
+		err = stamp()
 	}
 	if err == nil {
 		err = disk.Rename(temp, to, sync)

@@ -110,14 +110,14 @@ func (v view) touched(s *step) bool {
 	switch s.Do {
 	case Create: // the draft is gone only if it got its name, or was taken back
 		return !absent(path) && !v.is(v.temp(s), s.Now)
-	case Replace:
-		return !v.is(path, s.Was) && v.isKept(v.kept(s), s.Was) && !v.is(v.temp(s), s.Now)
+	case Replace: // what was taken back on another disk is a copy
+		return !v.isKept(path, s.Was) && v.isKept(v.kept(s), s.Was) && !v.is(v.temp(s), s.Now)
 	case link, unlink: // what was saved in place has both names: either can go
 		return !v.is(path, s.Was) && !absent(v.to(s)) && !sameFile(path, v.to(s))
 	case Move: // without the new name nothing was done yet, or nothing is left to take back
 		return !v.is(path, s.Was) && !absent(v.to(s))
 	default: // a file that was only linked to keep it was not removed
-		return !v.is(path, s.Was) && !absent(v.kept(s)) && !sameFile(path, v.kept(s))
+		return !v.isKept(path, s.Was) && !absent(v.kept(s)) && !sameFile(path, v.kept(s))
 	}
 }
 

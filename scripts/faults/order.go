@@ -19,8 +19,8 @@ var (
 )
 
 // orderAll checks that a power loss finds nothing half done: every file is forced to
-// disk after its last byte and before it gets its name, and its folder after that. A
-// power loss itself is not tried.
+// disk after its last byte and before it gets its name, and its folder after that. What a power
+// loss leaves is tried in package changeset.
 func (h *harness) orderAll(out io.Writer) error {
 	if !h.canTrace() {
 		fmt.Fprintln(out, "\nthe order of syncs: skipped, since there is no strace here")
