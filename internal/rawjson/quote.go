@@ -15,34 +15,15 @@ const hexDigits = "0123456789abcdef"
 // even U+2028 and the characters of HTML. A lone surrogate (WTF-8, see the package
 // comment) is written \udXXX; anything else that is not UTF-8 becomes U+FFFD.
 func Quote(s string) []byte {
-	out := make([]byte, 0, len(s)+2)
-	out = append(out, '"')
-	kept := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if r != utf8.RuneError || size != 1 {
-				i += size
-				continue
-			}
-			out = append(out, s[kept:i]...)
-			if u, ok := surrogateAt(s[i:]); ok {
-				out = append(out, '\\', 'u', 'd', hexDigits[u>>8&0xf], hexDigits[u>>4&0xf], hexDigits[u&0xf])
-				i += 3
-			} else {
-				out = utf8.AppendRune(out, utf8.RuneError)
-				i += invalidLen(s[i:])
-			}
-			kept = i
-			continue
+	out := append(make([]byte, 0, len(s)+2), '"')
+	for {
+		n := Plain([]byte(s)) // not copied, since nothing changes it
+		out = append(out, s[:n]...)
+		if s = s[n:]; s == "" {
+			return append(out, '"')
 		}
-		if c >= ' ' && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		out = append(out, s[kept:i]...)
-		switch c {
+		n = 1
+		switch c := s[0]; c {
 		case '"', '\\':
 			out = append(out, '\\', c)
 		case '\b':
@@ -56,13 +37,18 @@ func Quote(s string) []byte {
 		case '\r':
 			out = append(out, '\\', 'r')
 		default:
-			out = append(out, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+			if u, ok := surrogateAt(s); ok {
+				out = append(out, '\\', 'u', 'd', hexDigits[u>>8&0xf], hexDigits[u>>4&0xf], hexDigits[u&0xf])
+				n = 3
+			} else if c < ' ' {
+				out = append(out, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+			} else {
+				out = utf8.AppendRune(out, utf8.RuneError)
+				n = invalidLen(s)
+			}
 		}
-		i++
-		kept = i
+		s = s[n:]
 	}
-	out = append(out, s[kept:]...)
-	return append(out, '"')
 }
 
 // surrogateAt returns the surrogate whose three WTF-8 bytes s begins with.

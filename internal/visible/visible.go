@@ -7,7 +7,6 @@
 package visible
 
 import (
-	"bytes"
 	"fmt"
 	"runtime"
 	"slices"
@@ -105,24 +104,29 @@ func Lines(s string) string {
 // it. Valid JSON has both only in strings.
 func JSON(b []byte) []byte {
 	b = rawjson.ToUTF8(b)
-	if bytes.IndexFunc(b, needsEscape) < 0 {
-		return b
-	}
-	out := make([]byte, 0, len(b)+64)
+	var out []byte
+	done := 0 // how much of b is in out, or need not be
 	for i := 0; i < len(b); {
+		if ' ' <= b[i] && b[i] < 0x7f { // as most is
+			i++
+			continue
+		}
 		r, size := utf8.DecodeRune(b[i:])
-		switch {
-		case !needsEscape(r):
-			out = append(out, b[i:i+size]...)
-		case r > 0xffff:
-			r -= 0x10000
-			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
-		default:
+		if needsEscape(r) {
+			out = append(out, b[done:i]...)
+			if done = i + size; r > 0xffff {
+				r -= 0x10000
+				out = fmt.Appendf(out, `\u%04x`, 0xd800+r>>10)
+				r = 0xdc00 + r&0x3ff
+			}
 			out = fmt.Appendf(out, `\u%04x`, r)
 		}
 		i += size
 	}
-	return out
+	if done == 0 {
+		return b
+	}
+	return append(out, b[done:]...)
 }
 
 // needsEscape leaves out what structures JSON: the white space between values.
