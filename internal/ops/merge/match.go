@@ -37,33 +37,27 @@ type matcher struct {
 	into, from []*file
 	by         func(from *file) judging
 
-	known    map[[2]*file]*relation
-	taken    map[*file]bool
-	found    map[*file]*match
-	named    map[string]*file      // chats of INTO by folded name
-	namedOut map[string]bool       // folded names of FROM
-	slugs    [2]map[string][]*file // chats of INTO and of FROM by slug
+	known map[[2]*file]*relation
+	taken map[*file]bool
+	found map[*file]*match
+	named [2]map[string]*file   // chats of INTO and of FROM by folded name
+	slugs [2]map[string][]*file // the same by slug
 }
 
 // matchAll returns a match for each chat of FROM, in their order. Each chat of INTO is at most one's.
 func matchAll(into, from []*file, by func(from *file) judging) []*match {
-	m := &matcher{into: into, from: from, by: by, known: map[[2]*file]*relation{}, taken: map[*file]bool{}, found: map[*file]*match{}, named: map[string]*file{}, namedOut: map[string]bool{}}
-	for _, p := range into {
-		if key := folded(p.name); m.named[key] == nil {
-			m.named[key] = p
-		}
-	}
-	for _, c := range from {
-		m.namedOut[folded(c.name)] = true
-	}
+	m := &matcher{into: into, from: from, by: by, known: map[[2]*file]*relation{}, taken: map[*file]bool{}, found: map[*file]*match{}}
 	for _, c := range from {
 		if c.settled != nil {
 			m.taken[c.settled.into], m.found[c] = true, c.settled
 		}
 	}
 	for i, list := range [][]*file{into, from} {
-		m.slugs[i] = map[string][]*file{}
+		m.named[i], m.slugs[i] = map[string]*file{}, map[string][]*file{}
 		for _, c := range list {
+			if key := folded(c.name); m.named[i][key] == nil {
+				m.named[i][key] = c
+			}
 			if c.slug != "" {
 				m.slugs[i][c.slug] = append(m.slugs[i][c.slug], c)
 			}
@@ -103,7 +97,7 @@ func (m *matcher) free(p *file) bool { return p != nil && p.err == nil && !m.tak
 
 // sameName: the same name, and one holds the other.
 func (m *matcher) sameName(c *file) {
-	if p := m.named[folded(c.name)]; m.free(p) && m.relation(c, p).holds() {
+	if p := m.named[0][folded(c.name)]; m.free(p) && m.relation(c, p).holds() {
 		m.take(c, p, ByName)
 	}
 }
@@ -111,7 +105,7 @@ func (m *matcher) sameName(c *file) {
 // homeless is sameMessages for a chat whose texts no later step finds elsewhere: of two that are
 // equal, the other one needs no copy of its own.
 func (m *matcher) homeless(c *file) {
-	homes := append(m.better(c), m.named[folded(c.name)], m.slugged(c))
+	homes := append(m.better(c), m.named[0][folded(c.name)], m.slugged(c))
 	if !slices.ContainsFunc(homes, func(p *file) bool {
 		return m.free(p) && m.relation(c, p).ownFrom == 0 && !m.relation(c, p).equal()
 	}) {
@@ -119,24 +113,8 @@ func (m *matcher) homeless(c *file) {
 	}
 }
 
-// sameMessages: the same messages, under any name; of several rather one that no chat still without a
-// copy has the slug of. Two chats without messages have none.
-func (m *matcher) sameMessages(c *file) {
-	wanted := func(p *file) bool { other := m.another(p, c); return other != nil && m.found[other] == nil }
-	m.equal(c, slices.DeleteFunc(slices.Clone(m.into), wanted))
-	if m.found[c] == nil {
-		m.equal(c, m.into)
-	}
-}
-
-// another returns the chat of FROM that is not c and has the slug of a chat of INTO, though it may
-// have another copy; else nil.
-func (m *matcher) another(p, c *file) *file {
-	if into, from := m.slugs[0][p.slug], m.slugs[1][p.slug]; len(into) == 1 && len(from) == 1 && from[0] != c {
-		return from[0]
-	}
-	return nil
-}
+// sameMessages: the same messages, under any name. Two chats without messages have none.
+func (m *matcher) sameMessages(c *file) { m.equal(c, m.into) }
 
 // sameSelf: the same messages, and the same slug, which tells equal chats apart.
 func (m *matcher) sameSelf(c *file) { m.equal(c, m.slugs[0][c.slug]) }
@@ -153,17 +131,43 @@ func (m *matcher) sameBranch(c *file) {
 	m.equal(c, list)
 }
 
+// equal takes a chat with the same messages, rather one that no other chat goes to by its name or slug.
 func (m *matcher) equal(c *file, among []*file) {
+	var list []*file
 	for _, p := range among {
 		n := len(c.prints)
-		if n == 0 || len(p.prints) != n || !m.free(p) || !same(&c.prints[0], &p.prints[0]) || !same(&c.prints[n-1], &p.prints[n-1]) {
-			continue
-		}
-		if m.relation(c, p).equal() {
-			m.take(c, p, ByMessages)
-			return
+		if n > 0 && len(p.prints) == n && m.free(p) && same(&c.prints[0], &p.prints[0]) && same(&c.prints[n-1], &p.prints[n-1]) && m.relation(c, p).equal() {
+			list = append(list, p)
 		}
 	}
+	at := 0
+	if len(list) > 1 {
+		at = max(0, slices.IndexFunc(list, func(p *file) bool { return !m.isAnothers(c, p) }))
+	}
+	if len(list) > 0 {
+		m.take(c, list[at], ByMessages)
+	}
+}
+
+// isAnothers reports whether a chat of INTO holds another chat of FROM that goes to it by its name or slug,
+// unless a step before finds a copy of that.
+func (m *matcher) isAnothers(c, p *file) bool {
+	named, slugged := m.named[1][folded(p.name)], m.another(p, c)
+	return named != nil && m.named[0][folded(p.name)] == p && m.goesTo(c, named, p) || slugged != nil && m.slugged(slugged) == p && m.goesTo(c, slugged, p)
+}
+
+// goesTo reports whether a chat of FROM that is not c would go to a chat of INTO without a branch.
+func (m *matcher) goesTo(c, other, p *file) bool {
+	return other != c && m.found[other] == nil && other.err == nil && m.relation(other, p).ownFrom == 0
+}
+
+// another returns the chat of FROM that is not c and has the slug of a chat of INTO, though it may
+// have another copy; else nil.
+func (m *matcher) another(p, c *file) *file {
+	if into, from := m.slugs[0][p.slug], m.slugs[1][p.slug]; len(into) == 1 && len(from) == 1 && from[0] != c {
+		return from[0]
+	}
+	return nil
 }
 
 // sameSlug: a chat that was renamed on one side.
@@ -181,7 +185,7 @@ func (m *matcher) slugged(c *file) *file {
 		return nil
 	}
 	p := into[0]
-	if p.err != nil || m.named[folded(c.name)] != nil || m.namedOut[folded(p.name)] || !m.relation(c, p).begun {
+	if p.err != nil || m.named[0][folded(c.name)] != nil || m.named[1][folded(p.name)] != nil || !m.relation(c, p).begun {
 		return nil
 	}
 	return p
@@ -192,7 +196,7 @@ func (m *matcher) slugged(c *file) *file {
 func (m *matcher) goesOn(c *file) {
 	if list := m.better(c); len(list) > 0 {
 		m.take(c, list[0], ByShared)
-	} else if p := m.named[folded(c.name)]; m.free(p) || p != nil && p.err == nil && len(c.prints) == 0 {
+	} else if p := m.named[0][folded(c.name)]; m.free(p) || p != nil && p.err == nil && len(c.prints) == 0 {
 		m.take(c, p, ByName)
 	}
 }
@@ -201,13 +205,13 @@ func (m *matcher) goesOn(c *file) {
 // hold it, then those that it holds, then those that share most; of these one that lacks least of it, then
 // one that has least besides, whatever else may be a copy the next time.
 func (m *matcher) better(c *file) (list []*file) {
-	p := m.named[folded(c.name)]
+	p := m.named[0][folded(c.name)]
 	if p == nil || p.err != nil {
 		return nil
 	}
 	rank := map[*file]int{}
 	for _, other := range m.into {
-		if other == p || !m.free(other) || m.namedOut[folded(other.name)] || m.another(other, c) != nil {
+		if other == p || !m.free(other) || m.named[1][folded(other.name)] != nil || m.another(other, c) != nil {
 			continue
 		}
 		r := m.relation(c, other)
