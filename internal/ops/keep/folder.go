@@ -36,7 +36,17 @@ var ErrNotEmpty = errors.New("is not empty; name a folder that is empty or not t
 // folder is a folder of a history.
 type folder struct {
 	*present
+	named string // as the caller named it
 	below string // the paths in it begin with this
+}
+
+// full returns the path of a file in the folder as that was named, of any other as its root was
+// found.
+func (f *folder) full(rel string) string {
+	if in, ok := strings.CutPrefix(rel, f.below); ok {
+		return filepath.Join(f.named, filepath.FromSlash(in))
+	}
+	return f.present.full(rel)
 }
 
 // openFolder opens the history of a folder.
@@ -54,15 +64,11 @@ func openFolder(ctx context.Context, opt *FolderOptions) (*folder, error) {
 			root = around
 		}
 	}
-	store, err := history.OpenLook(ctx, StoreOf(root, opt.Store), opt.Now)
+	store, err := history.OpenRead(ctx, StoreOf(root, opt.Store))
 	if err != nil {
 		return nil, ops.PathError(err)
 	}
-	if _, err = os.Stat(store.Path()); err != nil {
-		_ = store.Close()
-		return nil, fmt.Errorf("%s: %w", store.Path(), history.ErrNoStore)
-	}
-	f := &folder{}
+	f := &folder{named: opt.Folder}
 	if f.present, err = newPresent(ctx, store, root); err == nil {
 		f.below, err = relative(root, filepath.Join(opt.Folder, "x"))
 	}

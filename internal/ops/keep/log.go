@@ -159,28 +159,23 @@ func Changes(ctx context.Context, where Where, which Pick, each func(Changed) er
 		return "", err
 	}
 	defer s.close()
-	return s.note, s.changesOf(ctx, v, each)
-}
-
-func (s *subject) changesOf(ctx context.Context, v *version, each func(Changed) error) error {
 	list := s.versions
 	if v.file == "" && v.Chat != s.id {
-		var err error
 		if list, err = s.stored(ctx, v.Chat); err != nil {
-			return err
+			return s.note, err
 		}
 	}
 	i := slices.IndexFunc(list, func(o version) bool { return o.Rev == v.Rev && o.file == v.file })
 	d := newDiffer(s)
 	newer, newIndex, err := d.numbered(ctx, v)
 	if err != nil {
-		return err
+		return s.note, err
 	}
 	var older []lineRef
 	var oldIndex []int
 	if i+1 < len(list) {
 		if older, oldIndex, err = d.numbered(ctx, &list[i+1]); err != nil {
-			return err
+			return s.note, err
 		}
 	}
 	for _, c := range d.changes(ctx, older, newer) {
@@ -205,10 +200,10 @@ func (s *subject) changesOf(ctx context.Context, v *version, each func(Changed) 
 		}
 		doc.describe(to)
 		if err := each(doc); err != nil {
-			return err
+			return s.note, err
 		}
 	}
-	return nil
+	return s.note, nil
 }
 
 // describe fills in the message's role, name and date.

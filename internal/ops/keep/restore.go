@@ -311,7 +311,7 @@ func (r *restoring) branch(ctx context.Context) error {
 		cutting.Name = r.name()
 	}
 	made := cut.Run(ctx, cutting)[0]
-	r.res.Doc.Document, r.res.Warnings, r.res.Notes, r.res.Outcome = made.Doc, made.Warnings, made.Notes, made.Outcome
+	r.res.Doc.Document, r.res.Warnings, r.res.Notes, r.res.Outcome = made.Doc, made.Warnings, append(r.res.Notes, made.Notes...), made.Outcome
 	if n := made.Doc.SkippedTotal; n > 0 {
 		r.res.Warn("%s: damaged lines of this version are left out: %d", r.s.path, n)
 	}
@@ -401,21 +401,19 @@ func (r *restoring) asOfToday(ctx context.Context, w io.Writer, content *os.File
 	if err != nil {
 		return err
 	}
-	r.res.Doc.Exact = true
+	data := was
 	if kind == history.Members || kind == history.Card {
 		now, err := os.ReadFile(r.s.path)
 		if err != nil {
 			return ops.PathError(err)
 		}
-		data, err := openingAs(r.s.path, kind, was, now)
-		if err != nil {
+		if data, err = openingAs(r.s.path, kind, was, now); err != nil {
 			r.res.Warn("%s: it keeps the chat that it opened with then: %v", r.s.path, err)
-		} else {
-			r.res.Doc.Exact = bytes.Equal(was, data)
-			was = data
+			data = was
 		}
 	}
-	_, err = w.Write(was)
+	r.res.Doc.Exact = bytes.Equal(was, data)
+	_, err = w.Write(data)
 	return err
 }
 
