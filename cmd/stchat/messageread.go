@@ -182,7 +182,7 @@ func (r *reader) head(m *look.Message, at time.Time, dated bool) {
 func (r *reader) thought(m *look.Message) {
 	if r.reasoning {
 		for _, line := range r.lines(*m.Reasoning, 2) {
-			r.line(dim, r.pad()+r.sign("│ ")+plainText(line))
+			r.line(dim, r.pad()+r.sign("│ ")+prose.Text(line))
 		}
 		fmt.Fprintln(r.w)
 		return

@@ -134,14 +134,6 @@ func (s *screen) line(code, text string) {
 	fmt.Fprintln(s.w, paint(s.color, code, strings.TrimRight(text, " ")))
 }
 
-func plainText(line []prose.Run) string {
-	var b strings.Builder
-	for _, run := range line {
-		b.WriteString(run.Text)
-	}
-	return b.String()
-}
-
 // runColor returns the codes in which a run is painted.
 func runColor(run prose.Run) string {
 	var codes []string

@@ -338,7 +338,7 @@ func (p *hitPrinter) all(hits []*look.SearchHit) {
 			t.Rows = append(t.Rows, grid.Row{Heading: "  " + p.shortened(name) + shared(found), Code: cyan})
 			for _, h := range found {
 				runs := p.marked(h)
-				cells := []string{fmt.Sprintf("#%d", h.Index), "", "", plainText(runs), about(h)}
+				cells := []string{fmt.Sprintf("#%d", h.Index), "", "", prose.Text(runs), about(h)}
 				if p.width >= wide && h.Date != nil {
 					cells[1] = visible.Text(shownDate(p.c, *h.Date))
 				}

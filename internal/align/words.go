@@ -43,32 +43,28 @@ func Words(a, b string) []Piece {
 	if 3*shared < min(filled(midX), filled(midY)) {
 		pairs = nil
 	}
-	w := &pieces{}
-	w.add(Same, x[:head])
+	var list []Piece // neighbours of one kind become one
+	add := func(op Op, words []string) {
+		for _, word := range words {
+			if n := len(list); n > 0 && list[n-1].Op == op {
+				list[n-1].Text += word
+			} else {
+				list = append(list, Piece{op, word})
+			}
+		}
+	}
+	add(Same, x[:head])
 	from := Pair{}
 	for _, p := range append(pairs, Pair{len(midX), len(midY)}) {
-		w.add(Removed, midX[from.A:p.A])
-		w.add(Added, midY[from.B:p.B])
+		add(Removed, midX[from.A:p.A])
+		add(Added, midY[from.B:p.B])
 		if p.A < len(midX) {
-			w.add(Same, midX[p.A:p.A+1])
+			add(Same, midX[p.A:p.A+1])
 		}
 		from = Pair{p.A + 1, p.B + 1}
 	}
-	w.add(Same, x[len(x)-tail:])
-	return w.list
-}
-
-// pieces collects pieces; neighbours of one kind become one.
-type pieces struct{ list []Piece }
-
-func (w *pieces) add(op Op, words []string) {
-	for _, word := range words {
-		if n := len(w.list); n > 0 && w.list[n-1].Op == op {
-			w.list[n-1].Text += word
-		} else {
-			w.list = append(w.list, Piece{op, word})
-		}
-	}
+	add(Same, x[len(x)-tail:])
+	return list
 }
 
 func isBlank(word string) bool {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"stchat/internal/chat"
 	"stchat/internal/extension"
@@ -186,21 +185,16 @@ func textOf(md *rawjson.Object, key string) *string {
 	return &s
 }
 
-// dateForm is RFC 3339 with milliseconds, as JavaScript's toISOString writes it.
-const dateForm = "2006-01-02T15:04:05.000Z07:00"
-
 // DateText returns a send_date in UTC, or its text if it is not a date; nil if there is none.
 func DateText(raw []byte) *string {
 	if len(raw) == 0 {
 		return nil
 	}
 	if t, ok := sendate.ParseRaw(raw); ok {
-		return new(formatDate(t))
+		return new(sendate.Format(t))
 	}
 	if s, ok := rawjson.Unquote(raw); ok {
 		return &s
 	}
 	return new(string(raw))
 }
-
-func formatDate(t time.Time) string { return t.UTC().Format(dateForm) }

@@ -228,7 +228,7 @@ func FuzzHeader(f *testing.F) {
 		h := ParseLenient([]byte(line))
 		raw := patch.ParseValue(value)
 		if err := h.Change(func(metadata []byte) ([]byte, error) {
-			return patch.Make(metadata, []patch.Edit{{Path: patch.Path{gone}}, {Path: patch.Path{key}, Value: raw}})
+			return (&patch.Changes{Edits: []patch.Edit{{Path: patch.Path{gone}}, {Path: patch.Path{key}, Value: raw}}}).Apply(metadata)
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -69,13 +69,6 @@ func (c *Changes) Documents(raw []byte) ([]byte, error) {
 	return without.Apply(raw)
 }
 
-// Make returns raw with the edits made one after another. A key that exists keeps its place;
-// a new one is appended. The error wraps [ErrNoPlace], or
-// [ErrMissing] for an index that a list does not have.
-func Make(raw []byte, edits []Edit) ([]byte, error) {
-	return (&Changes{Edits: edits}).Apply(raw)
-}
-
 // LeaveOut removes from MergePatch and Patch what would change one of the keys, and returns
 // the keys concerned. Test operations stay, since they change nothing.
 func (c *Changes) LeaveOut(keys ...string) (left []string) {

@@ -42,18 +42,19 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-func TestMake(t *testing.T) {
-	got, err := Make([]byte(`{"a":1,"b":2}`), []Edit{
+func TestEdits(t *testing.T) {
+	edit := func(raw string, edits ...Edit) ([]byte, error) { return (&Changes{Edits: edits}).Apply([]byte(raw)) }
+	got, err := edit(`{"a":1,"b":2}`, []Edit{
 		{Path: Path{"c.d"}, Value: []byte(" [ 1, 2 ] ")},
 		{Path: Path{"a"}},
 		{Path: Path{"a"}, Value: []byte(`"x y"`)},
 		{Path: Path{"missing"}},
 		{Path: Path{"b"}, Value: []byte("3")},
-	})
+	}...)
 	if string(got) != `{"b":3,"c.d":[1,2],"a":"x y"}` || err != nil {
 		t.Errorf("%s, %v", got, err)
 	}
-	if _, err := Make([]byte(`{"a":"t"}`), []Edit{{Path: Path{"a", "x"}, Value: []byte("1")}}); !errors.Is(err, ErrNoPlace) || !strings.HasPrefix(err.Error(), "/a/x: ") {
+	if _, err := edit(`{"a":"t"}`, Edit{Path: Path{"a", "x"}, Value: []byte("1")}); !errors.Is(err, ErrNoPlace) || !strings.HasPrefix(err.Error(), "/a/x: ") {
 		t.Errorf("into a text: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"image"
 	"image/draw"
 	"image/jpeg"
+	"slices"
 )
 
 // ErrNot means that bytes are no PNG, JPEG, GIF or WebP, or a damaged one.
@@ -159,24 +160,18 @@ func turned(data []byte, way int) ([]byte, error) {
 	if way >= 5 {
 		to = image.NewRGBA(image.Rect(0, 0, h, w))
 	}
+	flipX, flipY := slices.Contains([]int{2, 3, 7, 8}, way), slices.Contains([]int{3, 4, 6, 7}, way)
 	for y := range h {
 		for x := range w {
 			tx, ty := x, y
-			switch way {
-			case 2:
+			if flipX {
 				tx = w - 1 - x
-			case 3:
-				tx, ty = w-1-x, h-1-y
-			case 4:
+			}
+			if flipY {
 				ty = h - 1 - y
-			case 5:
-				tx, ty = y, x
-			case 6:
-				tx, ty = h-1-y, x
-			case 7:
-				tx, ty = h-1-y, w-1-x
-			case 8:
-				tx, ty = y, w-1-x
+			}
+			if way >= 5 {
+				tx, ty = ty, tx
 			}
 			copy(to.Pix[to.PixOffset(tx, ty):][:4], from.Pix[from.PixOffset(x, y):])
 		}

@@ -101,8 +101,8 @@ func (l Layout) rows(b Block) [][]Run {
 	return rows
 }
 
-// textOf returns what runs say.
-func textOf(runs []Run) string {
+// Text returns what runs say.
+func Text(runs []Run) string {
 	if len(runs) == 1 {
 		return runs[0].Text
 	}
@@ -115,7 +115,7 @@ func textOf(runs []Run) string {
 
 // Wrap breaks a line of runs, which are safe to show, into lines of at most so many cells.
 func Wrap(runs []Run, cells int) [][]Run {
-	spans := visible.Wrap(textOf(runs), cells)
+	spans := visible.Wrap(Text(runs), cells)
 	lines := make([][]Run, 0, len(spans))
 	at := 0 // where runs[0] begins
 	for _, span := range spans {

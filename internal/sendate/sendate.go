@@ -81,6 +81,10 @@ func ParseRaw(raw []byte) (t time.Time, ok bool) {
 	return time.Time{}, false
 }
 
+// Format writes a time as SillyTavern has since 1.13, and as documents have it: RFC 3339 in UTC, with
+// milliseconds.
+func Format(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
 // Usual reads the shape that SillyTavern has written since 1.16, as it stands in a file
 // ("2026-01-02T03:04:05.006Z" with its quotes), in milliseconds since 1970. Chats have
 // millions of them, so it does not allocate. ok is false for all others.

@@ -88,20 +88,13 @@ func HTML(w io.Writer, t *Tree) error {
 		title += " - " + shown(owners[0].Name, longest)
 	}
 	title = html.EscapeString(title)
-	fmt.Fprintf(b, "%s<noscript>\n<h1>%s</h1>\n<pre>", webpage.Head(title, pageStyle, pageScript, false), title)
-	if err := Text(escaper{b}, t, TextOptions{Width: 120, Zone: time.UTC}); err != nil {
+	var text strings.Builder
+	if err := Text(&text, t, TextOptions{Width: 120, Zone: time.UTC}); err != nil {
 		return err
 	}
-	fmt.Fprintf(b, "</pre>\n</noscript>\n<template id=\"page\">\n%s</template>\n<script type=\"application/json\" id=\"data\">%s</script>\n<script>%s</script>\n</body>\n</html>\n", pageBody, data, pageScript)
+	fmt.Fprintf(b, "%s<noscript>\n<h1>%s</h1>\n<pre>%s</pre>\n</noscript>\n<template id=\"page\">\n%s</template>\n<script type=\"application/json\" id=\"data\">%s</script>\n<script>%s</script>\n</body>\n</html>\n",
+		webpage.Head(title, pageStyle, pageScript, false), title, html.EscapeString(text.String()), pageBody, data, pageScript)
 	return b.Flush()
-}
-
-// escaper writes text into HTML.
-type escaper struct{ w io.Writer }
-
-func (e escaper) Write(p []byte) (int, error) {
-	_, err := io.WriteString(e.w, html.EscapeString(string(p)))
-	return len(p), err
 }
 
 // pageText returns text as the page shows it, which isolates it: what only drives a terminal is

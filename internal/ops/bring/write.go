@@ -21,6 +21,7 @@ import (
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
+	"stchat/internal/sendate"
 )
 
 // complete is a conversation with what the source does not say.
@@ -195,11 +196,9 @@ func (c *call) create(s *changeset.Set, full *complete, d *Document, id string, 
 			_, _ = w.Write(part)
 		}
 	}
-	d.FirstDate, d.LastDate = new(iso(full.dates[0])), new(iso(full.dates[len(full.dates)-1]))
+	d.FirstDate, d.LastDate = new(sendate.Format(full.dates[0])), new(sendate.Format(full.dates[len(full.dates)-1]))
 	return w.Flush()
 }
-
-func iso(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // name returns the name of a message's speaker. The flags give the names of the user and of
 // the one character; other characters keep theirs.
@@ -219,7 +218,7 @@ func (full *complete) name(m *convert.Message) string {
 // once.
 func (c *call) line(full *complete, m *convert.Message, date time.Time) [][]byte {
 	name := full.name(m)
-	head := fmt.Appendf(nil, `{"name":%s,"is_user":%t,"is_system":%t,"send_date":%s,"mes":`, rawjson.Quote(name), m.Role == convert.User, m.Hidden, rawjson.Quote(iso(date)))
+	head := fmt.Appendf(nil, `{"name":%s,"is_user":%t,"is_system":%t,"send_date":%s,"mes":`, rawjson.Quote(name), m.Role == convert.User, m.Hidden, rawjson.Quote(sendate.Format(date)))
 	o := rawjson.NewObject()
 	o.Set("extra", extra(m))
 	if avatar := c.faces[name]; avatar != "" && m.Role == convert.Character {
@@ -233,7 +232,7 @@ func (c *call) line(full *complete, m *convert.Message, date time.Time) [][]byte
 			at = swipe.Date
 		}
 		texts = rawjson.Append(texts, rawjson.Quote(swipe.Text))
-		infos = rawjson.Append(infos, fmt.Appendf(nil, `{"send_date":%s,"extra":%s}`, rawjson.Quote(iso(at)), extra(&swipe)))
+		infos = rawjson.Append(infos, fmt.Appendf(nil, `{"send_date":%s,"extra":%s}`, rawjson.Quote(sendate.Format(at)), extra(&swipe)))
 	}
 	if texts != nil {
 		o.Set("swipe_id", strconv.AppendInt(nil, int64(m.Swipe), 10))

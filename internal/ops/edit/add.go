@@ -12,6 +12,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
+	"stchat/internal/sendate"
 	"stchat/internal/userdir"
 )
 
@@ -108,10 +109,7 @@ func generation(line []byte) []byte {
 	return nil
 }
 
-// dateForm is the layout of send_date since SillyTavern 1.13, in UTC.
-const dateForm = "2006-01-02T15:04:05.000Z"
-
-func sendDate(t time.Time) []byte { return rawjson.Quote(t.UTC().Format(dateForm)) }
+func sendDate(t time.Time) []byte { return rawjson.Quote(sendate.Format(t)) }
 
 // DeleteOptions says which messages to delete.
 type DeleteOptions struct {

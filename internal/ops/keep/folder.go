@@ -17,6 +17,7 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
+	"stchat/internal/sendate"
 	"stchat/internal/userdir"
 )
 
@@ -174,7 +175,7 @@ func RestoreFolder(ctx context.Context, opt FolderOptions) ([]*RestoreResult, er
 	var one sync.Mutex // the store may be used by one goroutine at a time
 	return ops.Each(ctx, opt.Changes, list, func(k *Kept) (*RestoreResult, changeset.Unit) {
 		path := filepath.Join(opt.Output, filepath.FromSlash(k.rel))
-		at := stamp(k.version.At)
+		at := sendate.Format(k.version.At)
 		r := &RestoreResult{Doc: Restored{Rev: k.Rev, AtVersion: &at, Exact: k.Exact, Document: cut.Document{
 			Schema: 1, Source: k.Path, Path: path, Kind: "copy", At: -1, Messages: k.version.Messages, Bytes: k.version.Size, DryRun: opt.Changes.DryRun,
 		}}}
@@ -257,7 +258,7 @@ func FolderLog(ctx context.Context, opt FolderOptions, since time.Time, limit in
 		if r.At.Before(since) || limit > 0 && n == limit {
 			break
 		}
-		doc := Ran{Schema: 1, Run: r.ID, At: stamp(r.At), Note: r.Note, Changes: []RanChange{}}
+		doc := Ran{Schema: 1, Run: r.ID, At: sendate.Format(r.At), Note: r.Note, Changes: []RanChange{}}
 		for _, c := range f.moves(r.ID) {
 			doc.Changes = append(doc.Changes, *c)
 		}
@@ -368,7 +369,7 @@ func GoneChats(ctx context.Context, opt FolderOptions, each func(*GoneChat) erro
 		}
 		last, ok, err := f.store.Last(ctx, c.ID, newest)
 		if ok && err == nil {
-			g := &GoneChat{Schema: 1, Path: f.full(c.Path), Rev: last.Rev, At: stamp(last.At), Messages: last.Messages}
+			g := &GoneChat{Schema: 1, Path: f.full(c.Path), Rev: last.Rev, At: sendate.Format(last.At), Messages: last.Messages}
 			g.Name = f.aside(g.Path, &last)
 			err = each(g)
 		}

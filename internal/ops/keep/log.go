@@ -12,6 +12,7 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/prose"
 	"stchat/internal/rawjson"
+	"stchat/internal/sendate"
 	"stchat/internal/visible"
 )
 
@@ -88,7 +89,7 @@ func (l *logging) each(ctx context.Context, each func(Logged) error) error {
 			return err
 		}
 		doc := l.doc
-		doc.At, doc.Source, doc.Messages, doc.Bytes, doc.Note = stamp(v.At), v.Source, v.Messages, v.Size, v.Note
+		doc.At, doc.Source, doc.Messages, doc.Bytes, doc.Note = sendate.Format(v.At), v.Source, v.Messages, v.Size, v.Note
 		if v.file != "" {
 			doc.Path = v.file
 		} else {

@@ -29,6 +29,7 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
+	"stchat/internal/sendate"
 	"stchat/internal/userdir"
 )
 
@@ -198,7 +199,7 @@ type restoring struct {
 
 func newRestoring(s *subject, v *version, opt RestoreOptions) *restoring {
 	r := &restoring{s: s, v: v, opt: &opt, res: &RestoreResult{}}
-	at := stamp(v.At)
+	at := sendate.Format(v.At)
 	r.res.Doc.AtVersion = &at
 	if v.file == "" {
 		r.res.Doc.Rev = &v.Rev

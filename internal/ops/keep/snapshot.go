@@ -18,6 +18,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/progress"
 	"stchat/internal/safefile"
+	"stchat/internal/sendate"
 	"stchat/internal/userdir"
 )
 
@@ -471,7 +472,7 @@ func (s *snapshot) add(path, of string, c *history.Content, v history.Version) (
 		return 0, err
 	}
 	taken := Taken{
-		Schema: 1, Path: path, Chat: history.Label(of), Rev: v.Rev, At: stamp(v.At), Source: v.Source, Bytes: c.Size, NewPieces: c.NewPieces,
+		Schema: 1, Path: path, Chat: history.Label(of), Rev: v.Rev, At: sendate.Format(v.At), Source: v.Source, Bytes: c.Size, NewPieces: c.NewPieces,
 	}
 	if history.KindOf(v.Path).IsChat() {
 		taken.Messages = &c.Messages
@@ -501,6 +502,3 @@ func (s *snapshot) report() error {
 	}
 	return nil
 }
-
-// stamp formats a time for documents: RFC 3339 in UTC.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -224,7 +224,11 @@ func (b *treeBuilder) whole(ctx context.Context, readers *sync.Pool) error {
 		r := readers.Get().(*lineReader)
 		defer readers.Put(r)
 		for k := len(c.Messages) - max(c.Own(), 1); k < len(c.Messages) && read.Load() <= int64(b.Whole); k += wholeAtOnce {
-			some := r.read(c, numbers(k, min(k+wholeAtOnce, len(c.Messages))), 0)
+			var wanted []int
+			for i := k; i < min(k+wholeAtOnce, len(c.Messages)); i++ {
+				wanted = append(wanted, i)
+			}
+			some := r.read(c, wanted, 0)
 			for _, m := range some {
 				read.Add(int64(len(m.Text)))
 			}
@@ -237,14 +241,6 @@ func (b *treeBuilder) whole(ctx context.Context, readers *sync.Pool) error {
 		}
 	}
 	return ctx.Err()
-}
-
-// numbers returns the numbers from..to-1.
-func numbers(from, to int) (list []int) {
-	for i := from; i < to; i++ {
-		list = append(list, i)
-	}
-	return list
 }
 
 // line returns a message as text, after its name if it has one.

@@ -2,11 +2,13 @@ package look
 
 import (
 	"cmp"
+	"math"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"stchat/internal/family"
+	"stchat/internal/sendate"
 	"stchat/internal/treeview"
 	"stchat/internal/userdir"
 )
@@ -46,7 +48,7 @@ type familyRow struct {
 	place int // among the owners
 
 	name            string
-	first, last     int64
+	first, last     int64 // first is math.MaxInt64 where no date is known
 	bytes, messages int64
 }
 
@@ -72,8 +74,8 @@ func (b *treeBuilder) add(g *family.Graph, a *asked) {
 		}
 		alone := len(root.Children) == 0
 		remarkable := root.Dangling != "" || root.Cycle || root.Err != nil
-		k := &familyRow{graph: g}
-		family.Walk(root, func(c *family.Chat, depth int) { k.add(c, depth) })
+		k := &familyRow{graph: g, first: math.MaxInt64}
+		family.Walk(root, k.add)
 		b.count(k)
 		if alone && !remarkable {
 			b.summary.Alone++
@@ -88,7 +90,7 @@ func (b *treeBuilder) add(g *family.Graph, a *asked) {
 
 // partOfFamily adds one chat with its ancestors or its descendants.
 func (b *treeBuilder) partOfFamily(g *family.Graph, c *family.Chat) {
-	k := &familyRow{graph: g}
+	k := &familyRow{graph: g, first: math.MaxInt64}
 	if b.Part == Descendants {
 		family.Walk(c, k.add)
 	} else {
@@ -114,8 +116,8 @@ func (k *familyRow) add(c *family.Chat, depth int) {
 	if k.name == "" {
 		k.name = c.Name
 	}
-	if d := c.FirstDate; d != 0 && (k.first == 0 || d < k.first) {
-		k.first = d
+	if d := c.FirstDate; d != 0 {
+		k.first = min(k.first, d)
 	}
 	k.last = max(k.last, c.LastDate())
 	k.bytes += c.Bytes
@@ -142,7 +144,7 @@ func (b *treeBuilder) show(k *familyRow) {
 		return
 	}
 	for _, c := range k.chats {
-		one := &familyRow{graph: k.graph, owner: ownerOf(k.graph, k.chats)}
+		one := &familyRow{graph: k.graph, owner: ownerOf(k.graph, k.chats), first: math.MaxInt64}
 		one.add(c, 0)
 		b.families = append(b.families, one)
 	}
@@ -199,7 +201,14 @@ func (b *treeBuilder) tree() *treeview.Tree {
 			owner.Chats = append(owner.Chats, b.chat(k, c, k.depth[i]))
 		}
 	}
-	b.lasts(t)
+	for _, o := range t.Owners {
+		followed := map[*treeview.Chat]bool{} // chats with a child behind the one that is looked at
+		for _, c := range slices.Backward(o.Chats) {
+			if c.Above != nil {
+				c.Last, followed[c.Above] = !followed[c.Above], true
+			}
+		}
+	}
 	b.summary.Schema, b.summary.Summary = treeview.Schema, true
 	t.Summary = b.summary
 	return t
@@ -209,7 +218,7 @@ func (b *treeBuilder) compare(x, y *familyRow) int {
 	byName := cmp.Compare(x.name, y.name)
 	switch b.Sort {
 	case SortFirst:
-		return cmp.Or(compareZero(x.first, y.first), cmp.Compare(x.first, y.first), byName)
+		return cmp.Or(cmp.Compare(x.first, y.first), byName)
 	case SortName:
 		return byName
 	case SortSize:
@@ -218,32 +227,6 @@ func (b *treeBuilder) compare(x, y *familyRow) int {
 		return cmp.Or(cmp.Compare(y.messages, x.messages), byName)
 	default:
 		return cmp.Or(cmp.Compare(y.last, x.last), byName)
-	}
-}
-
-// compareZero sorts unknown dates, which are 0, last.
-func compareZero(x, y int64) int {
-	switch {
-	case (x == 0) == (y == 0):
-		return 0
-	case x == 0:
-		return 1
-	}
-	return -1
-}
-
-// lasts marks the chats that no sibling follows.
-func (b *treeBuilder) lasts(t *treeview.Tree) {
-	for _, o := range t.Owners {
-		last := map[*treeview.Chat]*treeview.Chat{}
-		for _, c := range o.Chats {
-			if c.Above != nil {
-				last[c.Above] = c
-			}
-		}
-		for _, c := range last {
-			c.Last = true
-		}
 	}
 }
 
@@ -292,5 +275,5 @@ func date(at time.Time) *string {
 	if at.IsZero() {
 		return nil
 	}
-	return new(at.Format("2006-01-02T15:04:05.000Z07:00"))
+	return new(sendate.Format(at))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"stchat/internal/family"
@@ -132,12 +131,4 @@ func atParent(c *treeview.Chat) string {
 		return "?"
 	}
 	return strconv.Itoa(*c.AtParent)
-}
-
-// childrenAt returns the chats that were made from a message.
-func (r *relative) childrenAt(index int) []*treeview.Chat {
-	if r == nil {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(r.children), func(c *treeview.Chat) bool { return c.AtParent == nil || *c.AtParent != index })
 }

@@ -208,11 +208,10 @@ func (g *pager) margin(m *look.Message) {
 	known := map[string]bool{}
 	if g.kin != nil {
 		for _, c := range g.kin.children {
-			known[c.Name] = true
+			if known[c.Name] = true; c.AtParent != nil && *c.AtParent == *m.Index {
+				links = append(links, sign(c)+g.e.link(g.p, c, strconv.Itoa(*m.Index), names.Short(g.p.owner, c.Name, g.p.name)))
+			}
 		}
-	}
-	for _, c := range g.kin.childrenAt(*m.Index) {
-		links = append(links, sign(c)+g.e.link(g.p, c, strconv.Itoa(*m.Index), names.Short(g.p.owner, c.Name, g.p.name)))
 	}
 	other := func(sign, name string) {
 		if !known[name] {

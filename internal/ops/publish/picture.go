@@ -105,7 +105,7 @@ func within(root, path, folder string) bool {
 
 // avatars are those of a page: each file once.
 type avatars struct {
-	numbers map[string]int // of files; -1: it is no picture
+	numbers map[string]int // of files; -1: it is no picture, or there is none
 	of      map[string]int // of what messages name
 	images  []string       // data: URLs
 }
@@ -120,14 +120,11 @@ func (a *avatars) find(g *pager, m *look.Message) int {
 	if n, ok := a.of[key]; ok {
 		return n
 	}
-	n := -1
-	if path := g.avatarFile(forced); path != "" {
-		known, ok := a.numbers[path]
-		if !ok {
-			known = a.add(path)
-			a.numbers[path] = known
-		}
-		n = known
+	path := g.avatarFile(forced)
+	n, ok := a.numbers[path]
+	if !ok {
+		n = a.add(path)
+		a.numbers[path] = n
 	}
 	a.of[key] = n
 	return n
