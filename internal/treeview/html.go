@@ -2,6 +2,7 @@ package treeview
 
 import (
 	"bufio"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -172,7 +173,7 @@ func pageOf(t *Tree) *pageData {
 			p.Dates = append(p.Dates, [2]int64{int64(date.Index), date.At.UnixMilli()})
 		}
 		for _, m := range c.Texts {
-			p.Texts = append(p.Texts, pageMessage{m.Index, m.Role, pageText(m.Name), pageText(m.Text), m.Swipe, m.Swipes})
+			p.Texts = append(p.Texts, pageMessage{m.Index, m.Role, pageText(m.Name), pageText(cmp.Or(m.Said, m.Text)), m.Swipe, m.Swipes})
 		}
 		d.Chats = append(d.Chats, p)
 	}

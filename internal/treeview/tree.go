@@ -128,7 +128,7 @@ type Message struct {
 	Role   string // user, character or system
 	Name   string
 	Text   string
-	Said   string // the text as it is read, where it is cut
+	Said   string // the text as it is read; empty where nothing is left of it
 	Swipe  int    // from 1; 0: it has none
 	Swipes int
 }

@@ -346,6 +346,8 @@ func shownMessage(l *jsonl.Line, index, cells int) treeview.Message {
 	m.Text, _ = rawjson.Unquote(value(textMes))
 	if cells > 0 {
 		m.Text, m.Said = cut(m.Text, cells), visible.CutRight(visible.Text(prose.Line(m.Text)), cells, "…")
+	} else {
+		m.Said = prose.Plain(m.Text)
 	}
 	if raw := value(textSwipes); rawjson.KindOf(raw) == rawjson.Array {
 		m.Swipes = l.Count(textSwipes)

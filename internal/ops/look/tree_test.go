@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"stchat/internal/ops"
+	"stchat/internal/treeview"
 )
 
 // TestWholeTexts gives a page all own texts up to a number of bytes, to the byte, and otherwise
@@ -19,7 +20,7 @@ func TestWholeTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	const messages, long = 100, 300
-	text := "two\nlines" + strings.Repeat("x", long-9)
+	text := "*two*\nlines" + strings.Repeat("x", long-11)
 	head := `{"user_name":"You","character_name":"Mira","chat_metadata":{%s}}` + "\n"
 	lines := ""
 	for i := range messages {
@@ -48,6 +49,10 @@ func TestWholeTexts(t *testing.T) {
 		}
 		if got := chats[0].Texts[0].Text; (got == text) != try.is {
 			t.Errorf("%d bytes: the first text is %q", try.whole, got)
+		}
+		var page strings.Builder
+		if err := treeview.HTML(&page, res.Tree); err != nil || !strings.Contains(page.String(), `"t":"two`) || strings.Contains(page.String(), "*two*") {
+			t.Errorf("%d bytes: the page has texts as they are stored, not as they are read: %v", try.whole, err)
 		}
 		if got := *chats[0].Preview.Last; len(got) > 40 {
 			t.Errorf("%d bytes: the preview is %q", try.whole, got)
