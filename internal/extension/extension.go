@@ -20,19 +20,22 @@ import (
 	"stchat/internal/rawjson"
 )
 
+// About says what an extension is called, and which keys are its own.
+type About struct {
+	Name      string    // in reports
+	Keys      []string  // of chat_metadata
+	Names     []NameKey // keys that hold names of chats and lorebooks
+	Reads     []string  // keys of a message's extra that Look, Holds and Sight read
+	Namespace string    // under which all that it keeps is shown; "": it is not
+}
+
 // Extension knows one extension. A value serves one pass over one chat: Look may run in several
-// goroutines at once, so it must not touch what the other methods keep. All methods but Name
+// goroutines at once, so it must not touch what the other methods keep. All methods but About
 // may be left out by embedding [None].
 type Extension interface {
-	// Name returns the extension's name in reports.
-	Name() string
-	// Keys returns the keys of chat_metadata that are the extension's.
-	Keys() []string
-	// Names returns the keys that hold names of chats and lorebooks.
-	Names() []NameKey
+	// About describes the extension.
+	About() About
 
-	// Reads returns the keys of a message's extra that Look and Holds read.
-	Reads() []string
 	// Look returns what must be known about one message, nil for nothing. The fact must be
 	// small, and must not alias the message's bytes.
 	Look(m *Message) any
@@ -76,25 +79,14 @@ type Extension interface {
 	Judge(j *Judging)
 	// Repair repairs what Judge reports, as far as that is wanted.
 	Repair(m *Repairing)
-	// View describes what the extension keeps; nil: nothing.
-	View(v *Viewing) View
-	// Namespace returns the name under which all that it keeps is shown; "": it is not.
-	Namespace() string
+	// View describes what the extension keeps; nil: nothing. bytes are of the values of its keys.
+	View(metadata *rawjson.Object, bytes int64) View
 	// State returns all that it keeps in a chat, as a document; nil: nothing.
 	State(ctx context.Context, s *Stating) (any, error)
 }
 
 // None is an extension that keeps nothing.
 type None struct{}
-
-// Keys returns no keys.
-func (None) Keys() []string { return nil }
-
-// Names returns no keys.
-func (None) Names() []NameKey { return nil }
-
-// Reads returns no keys.
-func (None) Reads() []string { return nil }
 
 // Look returns no fact.
 func (None) Look(*Message) any { return nil }
@@ -142,10 +134,7 @@ func (None) Judge(*Judging) {}
 func (None) Repair(*Repairing) {}
 
 // View returns nil.
-func (None) View(*Viewing) View { return nil }
-
-// Namespace returns none.
-func (None) Namespace() string { return "" }
+func (None) View(*rawjson.Object, int64) View { return nil }
 
 // State returns nil.
 func (None) State(context.Context, *Stating) (any, error) { return nil, nil }
@@ -172,7 +161,7 @@ type Report struct{ Changes []Change }
 
 // Add adds a change.
 func (r *Report) Add(e Extension, format string, args ...any) {
-	r.Changes = append(r.Changes, Change{Extension: e.Name(), Change: fmt.Sprintf(format, args...)})
+	r.Changes = append(r.Changes, Change{Extension: e.About().Name, Change: fmt.Sprintf(format, args...)})
 }
 
 // Kept adds how many of some things are left, unless that is all.
@@ -213,12 +202,6 @@ type Renaming struct {
 	Lost     int            // timed effects that are removed, since no entry fits
 }
 
-// Viewing is the metadata of a chat of which an extension is to be shown.
-type Viewing struct {
-	Metadata *rawjson.Object
-	Bytes    int64 // of the values of the extension's keys
-}
-
 // Stating is a chat of which all that an extension keeps is to be shown.
 type Stating struct {
 	Metadata *rawjson.Object
@@ -240,7 +223,7 @@ type View interface {
 // Reads returns the keys of a message's extra that extensions read.
 func Reads(list []Extension) (keys []string) {
 	for _, e := range list {
-		for _, key := range e.Reads() {
+		for _, key := range e.About().Reads {
 			if !slices.Contains(keys, key) {
 				keys = append(keys, key)
 			}

@@ -64,8 +64,9 @@ type NameKeys []NameKey
 // NamesOf returns the table of some extensions.
 func NamesOf(list []Extension) (table NameKeys) {
 	for _, e := range list {
-		for _, k := range e.Names() {
-			k.Extension = e.Name()
+		about := e.About()
+		for _, k := range about.Names {
+			k.Extension = about.Name
 			table = append(table, k)
 		}
 	}

@@ -2,11 +2,11 @@ package inspect
 
 import (
 	"os"
+	"strings"
 
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/autorecap"
-	"stchat/internal/extension/core"
 	"stchat/internal/extension/luker"
 	"stchat/internal/library"
 	"stchat/internal/rawjson"
@@ -23,7 +23,7 @@ type keyOwners map[string]int
 func ownersOf(list []extension.Extension) keyOwners {
 	owner := keyOwners{}
 	for i, e := range list {
-		for _, key := range e.Keys() {
+		for _, key := range e.About().Keys {
 			owner[key] = i
 		}
 	}
@@ -41,13 +41,13 @@ func extensions(list []extension.Extension, owner keyOwners, c *chat.Chat, md *r
 		switch i, owned := owner[key]; {
 		case owned:
 			sizes[i] += size
-		case !core.IsKey(key) && len(unknown) < MaxKeys:
+		case !strings.HasPrefix(key, "cfg_") && len(unknown) < MaxKeys: // core has more of these
 			unknown = append(unknown, &Unknown{Name: key, Bytes: size})
 		}
 	}
 	var all []any
 	for i, e := range list {
-		if view := e.View(&extension.Viewing{Metadata: md, Bytes: sizes[i]}); view != nil {
+		if view := e.View(md, sizes[i]); view != nil {
 			all = append(all, view)
 		}
 	}

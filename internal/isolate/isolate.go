@@ -264,7 +264,7 @@ func (f *Facts) Recap() *autorecap.Extension {
 func (f *Facts) unknown(metadata *rawjson.Object) (changes []extension.Change) {
 	var known []string
 	for _, e := range f.extensions {
-		known = append(known, e.Keys()...)
+		known = append(known, e.About().Keys...)
 	}
 	for key, value := range metadata.All() {
 		if !slices.Contains(known, key) && holdsSomething(value) {

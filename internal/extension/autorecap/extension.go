@@ -51,9 +51,6 @@ type recapFact struct {
 	snapshot snapshot
 }
 
-// Name returns the extension's name in reports.
-func (*Extension) Name() string { return "auto_recap" }
-
 // Keys of chat_metadata.
 const (
 	KeyRunning    = "auto_recap_running_scene_recaps"
@@ -65,25 +62,21 @@ const (
 	keyCheckpoint = "auto_recap_checkpoint_state"
 )
 
-// Keys returns the extension's keys of chat_metadata.
-func (*Extension) Keys() []string {
-	return []string{KeyRunning, keyPending, keyBooks, keyDocumented, keyProcessed, keyCheckpoint}
-}
-
-// Names returns the keys that hold names.
-func (*Extension) Names() []extension.NameKey {
-	return []extension.NameKey{
-		extension.Key(extension.Metadata, extension.Book, keyBooks+"/lorebookName"),
-		extension.PastKey(extension.Metadata, extension.Book, keyCheckpoint+"/cloned_lorebook_name"),
-		extension.PastKey(extension.Metadata, extension.Book, keyCheckpoint+"/original_lorebook_name"),
-		extension.Key(extension.Metadata, extension.OwnChat, KeyRunning+"/chat_id"),
-		extension.Key(extension.Metadata, extension.OwnChat, keyDocumented+"/"+keyCombined+"/chat_id"),
-		extension.Key(extension.Metadata, extension.OwnChat, keyCheckpoint+"/chat_id"),
+// About returns the extension's keys, those that hold names, and those of a mark.
+func (*Extension) About() extension.About {
+	return extension.About{
+		Name: "auto_recap", Namespace: Namespace, Reads: []string{Module, DocumentedModule},
+		Keys: []string{KeyRunning, keyPending, keyBooks, keyDocumented, keyProcessed, keyCheckpoint},
+		Names: []extension.NameKey{
+			extension.Key(extension.Metadata, extension.Book, keyBooks+"/lorebookName"),
+			extension.PastKey(extension.Metadata, extension.Book, keyCheckpoint+"/cloned_lorebook_name"),
+			extension.PastKey(extension.Metadata, extension.Book, keyCheckpoint+"/original_lorebook_name"),
+			extension.Key(extension.Metadata, extension.OwnChat, KeyRunning+"/chat_id"),
+			extension.Key(extension.Metadata, extension.OwnChat, keyDocumented+"/"+keyCombined+"/chat_id"),
+			extension.Key(extension.Metadata, extension.OwnChat, keyCheckpoint+"/chat_id"),
+		},
 	}
 }
-
-// Reads returns the keys of a mark.
-func (*Extension) Reads() []string { return []string{Module, DocumentedModule} }
 
 // Look returns what a message's mark says.
 func (*Extension) Look(m *extension.Message) any {
@@ -285,20 +278,20 @@ type View struct {
 }
 
 // View describes the running recap, and the scenes in Counts.
-func (e *Extension) View(v *extension.Viewing) extension.View {
-	if v.Bytes == 0 && e.Counts == (SceneCounts{}) {
+func (e *Extension) View(metadata *rawjson.Object, bytes int64) extension.View {
+	if bytes == 0 && e.Counts == (SceneCounts{}) {
 		return nil
 	}
 	view := &View{
-		Name: "auto-recap", Known: true, Bytes: v.Bytes,
+		Name: "auto-recap", Known: true, Bytes: bytes,
 		SceneBreaks: e.Counts.Breaks, HiddenBreaks: e.Counts.Hidden, SceneRecaps: e.Counts.Recaps,
 	}
-	running, _ := RunningIn(v.Metadata)
+	running, _ := RunningIn(metadata)
 	view.Versions, view.Current = rawjson.Len(rawjson.Value(running, "versions")), rawjson.IntOrNil(running.Current())
 	if id, ok := running.ChatID(); ok {
 		view.ChatID = &id
 	}
-	editPending(v.Metadata, func(operations *rawjson.Object) { view.Pending = operations.Len() })
+	editPending(metadata, func(operations *rawjson.Object) { view.Pending = operations.Len() })
 	return view
 }
 

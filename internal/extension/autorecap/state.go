@@ -37,9 +37,6 @@ type workState struct {
 // Namespace is the name of what Auto-Recap keeps, among those of state.
 const Namespace = "recap:"
 
-// Namespace returns [Namespace].
-func (*Extension) Namespace() string { return Namespace }
-
 // State returns the running recap, the scenes, and what is pending in the metadata and in the
 // lorebook's queue.
 func (*Extension) State(ctx context.Context, s *extension.Stating) (any, error) {

@@ -4,7 +4,6 @@ package core
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,41 +22,30 @@ const (
 	keyMemory = "memory" // the text of the extension Summarize, which comes with SillyTavern
 )
 
-// Name returns "core".
-func (*Extension) Name() string { return "core" }
-
-// Keys returns the keys of chat_metadata that SillyTavern and its bundled extensions write, with
-// Luker's branches.
-func (*Extension) Keys() []string {
-	return []string{
-		keyLast, keyTimed,
-		"integrity", "main_chat", "tainted", "note_prompt", "note_interval", "note_depth", "note_position", "note_role",
-		"world_info", "persona", "scenario", "mes_example", "system_prompt", "variables", "script_injects", "attachments",
-		"custom_background", "chat_backgrounds", "quickReply", "narrator_name", "chat_id_hash", "pick_reroll_seed",
-		"cfg_guidance_scale", "cfg_negative_prompt", "cfg_positive_prompt", "cfg_prompt_combine", "cfg_groupchat_individual_chars",
-		"cfg_prompt_insertion_depth", "cfg_prompt_separator", "cfg_negative_combine", "cfg_negative_insertion_depth",
-		"cfg_negative_separator", "branches",
+// About returns the keys of chat_metadata that SillyTavern and its bundled extensions write, with
+// Luker's branches, and those of world-info.js and personas.js of SillyTavern 1.19 that name books.
+func (*Extension) About() extension.About {
+	return extension.About{
+		Name: "core",
+		Keys: []string{
+			keyLast, keyTimed,
+			"integrity", "main_chat", "tainted", "note_prompt", "note_interval", "note_depth", "note_position", "note_role",
+			"world_info", "persona", "scenario", "mes_example", "system_prompt", "variables", "script_injects", "attachments",
+			"custom_background", "chat_backgrounds", "quickReply", "narrator_name", "chat_id_hash", "pick_reroll_seed",
+			"cfg_guidance_scale", "cfg_negative_prompt", "cfg_positive_prompt", "cfg_prompt_combine", "cfg_groupchat_individual_chars",
+			"cfg_prompt_insertion_depth", "cfg_prompt_separator", "cfg_negative_combine", "cfg_negative_insertion_depth",
+			"cfg_negative_separator", "branches",
+		},
+		Names: []extension.NameKey{
+			extension.Key(extension.Metadata, extension.Book, "world_info"),
+			extension.Key(extension.Settings, extension.Book, "world_info_settings/world_info/globalSelect/*"),
+			extension.Key(extension.Settings, extension.Book, "world_info_settings/world_info/charLore/*/extraBooks/*"),
+			extension.Key(extension.Settings, extension.Book, "power_user/persona_description_lorebook"),
+			extension.Key(extension.Settings, extension.Book, "power_user/persona_descriptions/*/lorebook"),
+		},
+		Reads: []string{keyMemory, extension.KeyTools},
 	}
 }
-
-// IsKey reports whether SillyTavern itself writes a key of chat_metadata.
-func IsKey(key string) bool {
-	return strings.HasPrefix(key, "cfg_") || slices.Contains((*Extension)(nil).Keys(), key)
-}
-
-// Names returns the keys of world-info.js and personas.js of SillyTavern 1.19.
-func (*Extension) Names() []extension.NameKey {
-	return []extension.NameKey{
-		extension.Key(extension.Metadata, extension.Book, "world_info"),
-		extension.Key(extension.Settings, extension.Book, "world_info_settings/world_info/globalSelect/*"),
-		extension.Key(extension.Settings, extension.Book, "world_info_settings/world_info/charLore/*/extraBooks/*"),
-		extension.Key(extension.Settings, extension.Book, "power_user/persona_description_lorebook"),
-		extension.Key(extension.Settings, extension.Book, "power_user/persona_descriptions/*/lorebook"),
-	}
-}
-
-// Reads returns the keys of Summarize and of tool calls.
-func (*Extension) Reads() []string { return []string{keyMemory, extension.KeyTools} }
 
 // Look returns whether the message has a summary.
 func (*Extension) Look(m *extension.Message) any {

@@ -18,19 +18,12 @@ type Fake struct {
 	Renamed       []string // lorebooks
 }
 
-// Name returns "fake".
-func (*Fake) Name() string { return "fake" }
-
-// Keys returns the key of the metadata.
-func (*Fake) Keys() []string { return []string{"fake"} }
-
-// Names returns the keys of names.
-func (*Fake) Names() []extension.NameKey {
-	return []extension.NameKey{extension.Key(extension.Metadata, extension.Book, "fake/book"), extension.Key(extension.Metadata, extension.OwnChat, "fake/chat")}
+// About returns the keys.
+func (*Fake) About() extension.About {
+	return extension.About{Name: "fake", Keys: []string{"fake"}, Reads: []string{"fake"}, Names: []extension.NameKey{
+		extension.Key(extension.Metadata, extension.Book, "fake/book"), extension.Key(extension.Metadata, extension.OwnChat, "fake/chat"),
+	}}
 }
-
-// Reads returns the key of extra.
-func (*Fake) Reads() []string { return []string{"fake"} }
 
 // Look returns the message that a message names.
 func (*Fake) Look(m *extension.Message) any {
@@ -121,11 +114,11 @@ type View struct {
 }
 
 // View describes the metadata.
-func (*Fake) View(v *extension.Viewing) extension.View {
-	if v.Bytes == 0 {
+func (*Fake) View(_ *rawjson.Object, bytes int64) extension.View {
+	if bytes == 0 {
 		return nil
 	}
-	return &View{"fake", v.Bytes}
+	return &View{"fake", bytes}
 }
 
 // Cells returns a label and the size.

@@ -44,11 +44,10 @@ type Extension struct {
 	places   Places
 }
 
-// Name returns the extension's name in reports.
-func (*Extension) Name() string { return Key }
-
-// Keys returns the extension's key of chat_metadata.
-func (*Extension) Keys() []string { return []string{Key} }
+// About returns the extension's key.
+func (*Extension) About() extension.About {
+	return extension.About{Name: Key, Keys: []string{Key}, Namespace: Namespace}
+}
 
 // Isolate removes prompts of messages that the branch lacks.
 func (e *Extension) Isolate(b *extension.Branch) {
@@ -108,12 +107,12 @@ type View struct {
 }
 
 // View describes the registry.
-func (*Extension) View(v *extension.Viewing) extension.View {
-	raw, ok := v.Metadata.Get(Key)
+func (*Extension) View(metadata *rawjson.Object, bytes int64) extension.View {
+	raw, ok := metadata.Get(Key)
 	if !ok {
 		return nil
 	}
-	view := &View{Name: "auto-illustrator", Known: true, Bytes: v.Bytes, Trees: rawjson.Len(rawjson.Value(raw, keyRegistry, keyRoots))}
+	view := &View{Name: "auto-illustrator", Known: true, Bytes: bytes, Trees: rawjson.Len(rawjson.Value(raw, keyRegistry, keyRoots))}
 	for range rawjson.Members(rawjson.Value(raw, keyRegistry, keyNodes)) {
 		view.Prompts++
 	}

@@ -45,8 +45,8 @@ type orphans struct {
 // mostLevels is how deep a tree of prompts is followed. Deeper prompts are orphans.
 const mostLevels = 1000
 
-// Namespace returns the name of what Auto-Illustrator keeps, among those of state.
-func (*Extension) Namespace() string { return "illustrator:" }
+// Namespace is the name of what Auto-Illustrator keeps, among those of state.
+const Namespace = "illustrator:"
 
 // State returns the prompts as trees, by message, and their images.
 func (*Extension) State(_ context.Context, s *extension.Stating) (any, error) {

@@ -48,14 +48,10 @@ const KeyOperations = "var_ops"
 
 const keyVariables = "variables"
 
-// Name returns the extension's name in reports.
-func (*Extension) Name() string { return "luker" }
-
-// Keys returns the key of the variables.
-func (*Extension) Keys() []string { return []string{keyVariables} }
-
-// Reads returns the key of operations.
-func (*Extension) Reads() []string { return []string{KeyOperations} }
+// About returns the keys of the variables and their operations.
+func (*Extension) About() extension.About {
+	return extension.About{Name: "luker", Keys: []string{keyVariables}, Reads: []string{KeyOperations}}
+}
 
 // Look returns a message's operations.
 func (*Extension) Look(m *extension.Message) any {

@@ -17,22 +17,17 @@ import (
 // SillyTavern-MemoryBooks at 0275d5a.
 type Extension struct{ extension.None }
 
-// Name returns the extension's name in reports.
-func (*Extension) Name() string { return Key }
-
-// Keys returns the extension's key of chat_metadata.
-func (*Extension) Keys() []string { return []string{Key} }
-
-// Names returns the keys that name lorebooks outside the chat-bound mode, and those of memories.
-func (*Extension) Names() []extension.NameKey {
-	return []extension.NameKey{
+// About returns the extension's key, and the keys that name lorebooks outside the chat-bound mode,
+// and those of memories.
+func (*Extension) About() extension.About {
+	return extension.About{Name: Key, Keys: []string{Key}, Names: []extension.NameKey{
 		extension.Key(extension.Metadata, extension.Book, Key+"/manualLorebook"),
 		extension.Key(extension.Metadata, extension.Book, Key+"/manualCharacterLorebooks/*"),
 		extension.Key(extension.Metadata, extension.Book, Key+"/narratorMode/members/*/lorebookName"),
 		extension.Key(extension.Metadata, extension.Book, Key+"/sidePromptLorebookOverrides/*"),
 		extension.Key(extension.Lorebook, extension.OwnChat, "entries/*/STMB_chatId"),
 		extension.Key(extension.Lorebook, extension.Book, "entries/*/STMB_canonicalLorebook"),
-	}
+	}}
 }
 
 // Isolate clears or lowers the marks that the branch cannot have.
@@ -221,14 +216,14 @@ type View struct {
 }
 
 // View describes the marks.
-func (*Extension) View(v *extension.Viewing) extension.View {
-	raw, ok := v.Metadata.Get(Key)
+func (*Extension) View(metadata *rawjson.Object, bytes int64) extension.View {
+	raw, ok := metadata.Get(Key)
 	if !ok {
 		return nil
 	}
 	marks := Read(raw)
 	return &View{
-		Name: "memory-books", Known: true, Bytes: v.Bytes,
+		Name: "memory-books", Known: true, Bytes: bytes,
 		SceneStart: rawjson.IntOrNil(marks.Start), SceneEnd: rawjson.IntOrNil(marks.End), Highest: rawjson.IntOrNil(marks.Highest),
 	}
 }

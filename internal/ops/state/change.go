@@ -243,7 +243,7 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, error) {
 		results = append(results, r)
 	}
 	edited, pruned := edit.Prune(ctx, edit.PruneOptions{
-		Options: edit.Options{Terms: opt.Terms, Chats: chats}, Recap: is(Recap), Illustrator: is((*illustrator.Extension).Namespace(nil)), Logs: is, OlderThan: opt.OlderThan,
+		Options: edit.Options{Terms: opt.Terms, Chats: chats}, Recap: is(Recap), Illustrator: is(illustrator.Namespace), Logs: is, OlderThan: opt.OlderThan,
 	})
 	for i, e := range edited {
 		opt.Path = e.Doc.Path

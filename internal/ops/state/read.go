@@ -248,11 +248,11 @@ func entries(raw []byte) *int {
 func (l *List) views(metadata *rawjson.Object) {
 	for _, e := range all.New() {
 		size := 0
-		for _, key := range e.Keys() {
+		for _, key := range e.About().Keys {
 			size += len(metadata.Value(key))
 		}
-		if name := e.Namespace(); name != "" && size > 0 {
-			n := e.View(&extension.Viewing{Metadata: metadata, Bytes: int64(size)}).Entries()
+		if name := e.About().Namespace; name != "" && size > 0 {
+			n := e.View(metadata, int64(size)).Entries()
 			l.Namespaces = append(l.Namespaces, Namespace{Name: name, Kind: name, Bytes: int64(size), Entries: &n})
 		}
 	}
@@ -262,7 +262,7 @@ func (l *List) views(metadata *rawjson.Object) {
 // none. The colon in such a name tells it from Luker's namespaces, which have none.
 func viewed(namespace string) extension.Extension {
 	list := all.New()
-	i := slices.IndexFunc(list, func(e extension.Extension) bool { return namespace != "" && e.Namespace() == namespace })
+	i := slices.IndexFunc(list, func(e extension.Extension) bool { return namespace != "" && e.About().Namespace == namespace })
 	if i < 0 {
 		return nil
 	}
