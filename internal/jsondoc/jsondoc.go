@@ -10,6 +10,7 @@ package jsondoc
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"maps"
@@ -54,7 +55,7 @@ func appendValue(out []byte, v reflect.Value) ([]byte, error) {
 	case reflect.Pointer, reflect.Interface:
 		return appendValue(out, v.Elem())
 	case reflect.Struct:
-		return appendObject(out, members(nil, v))
+		return appendObject(out, members(v))
 	case reflect.Map:
 		if v.IsNil() || v.Type().Key().Kind() != reflect.String {
 			break
@@ -102,25 +103,37 @@ type member struct {
 	value reflect.Value
 }
 
-// members appends the fields of a struct that go into its object.
-func members(list []member, v reflect.Value) []member {
-	for i := range v.NumField() {
-		field, value := v.Type().Field(i), v.Field(i)
+// members returns the fields of a struct that go into its object.
+func members(v reflect.Value) (list []member) {
+	fields(v.Type(), nil, func(name string, field reflect.StructField, optional bool) {
+		value := v.FieldByIndex(field.Index)
+		if optional && isEmpty(value) {
+			return
+		}
+		if field.Tag.Get("is") == "path" {
+			value = withSlashes(value, string(filepath.Separator))
+		}
+		list = append(list, member{name, value})
+	})
+	return list
+}
+
+// fields calls do with the fields of a struct that go into its object, with their keys, and those of
+// a struct in it that has no key. optional says whether one is left out when it is empty.
+func fields(t reflect.Type, at []int, do func(name string, field reflect.StructField, optional bool)) {
+	for field := range t.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if len(at) > 0 {
+			field.Index = slices.Concat(at, field.Index)
+		}
 		switch {
 		case name == "-" || !field.IsExported() && !field.Anonymous:
-		case strings.Contains(options, "omitempty") && isEmpty(value):
-		case field.Anonymous && name == "" && value.Kind() == reflect.Struct:
-			list = members(list, value)
-		case name == "":
-			list = append(list, member{field.Name, value})
-		case field.Tag.Get("is") == "path":
-			list = append(list, member{name, withSlashes(value, string(filepath.Separator))})
+		case field.Anonymous && name == "" && field.Type.Kind() == reflect.Struct:
+			fields(field.Type, field.Index, do)
 		default:
-			list = append(list, member{name, value})
+			do(cmp.Or(name, field.Name), field, strings.Contains(options, "omitempty"))
 		}
 	}
-	return list
 }
 
 // withSlashes returns a path, a pointer to one, or a list of them with / between
@@ -134,7 +147,7 @@ func withSlashes(v reflect.Value, separator string) reflect.Value {
 	case v.Kind() == reflect.Slice && !v.IsNil():
 		paths := make([]string, v.Len())
 		for i := range paths {
-			paths[i] = strings.ReplaceAll(v.Index(i).String(), separator, "/")
+			paths[i] = withSlashes(v.Index(i), separator).String()
 		}
 		return reflect.ValueOf(paths)
 	}

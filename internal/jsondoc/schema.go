@@ -3,7 +3,6 @@ package jsondoc
 import (
 	"encoding/json"
 	"reflect"
-	"strings"
 	"time"
 )
 
@@ -33,9 +32,15 @@ func schemaOf(t reflect.Type) map[string]any {
 		}
 		return s
 	case reflect.Struct:
-		s := map[string]any{}
-		required := properties(t, s, nil)
-		return map[string]any{"type": "object", "properties": s, "required": required}
+		properties := map[string]any{}
+		var required []string
+		fields(t, nil, func(name string, field reflect.StructField, optional bool) {
+			properties[name] = schemaOf(field.Type)
+			if !optional {
+				required = append(required, name)
+			}
+		})
+		return map[string]any{"type": "object", "properties": properties, "required": required}
 	case reflect.Map:
 		return map[string]any{"type": []string{"object", "null"}, "additionalProperties": schemaOf(t.Elem())}
 	case reflect.Slice, reflect.Array:
@@ -53,26 +58,4 @@ func schemaOf(t reflect.Type) map[string]any {
 		kind = "integer"
 	}
 	return map[string]any{"type": kind}
-}
-
-// properties adds the keys of a struct to the schema of its object, and returns those that are
-// always there, in their order.
-func properties(t reflect.Type, into map[string]any, required []string) []string {
-	for field := range t.Fields() {
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		switch {
-		case name == "-" || !field.IsExported() && !field.Anonymous:
-			continue
-		case field.Anonymous && name == "" && field.Type.Kind() == reflect.Struct:
-			required = properties(field.Type, into, required)
-			continue
-		case name == "":
-			name = field.Name
-		}
-		into[name] = schemaOf(field.Type)
-		if !strings.Contains(options, "omitempty") {
-			required = append(required, name)
-		}
-	}
-	return required
 }

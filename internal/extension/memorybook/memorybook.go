@@ -32,7 +32,7 @@ func (*Extension) About() extension.About {
 
 // Isolate clears or lowers the marks that the branch cannot have.
 func (e *Extension) Isolate(b *extension.Branch) {
-	for _, change := range Trim(b.Metadata, b.Messages()) {
+	for _, change := range trim(b.Metadata, b.Messages()) {
 		b.Add(e, "%s", change)
 	}
 }
@@ -42,14 +42,14 @@ func (e *Extension) Follow(f *extension.Following) {
 	if !f.Moves() {
 		return
 	}
-	for _, change := range Move(f.Metadata, f.Messages, f.Staying, f.Down) {
+	for _, change := range move(f.Metadata, f.Messages, f.Staying, f.Down) {
 		f.Add(e, "%s", change)
 	}
 }
 
 // Judge reports marks beyond the last message.
 func (*Extension) Judge(j *extension.Judging) {
-	for _, mark := range Read(j.Metadata.Value(Key)).Beyond(j.Messages) {
+	for _, mark := range beyond(j.Metadata, j.Messages) {
 		j.Report("memory-book", mark+" of STMemoryBooks is beyond the last message")
 	}
 }
@@ -59,7 +59,7 @@ func (*Extension) Repair(m *extension.Repairing) {
 	if !m.Wants("memory-book") {
 		return
 	}
-	for _, c := range Trim(m.Metadata, m.Messages) {
+	for _, c := range trim(m.Metadata, m.Messages) {
 		m.Note(extension.Repaired{Rule: "memory-book", Text: c.String(), What: c.Key, Lost: c.Was})
 	}
 }
@@ -74,58 +74,42 @@ const (
 	highest    = "highestMemoryProcessed"
 )
 
-// Marks are the three indexes, as raw numbers, each nil if it is not set.
-type Marks struct{ Start, End, Highest []byte }
-
-// Read reads the marks from the raw value of [Key].
-func Read(raw []byte) Marks {
-	number := func(key string) []byte {
-		value := rawjson.Value(raw, key)
-		if rawjson.KindOf(value) != rawjson.Number {
-			return nil
-		}
-		return value
-	}
-	return Marks{number(sceneStart), number(sceneEnd), number(highest)}
-}
-
-// Beyond returns the marks with an index of messages or more, as text such as
+// beyond returns the marks of a chat that have an index of messages or more, as text such as
 // "sceneEnd 12".
-func (m Marks) Beyond(messages int) (list []string) {
-	for _, mark := range [...]struct {
-		key string
-		raw []byte
-	}{{sceneStart, m.Start}, {sceneEnd, m.End}, {highest, m.Highest}} {
-		if at, ok := rawjson.Float(mark.raw); ok && at >= float64(messages) {
-			list = append(list, fmt.Sprintf("%s %s", mark.key, mark.raw))
+func beyond(metadata *rawjson.Object, messages int) (list []string) {
+	for _, key := range [...]string{sceneStart, sceneEnd, highest} {
+		raw := rawjson.Value(metadata.Value(Key), key)
+		if at, ok := rawjson.Float(raw); ok && at >= float64(messages) {
+			list = append(list, fmt.Sprintf("%s %s", key, raw))
 		}
 	}
 	return list
 }
 
-// Change is one mark that changed.
-type Change struct {
+// change is one mark that changed.
+type change struct {
 	Key string
 	Was []byte // raw
 	Now string // raw; empty: removed
 }
 
 // String describes the change, as "sceneEnd 12 → 10" or "sceneEnd 12 removed".
-func (c Change) String() string {
-	if c.Now == "" {
-		return fmt.Sprintf("%s %s removed", c.Key, rawjson.Compact(c.Was))
+func (c change) String() string {
+	now := "removed"
+	if c.Now != "" {
+		now = "→ " + c.Now
 	}
-	return fmt.Sprintf("%s %s → %s", c.Key, rawjson.Compact(c.Was), c.Now)
+	return fmt.Sprintf("%s %s %s", c.Key, rawjson.Compact(c.Was), now)
 }
 
-// Move moves the marks of a chat that had so many messages, and returns what it changed:
+// move moves the marks of a chat that had so many messages, and returns what it changed:
 // those of the scene by to, which returns false for a message that goes, and the highest by
 // down, which returns false if no message is left at or before it. A scene mark whose message
 // goes becomes null, but an end after all messages that are left is put on the last of them,
 // as the extension does (validateSceneMarkers); both become null if the scene would end before
 // it begins. The highest is removed if no message is left for it. A number that is not an
 // index, such as -1, stays.
-func Move(metadata *rawjson.Object, messages int, to, down func(index int) (int, bool)) (changes []Change) {
+func move(metadata *rawjson.Object, messages int, to, down func(index int) (int, bool)) (changes []change) {
 	metadata.Edit(func(book *rawjson.Object) {
 		set := func(key string, value string) {
 			was := book.Value(key)
@@ -137,7 +121,7 @@ func Move(metadata *rawjson.Object, messages int, to, down func(index int) (int,
 			default:
 				book.Set(key, []byte(value))
 			}
-			changes = append(changes, Change{key, was, value})
+			changes = append(changes, change{key, was, value})
 		}
 		ends := [2]float64{math.Inf(-1), math.Inf(1)}
 		for i, key := range [...]string{sceneStart, sceneEnd} {
@@ -198,11 +182,11 @@ func sameInt(raw []byte, n int) bool {
 	return ok && was == n
 }
 
-// Trim clears or lowers the marks that a chat of so many messages cannot have, and returns
+// trim clears or lowers the marks that a chat of so many messages cannot have, and returns
 // what it changed.
-func Trim(metadata *rawjson.Object, messages int) []Change {
+func trim(metadata *rawjson.Object, messages int) []change {
 	same := func(index int) (int, bool) { return index, index >= 0 && index < messages }
-	return Move(metadata, messages, same, same)
+	return move(metadata, messages, same, same)
 }
 
 // View is what STMemoryBooks keeps in a chat: messages, null where none is noted.
@@ -221,11 +205,8 @@ func (*Extension) View(metadata *rawjson.Object, bytes int64) extension.View {
 	if !ok {
 		return nil
 	}
-	marks := Read(raw)
-	return &View{
-		Name: "memory-books", Known: true, Bytes: bytes,
-		SceneStart: rawjson.IntOrNil(marks.Start), SceneEnd: rawjson.IntOrNil(marks.End), Highest: rawjson.IntOrNil(marks.Highest),
-	}
+	mark := func(key string) *int { return rawjson.IntOrNil(rawjson.Value(raw, key)) }
+	return &View{Name: "memory-books", Known: true, Bytes: bytes, SceneStart: mark(sceneStart), SceneEnd: mark(sceneEnd), Highest: mark(highest)}
 }
 
 // Entries counts the marks.

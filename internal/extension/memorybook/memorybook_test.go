@@ -29,11 +29,11 @@ func TestTrim(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Read([]byte(c.was)).Beyond(5); len(got) != c.beyond {
+		if got := beyond(metadata, 5); len(got) != c.beyond {
 			t.Errorf("%s: beyond: %q", c.was, got)
 		}
 		var said []string
-		for _, change := range Trim(metadata, 5) {
+		for _, change := range trim(metadata, 5) {
 			said = append(said, change.String())
 		}
 		if diff := cmp.Diff(c.changes, said); diff != "" {
@@ -43,10 +43,10 @@ func TestTrim(t *testing.T) {
 		if string(got) != c.want {
 			t.Errorf("%s: %s, want %s", c.was, got, c.want)
 		}
-		if again := Trim(metadata, 5); len(again) > 0 {
+		if again := trim(metadata, 5); len(again) > 0 {
 			t.Errorf("%s: a second time: %v", c.was, again)
 		}
-		if left := Read(got).Beyond(5); len(left) > 0 {
+		if left := beyond(metadata, 5); len(left) > 0 {
 			t.Errorf("%s: still beyond the end: %q", c.was, left)
 		}
 	}
@@ -54,7 +54,7 @@ func TestTrim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	Trim(metadata, 0)
+	trim(metadata, 0)
 	if got := string(metadata.Bytes()); got != `{"STMemoryBooks":{"sceneStart":null}}` {
 		t.Errorf("no message left: %s", got)
 	}
