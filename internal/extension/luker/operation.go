@@ -3,6 +3,7 @@ package luker
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"stchat/internal/jsonl"
@@ -91,26 +92,6 @@ func indexIn(segment string, last int) (int, error) {
 	return int(i), nil
 }
 
-func editMember(o *jsvalue.Object, verb, key string, value jsvalue.Value, has bool) error {
-	old, exists := o.Get(key)
-	switch verb {
-	case "remove":
-		o.Delete(key)
-	case "test":
-		if exists != has || exists && !same(old, value) {
-			return errTest
-		}
-	case "replace":
-		if !exists {
-			return errNoPlace
-		}
-		o.Set(key, value)
-	default:
-		o.Set(key, value)
-	}
-	return nil
-}
-
 // same is isSameJsonValue: the order of keys does not count.
 func same(a, b jsvalue.Value) bool {
 	switch a := a.(type) {
@@ -121,23 +102,14 @@ func same(a, b jsvalue.Value) bool {
 		}
 		for _, key := range a.Keys() {
 			mine, _ := a.Get(key)
-			other, ok := b.Get(key)
-			if !ok || !same(mine, other) {
+			if other, ok := b.Get(key); !ok || !same(mine, other) {
 				return false
 			}
 		}
 		return true
 	case *jsvalue.Array:
 		b, ok := b.(*jsvalue.Array)
-		if !ok || len(a.Items) != len(b.Items) {
-			return false
-		}
-		for i := range a.Items {
-			if !same(a.Items[i], b.Items[i]) {
-				return false
-			}
-		}
-		return true
+		return ok && slices.EqualFunc(a.Items, b.Items, same)
 	}
 	return !isContainer(b) && a == b
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"stchat/internal/jsonl"
@@ -146,52 +147,60 @@ func (r *Replay) operation(document jsvalue.Value, o *jsvalue.Object) (jsvalue.V
 
 // edit applies an operation to a member or an element of container.
 func (r *Replay) edit(container jsvalue.Value, verb, key string, value jsvalue.Value, has bool) error {
-	switch at := container.(type) {
-	case *jsvalue.Object:
-		return editMember(at, verb, key, value, has)
-	case *jsvalue.Array:
-		return r.editElement(at, verb, key, value, has)
-	}
-	if verb == "test" && !has { // both sides are undefined
-		return nil
-	}
-	return errNoPlace
-}
-
-func (r *Replay) editElement(list *jsvalue.Array, verb, key string, value jsvalue.Value, has bool) error {
-	n := len(list.Items)
-	if verb == "add" {
-		at, err := n, error(nil)
-		if key != "-" {
-			at, err = indexIn(key, n)
+	var old jsvalue.Value
+	exists := true
+	at := 0
+	object, _ := container.(*jsvalue.Object)
+	list, isList := container.(*jsvalue.Array)
+	switch {
+	case object != nil:
+		old, exists = object.Get(key)
+	case isList && verb == "add" && key == "-":
+		at = len(list.Items)
+	case isList:
+		last := len(list.Items) - 1
+		if verb == "add" {
+			last++
 		}
-		if err == nil {
-			err = r.move(n - at)
-		}
-		if err != nil {
+		var err error
+		if at, err = indexIn(key, last); err != nil {
 			return err
 		}
-		list.Items = append(list.Items, nil)
-		copy(list.Items[at+1:], list.Items[at:])
-		list.Items[at] = value
+		if verb != "add" {
+			old = list.Items[at]
+		}
+	case verb == "test" && !has: // both sides are undefined
 		return nil
+	default:
+		return errNoPlace
 	}
-	at, err := indexIn(key, n-1)
-	if err != nil {
-		return err
+	if isList && (verb == "add" || verb == "remove") {
+		if err := r.move(len(list.Items) - at); err != nil {
+			return err
+		}
 	}
 	switch verb {
-	case "remove":
-		if err := r.move(n - at); err != nil {
-			return err
-		}
-		list.Items = append(list.Items[:at], list.Items[at+1:]...)
 	case "test":
-		if !has || !same(list.Items[at], value) {
+		if exists != has || exists && !same(old, value) {
 			return errTest
 		}
-	default:
-		list.Items[at] = value
+	case "remove":
+		if isList {
+			list.Items = slices.Delete(list.Items, at, at+1)
+		} else {
+			object.Delete(key)
+		}
+	case "add", "replace":
+		switch {
+		case isList && verb == "add":
+			list.Items = slices.Insert(list.Items, at, value)
+		case isList:
+			list.Items[at] = value
+		case !exists && verb == "replace":
+			return errNoPlace
+		default:
+			object.Set(key, value)
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package luker
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"stchat/internal/jsvalue"
@@ -13,15 +14,27 @@ import (
 // [Variables.Apply] for those that count, [Variables.Mention] for others, of which only the
 // names of the variables matter. The zero value is ready to use.
 type Variables struct {
-	values values
-	order  []string // keys of Apply, as first mentioned
-	later  []string // keys of Mention, as first mentioned
-	noted  map[string]noted
-	failed map[string]error
+	values    values
+	applied   names // keys of Apply
+	mentioned names // keys of Mention
+	failed    map[string]error
 }
 
-// noted records how a variable was mentioned.
-type noted struct{ applied, mentioned bool }
+// names are different names, in the order in which they came.
+type names struct {
+	list []string
+	has  map[string]bool
+}
+
+func (n *names) add(name string) {
+	if n.has == nil {
+		n.has = map[string]bool{}
+	}
+	if !n.has[name] {
+		n.has[name] = true
+		n.list = append(n.list, name)
+	}
+}
 
 // Variable is one variable after the operations.
 type Variable struct {
@@ -38,9 +51,8 @@ func (s *Variables) Apply(ops []byte) {
 		if !ok {
 			continue
 		}
-		if n := s.note(key); !n.applied {
-			s.noted[key] = noted{true, n.mentioned}
-			s.order = append(s.order, key)
+		if s.applied.add(key); s.failed == nil {
+			s.values.state, s.failed = map[string]*variable{}, map[string]error{}
 		}
 		if s.failed[key] == nil {
 			if err := s.values.apply(o, key); err != nil {
@@ -54,31 +66,19 @@ func (s *Variables) Apply(ops []byte) {
 // Mention notes the variables of a message that does not count.
 func (s *Variables) Mention(ops []byte) {
 	for raw := range rawjson.Elements(ops) {
-		_, key, ok := operation(raw)
-		if !ok {
-			continue
-		}
-		if n := s.note(key); !n.mentioned {
-			s.noted[key] = noted{n.applied, true}
-			s.later = append(s.later, key)
+		if _, key, ok := operation(raw); ok {
+			s.mentioned.add(key)
 		}
 	}
 }
 
 // Any reports whether any message noted an operation.
-func (s *Variables) Any() bool { return len(s.noted) > 0 }
-
-func (s *Variables) note(key string) noted {
-	if s.noted == nil {
-		s.noted, s.values.state, s.failed = map[string]noted{}, map[string]*variable{}, map[string]error{}
-	}
-	return s.noted[key]
-}
+func (s *Variables) Any() bool { return len(s.applied.list)+len(s.mentioned.list) > 0 }
 
 // Kept returns the variables that applied operations touch, in the order of first mention.
 func (s *Variables) Kept() []Variable {
-	list := make([]Variable, 0, len(s.order))
-	for _, key := range s.order {
+	list := make([]Variable, 0, len(s.applied.list))
+	for _, key := range s.applied.list {
 		v := Variable{Name: key, Err: s.failed[key]}
 		if stored, ok := s.values.state[key]; ok && v.Err == nil {
 			if v.Raw = jsvalue.Stringify(stored.value); stored.tree {
@@ -92,13 +92,7 @@ func (s *Variables) Kept() []Variable {
 
 // Later returns the names of variables that were mentioned but never applied.
 func (s *Variables) Later() []string {
-	var names []string
-	for _, key := range s.later {
-		if !s.noted[key].applied {
-			names = append(names, key)
-		}
-	}
-	return names
+	return slices.DeleteFunc(slices.Clone(s.mentioned.list), func(key string) bool { return s.applied.has[key] })
 }
 
 // operation reads one element of var_ops. ok is false for a variable called __proto__:
