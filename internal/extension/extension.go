@@ -232,6 +232,19 @@ func Reads(list []Extension) (keys []string) {
 	return keys
 }
 
+// Look returns the facts about a message by extension, nil for none.
+func Look(list []Extension, m *Message) (facts []any) {
+	for i, e := range list {
+		if fact := e.Look(m); fact != nil {
+			if facts == nil {
+				facts = make([]any, len(list))
+			}
+			facts[i] = fact
+		}
+	}
+	return facts
+}
+
 // Message is one message as an extension sees it. What it holds is valid during the call only.
 type Message struct {
 	Raw       []byte // the line

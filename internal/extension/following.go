@@ -92,26 +92,19 @@ func (s *Shift) Down(i int) (int, bool) {
 // before, inserted those of inserted messages, by their place in Inserted, and edited the new
 // ones of edited messages, by their old index.
 func (s *Shift) Swipes(before, inserted []int, edited map[int]int) []int {
-	after := make([]int, 0, s.Left())
-	next := 0
-	come := func(i int) {
-		for ; next < len(s.Inserted) && s.Inserted[next].At <= i; next++ {
-			after = append(after, inserted[next])
-		}
-	}
-	gone := 0
+	after := make([]int, s.Left())
 	for i, swipe := range before {
-		come(i)
-		if gone < len(s.Gone) && s.Gone[gone] == i {
-			gone++
-			continue
-		}
 		if now, ok := edited[i]; ok {
 			swipe = now
 		}
-		after = append(after, swipe)
+		if to, stays := s.Staying(i); stays {
+			after[to] = swipe
+		}
 	}
-	come(len(before))
+	for k, swipe := range inserted {
+		at := s.Inserted[k].At
+		after[at-sort.SearchInts(s.Gone, at)+k] = swipe
+	}
 	return after
 }
 

@@ -122,24 +122,11 @@ func (r *Reader) read(l *jsonl.Line, numbers []int) Fact {
 	for _, holds := range r.holds {
 		f.marks.set(edits, holds(m))
 	}
-	f.noted = look(r.extensions, m)
+	f.noted = extension.Look(r.extensions, m)
 	if r.swipes {
 		f.swipe = luker.Swipe(value(keySwipeID))
 	}
 	return f
-}
-
-// look returns the facts of a message by extension, nil for none.
-func look(list []extension.Extension, m *extension.Message) (facts []any) {
-	for k, e := range list {
-		if fact := e.Look(m); fact != nil {
-			if facts == nil {
-				facts = make([]any, len(list))
-			}
-			facts[k] = fact
-		}
-	}
-	return facts
 }
 
 func linksOf(checkpoint, branches []byte) (links []Link) {

@@ -91,7 +91,7 @@ func Matters(change *Change, metadata *rawjson.Object) bool {
 func (s *State) look(extra []byte) []any {
 	var m extension.Message
 	m.Reset(nil, extra, s.reads)
-	return look(s.extensions, &m)
+	return extension.Look(s.extensions, &m)
 }
 
 // Look finds what refers, in the metadata of a chat and in its messages, to messages that the

@@ -129,16 +129,7 @@ func (f *Facts) look(raw []byte, off int64, system, extra []byte) record {
 	defer f.messages.Put(m)
 	m.Reset(raw, extra, f.reads)
 	m.Off = off
-	r := record{visible: m.Visible(system)}
-	for i, e := range f.extensions {
-		if fact := e.Look(m); fact != nil {
-			if r.facts == nil {
-				r.facts = make([]any, len(f.extensions))
-			}
-			r.facts[i] = fact
-		}
-	}
-	return r
+	return record{m.Visible(system), extension.Look(f.extensions, m)}
 }
 
 // scan sorts messages, which come in order, into those up to N and those behind it.

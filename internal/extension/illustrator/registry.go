@@ -13,16 +13,11 @@ type Registry struct {
 	misshapen shapings
 	open      []byte // expandedMessages of the gallery
 
-	forest
+	prompts  []Prompt
+	at       map[string]int32 // by id
 	hasNodes bool
 	roots    []byte
 	images   []byte
-}
-
-// forest is the prompts, which name each other as parents.
-type forest struct {
-	prompts []Prompt
-	at      map[string]int32 // by id
 }
 
 // Prompt is one node, as raw values, each nil if the node lacks it.
@@ -43,7 +38,7 @@ func Read(metadata *rawjson.Object) *Registry {
 	if !rawjson.Truthy(raw) {
 		return nil // the extension begins a new one
 	}
-	r := &Registry{forest: forest{at: map[string]int32{}}}
+	r := &Registry{at: map[string]int32{}}
 	state, err := rawjson.ParseObject(raw)
 	if err != nil {
 		r.misshapen.noObject(Key, raw)
@@ -109,33 +104,27 @@ func isParentless(parent []byte) bool { return !rawjson.Truthy(parent) }
 
 // parentOf returns the index of a prompt's parent, -1 if it has none, -2 if it names one
 // that does not exist.
-func (f *forest) parentOf(i int) int32 {
-	raw := f.prompts[i].parent
+func (r *Registry) parentOf(i int) int32 {
+	raw := r.prompts[i].parent
 	if isParentless(raw) {
 		return -1
 	}
-	id, ok := rawjson.Unquote(raw)
-	if !ok {
-		return -2
-	}
-	if at, ok := f.at[id]; ok {
-		return at
+	if id, ok := rawjson.Unquote(raw); ok && r.Has(id) {
+		return r.at[id]
 	}
 	return -2
 }
 
 // circles returns, for each circle of parents, the prompt that should be its root: one that
 // raw lists as a root, else the first.
-func (f *forest) circles(raw []byte) (cut []string) {
-	seen := make([]int32, len(f.prompts)) // the first walk that met a prompt, from 1
+func (r *Registry) circles(raw []byte) (cut []string) {
+	done := map[int32]bool{}
 	var roots map[string]bool
-	for i := range f.prompts {
-		at := int32(i)
-		for at >= 0 && seen[at] == 0 {
-			seen[at] = int32(i) + 1
-			at = f.parentOf(int(at))
+	for _, at := range r.trees() {
+		if done[at] {
+			continue
 		}
-		if at < 0 || seen[at] != int32(i)+1 {
+		if done[at] = true; r.parentOf(int(at)) < 0 {
 			continue
 		}
 		if roots == nil {
@@ -144,35 +133,35 @@ func (f *forest) circles(raw []byte) (cut []string) {
 		first, listed := at, int32(-1)
 		for k := at; ; {
 			first = min(first, k)
-			if listed < 0 && roots[f.prompts[k].ID] {
+			if listed < 0 && roots[r.prompts[k].ID] {
 				listed = k
 			}
-			if k = f.parentOf(int(k)); k == at {
+			if k = r.parentOf(int(k)); k == at {
 				break
 			}
 		}
 		if listed >= 0 {
 			first = listed
 		}
-		cut = append(cut, f.prompts[first].ID)
+		cut = append(cut, r.prompts[first].ID)
 	}
 	return cut
 }
 
 // trees returns the root of each prompt's tree; for a circle of parents, one prompt in it.
-func (f *forest) trees() []int32 {
-	tree := make([]int32, len(f.prompts))
+func (r *Registry) trees() []int32 {
+	tree := make([]int32, len(r.prompts))
 	for i := range tree {
 		tree[i] = -1
 	}
 	var path []int32
-	for i := range f.prompts {
+	for i := range r.prompts {
 		path = path[:0]
 		at := int32(i)
 		for tree[at] == -1 {
 			tree[at] = at // until the end of the walk is known
 			path = append(path, at)
-			parent := f.parentOf(int(at))
+			parent := r.parentOf(int(at))
 			if parent < 0 {
 				break
 			}
