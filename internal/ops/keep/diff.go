@@ -3,6 +3,7 @@ package keep
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"hash/maphash"
 	"io"
 	"iter"
@@ -117,21 +118,14 @@ func lineRefs(runs []history.Run, seed maphash.Seed) []lineRef {
 	for _, r := range runs {
 		for i := range r.Count {
 			piece := history.Run{First: r.First + i, Count: 1, Part: r.Part}
-			switch r.Part {
-			case history.Whole:
+			if r.Part == history.Whole {
 				list = append(list, lineRef{id: uint64(piece.First), runs: []history.Run{piece}})
 				continue
-			case history.More:
-				parts = append(parts, piece)
+			}
+			if parts = append(parts, piece); r.Part == history.More {
 				continue
 			}
-			parts = append(parts, piece)
-			var h maphash.Hash
-			h.SetSeed(seed)
-			for _, p := range parts {
-				maphash.WriteComparable(&h, p.First)
-			}
-			list = append(list, lineRef{id: h.Sum64() | 1<<63, runs: parts})
+			list = append(list, lineRef{id: maphash.String(seed, fmt.Sprint(parts)) | 1<<63, runs: parts})
 			parts = nil
 		}
 	}

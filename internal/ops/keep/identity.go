@@ -146,9 +146,17 @@ func (j *identity) bySlug(here map[string]int) {
 func (j *identity) byTexts(here map[string]int) {
 	type pair struct {
 		file, chat, shared int
+		other              int // 1: it names another main_chat
 		moved              int // 1: from another path
 	}
 	var pairs []pair
+	add := func(file, chat, shared, moved int) {
+		other := 0
+		if j.files[file].main != j.chats[chat].Main {
+			other = 1
+		}
+		pairs = append(pairs, pair{file, chat, shared, other, moved})
+	}
 	contested := map[int]bool{} // files and, below 0, chats
 	for i := range j.files {
 		f := &j.files[i]
@@ -160,26 +168,39 @@ func (j *identity) byTexts(here map[string]int) {
 			if f.slug != c.Slug && f.slug != "" && c.Slug != "" || c.state == before && path.Dir(c.Path) != path.Dir(f.path) || !j.free(f, k) {
 				continue
 			}
-			// it must say what was said last, or if it has no slug either, but for an edit
-			if n := f.said().Shared(c.said()); n > 0 && 2*n >= c.said().Len() && (f.said().Ends(c.said()) || f.slug == "" && f.said().GoesOn(c.said())) {
-				pairs = append(pairs, pair{i, k, n, 1})
+			// it must say what was said last, or if it has no slug either, but for an edit since it left
+			if n := f.said().Shared(c.said()); n > 0 && 2*n >= c.said().Len() && (f.said().Ends(c.said()) || f.slug == "" && c.state != before && f.said().GoesOn(c.said())) && !j.forked(f, c) {
+				add(i, k, n, 1)
 				contested[i], contested[-1-k] = true, true
 			}
 		}
 	}
 	for i := range j.files {
 		if at := here[j.files[i].path]; j.result[i] < 0 && at >= 0 && !j.taken[at] && (contested[i] || contested[-1-at]) {
-			pairs = append(pairs, pair{i, at, j.files[i].said().Shared(j.chats[at].said()), 0})
+			add(i, at, j.files[i].said().Shared(j.chats[at].said()), 0)
 		}
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(b.shared, a.shared), cmp.Compare(a.moved, b.moved), cmp.Compare(j.chats[a.chat].state, j.chats[b.chat].state), cmp.Compare(b.chat, a.chat))
+		return cmp.Or(cmp.Compare(b.shared, a.shared), cmp.Compare(a.other, b.other), cmp.Compare(a.moved, b.moved), cmp.Compare(j.chats[a.chat].state, j.chats[b.chat].state), cmp.Compare(b.chat, a.chat))
 	})
 	for _, p := range pairs {
 		if j.result[p.file] < 0 && !j.taken[p.chat] {
 			j.take(p.file, p.chat)
 		}
 	}
+}
+
+// forked reports whether a file was branched from its parent later on than a chat: it does not end
+// as that did, and says more of what the parent says.
+func (j *identity) forked(f *fileFacts, c *chatFacts) bool {
+	parent := path.Join(path.Dir(f.path), f.main+".jsonl")
+	var said *lost.Speech
+	if file := j.at[parent]; file != nil && file != f {
+		said = file.said()
+	} else if i := slices.IndexFunc(j.chats, func(c chatFacts) bool { return c.Path == parent && c.state == held }); i >= 0 {
+		said = j.chats[i].said()
+	}
+	return said != nil && !f.said().Ends(c.said()) && f.said().Shared(said) > c.said().Shared(said)
 }
 
 // byPath leaves a file to the chat that had its path, unless it is another one there, or else to
@@ -192,7 +213,7 @@ func (j *identity) byPath(here map[string]int) {
 		}
 		at := here[f.path]
 		if at >= 0 && !j.taken[at] {
-			if !stranger(f, &j.chats[at]) {
+			if !stranger(f, &j.chats[at]) && (f.slug+j.chats[at].Slug != "" || !j.forked(f, &j.chats[at])) {
 				j.take(i, at)
 			}
 			continue

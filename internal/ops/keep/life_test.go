@@ -196,6 +196,7 @@ func (l *life) live() string {
 		if l.rnd.IntN(3) == 0 { // and the trunk, or a sibling, is deleted before the next snapshot
 			if s := l.pick(func(s *livingChat) bool { return path.Dir(s.path) == path.Dir(b.path) && s != c }); s != nil {
 				l.remove(s)
+				l.joinFork(c, b, s)
 				what += ", and another deleted"
 			}
 		}
@@ -281,6 +282,18 @@ func (l *life) joinLeft(n *livingChat) {
 	}
 	c.slug, c.main, c.luker, c.messages, c.gone = n.slug, n.main, n.luker, n.messages, false
 	l.chats = slices.DeleteFunc(l.chats, func(c *livingChat) bool { return c == n })
+}
+
+// joinFork takes a new branch of a chat for its older branch that was deleted, where they differ in
+// the last message of that one alone, and no slug tells: that may as well have been renamed,
+// its last message regenerated, and gone on with.
+func (l *life) joinFork(of, b, gone *livingChat) {
+	n := len(gone.messages) - 1
+	if b.slug != "" && !b.luker || gone.slug != "" && !gone.luker || b.luker != gone.luker || b.main != gone.main || len(b.messages) <= n || !slices.Equal(b.messages[:n], gone.messages[:n]) || slices.Contains(of.messages, b.messages[n]) {
+		return
+	}
+	gone.path, gone.slug, gone.messages, gone.gone = b.path, b.slug, b.messages, false
+	l.chats = l.chats[:len(l.chats)-1]
 }
 
 // snapshot takes one, and keeps what there is.

@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,8 +197,7 @@ func (f *finder) assign(v *lostVersion) match {
 	if m.target >= 0 && !m.weak || !known {
 		return m
 	}
-	// moved to another owner: known by its slug
-	var same []int
+	var same []int // moved to another owner: known by its slug
 	for i, c := range f.chats {
 		if c.said.Slug != "" && c.said.Slug == v.said.Slug {
 			same = append(same, i)
@@ -377,10 +377,8 @@ func (f *finder) read(ctx context.Context, r *lost.StoreReader, c *history.Chat,
 // be left alone: it was deleted on purpose, or is where it was not looked for.
 func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bool {
 	var longest *lostVersion
-	for _, v := range versions {
-		if longest == nil || len(v.said.Texts) > len(longest.said.Texts) {
-			longest = v
-		}
+	if len(versions) > 0 {
+		longest = slices.MaxFunc(versions, func(a, b *lostVersion) int { return cmp.Compare(len(a.said.Texts), len(b.said.Texts)) })
 	}
 	if f.now.path[c.ID] != "" {
 		at, ok := f.byPath[userdir.RealPath(path)]
@@ -427,17 +425,11 @@ func (f *finder) owned(at int, id int64, owners ...backups.Owner) {
 // one with all that it said last.
 func (f *finder) deleted(path string, last *lostVersion) bool {
 	texts := lost.NewSet(last.said.Texts)
-	for _, c := range f.chats {
-		if c.fate != wasDeleted {
-			continue
-		}
+	return slices.ContainsFunc(f.chats, func(c *lostChat) bool {
 		n := texts.Shared(c.said.Texts)
 		same := c.said.Slug == last.said.Slug
-		if userdir.RealPath(c.path) == userdir.RealPath(path) && (n > 0 || same) || same && c.said.Slug != "" && n > 0 && n == len(last.said.Texts) {
-			return true
-		}
-	}
-	return false
+		return c.fate == wasDeleted && (userdir.RealPath(c.path) == userdir.RealPath(path) && (n > 0 || same) || same && c.said.Slug != "" && n > 0 && n == len(last.said.Texts))
+	})
 }
 
 // loose reports whether a chat of a history of loose chats is to be judged with this folder: it

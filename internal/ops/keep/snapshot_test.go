@@ -154,6 +154,51 @@ func TestBranchOfWrittenOver(t *testing.T) {
 	}
 }
 
+// A branch without a slug is gone although another one, or its parent, goes on in its place.
+func TestBranchGoneWithoutSlug(t *testing.T) {
+	const ofA = `","main_chat":"A`
+	for name, do := range map[string]func(u *user){
+		"its parent took its name": func(u *user) {
+			u.write("A", "", "1", "2", "3")
+			u.snapshot()
+			if err := os.Rename(u.path("A"), u.path("B")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a sibling that was made of the same message later": func(u *user) {
+			if err := os.Remove(u.path("B")); err != nil {
+				t.Fatal(err)
+			}
+			u.snapshot()
+			u.write("C", ofA, "1", "2", "3", "q")
+		},
+		"a sibling that was made of a later message": func(u *user) {
+			if err := os.Rename(u.path("B"), u.path("C")); err != nil {
+				t.Fatal(err)
+			}
+			u.write("C", ofA, "1", "2", "3", "4", "5", "q")
+		},
+		"likewise, with its name": func(u *user) { u.write("B", ofA, "1", "2", "3", "4", "5", "q") },
+	} {
+		u := newUser(t)
+		u.write("A", "", "1", "2", "3", "4", "5", "6")
+		u.write("B", ofA, "1", "2", "3", "p")
+		u.snapshot()
+		do(u)
+		u.snapshot()
+		var gone []string
+		if err := GoneChats(t.Context(), FolderOptions{Folder: u.root, Now: u.now}, func(g *GoneChat) error {
+			gone = append(gone, fmt.Sprint(filepath.Base(g.Path), " ", g.Messages))
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(gone, []string{"B.jsonl 4"}) {
+			t.Errorf("%s: gone %v", name, gone)
+		}
+	}
+}
+
 // A chat of another that has its name is another one, also where both end in an empty line.
 func TestNameTaken(t *testing.T) {
 	for _, ending := range []string{"", "\n"} {
