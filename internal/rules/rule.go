@@ -41,10 +41,10 @@ type Rule struct {
 	ID        string
 	Family    string
 	Severity  Severity
+	Repairing Repairing
 	Summary   string // one line, without a full stop
 	Effect    string // what SillyTavern or an extension does because of it
 	Repair    string // what repair does about it, or how to repair it by hand
-	Repairing Repairing
 }
 
 // ID is a rule's number; its name is [ID.String].
