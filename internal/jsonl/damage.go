@@ -1,6 +1,9 @@
 package jsonl
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Code is the kind of damage of a line.
 type Code uint8
@@ -98,7 +101,7 @@ func name(c byte) string {
 // see its byte order mark, which hasBOM reports.
 func (s *scanner) damage(hasBOM bool) Damage {
 	if s.code == 0 {
-		return bomDamage()
+		return Damage{Code: BOM, Column: 1, Byte: int(bom[0]), Reason: "the file begins with a byte order mark (BOM)"}
 	}
 	d := Damage{Code: s.code, Column: int(s.badAt) + 1, Byte: s.badIs}
 	if hasBOM {
@@ -140,30 +143,20 @@ func syntax(is int, in state) string {
 
 // place describes where in the grammar a state is.
 func place(st state) string {
-	switch st {
-	case stStart:
-		return "at the start, not JSON"
-	case stValue:
-		return "where a value must follow"
-	case stArrFirst:
-		return "where a list's first value or ] must follow"
-	case stObjFirst:
-		return "where a key or } must follow"
-	case stKey:
-		return "where a key must follow"
-	case stColon:
-		return "where a colon must follow the key"
-	case stAfter:
-		return "after a value, where a comma or the closing bracket must follow"
-	case stEnd:
-		return "after the line's value"
-	case stString, stEscape, stHex:
-		return "inside a string"
-	case stLiteral:
-		return "in true, false or null"
-	default:
-		return "in a number"
-	}
+	return cmp.Or([stBad]string{
+		stStart:    "at the start, not JSON",
+		stValue:    "where a value must follow",
+		stArrFirst: "where a list's first value or ] must follow",
+		stObjFirst: "where a key or } must follow",
+		stKey:      "where a key must follow",
+		stColon:    "where a colon must follow the key",
+		stAfter:    "after a value, where a comma or the closing bracket must follow",
+		stEnd:      "after the line's value",
+		stString:   "inside a string",
+		stEscape:   "inside a string",
+		stHex:      "inside a string",
+		stLiteral:  "in true, false or null",
+	}[st], "in a number")
 }
 
 func kindOf(first byte) string {
@@ -179,12 +172,6 @@ func kindOf(first byte) string {
 	default:
 		return "a number"
 	}
-}
-
-// bomDamage returns the damage for a byte order mark before a line that is otherwise
-// fine.
-func bomDamage() Damage {
-	return Damage{Code: BOM, Column: 1, Byte: int(bom[0]), Reason: "the file begins with a byte order mark (BOM)"}
 }
 
 // Valid reports whether b is one JSON value, with any white space around it (LF

@@ -14,8 +14,7 @@ const Small = 4 << 20
 // allocate and free it. It is for one goroutine.
 type Buffer struct {
 	block block
-	sc    scanner
-	line  Line
+	lineReader
 }
 
 // room returns the block with room for size bytes. If it must allocate, it adds spare
@@ -64,25 +63,10 @@ func (buf *Buffer) Lines(data []byte, keys *Keys, work func(*Line)) {
 
 // scan calls work with every line of a block that is not blank.
 func (buf *Buffer) scan(b *block, keys *Keys, work func(*Line)) {
-	l := &buf.line
 	if buf.sc.keys != keys {
-		buf.sc.keys = keys
-		l.at, l.order = make([]int, len(keys.names)), nil
+		buf.read(keys)
 	}
-	l.Index = 0
-	buf.sc.scanLines(b, false, func(line []byte, d *Damage, at int64, number int, crlf bool) {
-		l.Raw, l.Damage, l.BadUTF8, l.CRLF = line, d, buf.sc.text.bad, crlf
-		l.Plain = d == nil && buf.sc.plain
-		l.Number, l.Off, l.members = number, b.off+at, nil
-		if d == nil {
-			l.members, l.inside = buf.sc.found, buf.sc.inside
-			l.index(keys)
-		}
-		work(l)
-		if d == nil {
-			l.Index++
-		}
-	})
+	buf.each(b, -1, work)
 }
 
 // Head is the first surviving line of a chat file, where its header is.

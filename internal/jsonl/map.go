@@ -148,6 +148,41 @@ func (l *Line) index(keys *Keys) {
 	}
 }
 
+// lineReader reads the lines of blocks into one Line, one after the other.
+type lineReader struct {
+	sc   scanner
+	line Line
+}
+
+// read sets the keys that are wanted.
+func (r *lineReader) read(keys *Keys) {
+	r.sc.keys = keys
+	r.line.at, r.line.order = make([]int, len(keys.names)), nil
+}
+
+// each calls work with the lines of a block that are not blank, up to limit surviving ones (below
+// 0: all).
+func (r *lineReader) each(b *block, limit int, work func(*Line)) {
+	l := &r.line
+	l.Index = 0
+	r.sc.scanLines(b, false, func(line []byte, d *Damage, at int64, number int, crlf bool) {
+		if l.Index == limit {
+			return
+		}
+		l.Raw, l.Damage, l.BadUTF8, l.CRLF = line, d, r.sc.text.bad, crlf
+		l.Plain = d == nil && r.sc.plain
+		l.Number, l.Off, l.members = number, b.off+at, nil
+		if d == nil {
+			l.members, l.inside = r.sc.found, r.sc.inside
+			l.index(r.sc.keys)
+		}
+		work(l)
+		if d == nil {
+			l.Index++
+		}
+	})
+}
+
 // Base is where in the file a batch of lines begins.
 type Base struct {
 	Line  int // physical lines before it
@@ -203,8 +238,7 @@ func (m *mapper[T]) run(ctx context.Context) error {
 	}
 	return pipeline(ctx, m.src, opt.From, m.src.workers(opt.From, opt.Limit, opt.Workers), func() stage {
 		st := &mapStage[T]{all: m}
-		st.sc.keys = opt.Keys
-		st.line.at = make([]int, len(opt.Keys.names))
+		st.read(opt.Keys)
 		return st
 	})
 }
@@ -222,9 +256,8 @@ type mapper[T any] struct {
 }
 
 type mapStage[T any] struct {
-	all    *mapper[T]
-	sc     scanner
-	line   Line
+	all *mapper[T]
+	lineReader
 	result T
 }
 
@@ -244,27 +277,9 @@ func (st *mapStage[T]) scan(b *block) { st.run(b, -1) }
 // run calls work with the block's lines, at most limit surviving ones (below 0: all).
 func (st *mapStage[T]) run(b *block, limit int) {
 	st.clear()
-	l := &st.line
-	l.Index = 0
-	each := func(line []byte, d *Damage, at int64, number int, crlf bool) {
-		if limit >= 0 && l.Index == limit {
-			return
-		}
-		l.Raw, l.Damage, l.BadUTF8, l.CRLF = line, d, st.sc.text.bad, crlf
-		l.Plain = d == nil && st.sc.plain
-		l.Number, l.Off = number, b.off+at
-		l.members = nil
-		if d == nil {
-			l.members, l.inside = st.sc.found, st.sc.inside
-			l.index(st.all.opt.Keys)
-		}
-		st.all.work(l, &st.result)
-		if d == nil {
-			l.Index++
-		}
-	}
+	work := func(l *Line) { st.all.work(l, &st.result) }
 	if b.long == 0 {
-		st.sc.scanLines(b, false, each)
+		st.each(b, limit, work)
 		return
 	}
 	st.all.big.Lock()
@@ -275,7 +290,7 @@ func (st *mapStage[T]) run(b *block, limit int) {
 		return
 	}
 	whole.data[b.long] = '\n'
-	st.sc.scanLines(&whole, false, each)
+	st.each(&whole, limit, work)
 	b.scanned = whole.scanned
 }
 

@@ -10,6 +10,9 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
+// Characters that have a short escape, and its letters.
+const escaped, escapes = "\n\"\\\t\r\b\f", `n"\trbf`
+
 // Quote returns s as a JSON string, as JSON.stringify writes it: the short escapes
 // \b \t \n \f \r \" \\, other control characters as \u00XX, everything else raw,
 // even U+2028 and the characters of HTML. A lone surrogate (WTF-8, see the package
@@ -23,29 +26,16 @@ func Quote(s string) []byte {
 			return append(out, '"')
 		}
 		n = 1
-		switch c := s[0]; c {
-		case '"', '\\':
-			out = append(out, '\\', c)
-		case '\b':
-			out = append(out, '\\', 'b')
-		case '\t':
-			out = append(out, '\\', 't')
-		case '\n':
-			out = append(out, '\\', 'n')
-		case '\f':
-			out = append(out, '\\', 'f')
-		case '\r':
-			out = append(out, '\\', 'r')
-		default:
-			if u, ok := surrogateAt(s); ok {
-				out = append(out, '\\', 'u', 'd', hexDigits[u>>8&0xf], hexDigits[u>>4&0xf], hexDigits[u&0xf])
-				n = 3
-			} else if c < ' ' {
-				out = append(out, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
-			} else {
-				out = utf8.AppendRune(out, utf8.RuneError)
-				n = invalidLen(s)
-			}
+		if k := strings.IndexByte(escaped, s[0]); k >= 0 {
+			out = append(out, '\\', escapes[k])
+		} else if u, ok := surrogateAt(s); ok {
+			out = append(out, '\\', 'u', 'd', hexDigits[u>>8&0xf], hexDigits[u>>4&0xf], hexDigits[u&0xf])
+			n = 3
+		} else if c := s[0]; c < ' ' {
+			out = append(out, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+		} else {
+			out = utf8.AppendRune(out, utf8.RuneError)
+			n = invalidLen(s)
 		}
 		s = s[n:]
 	}
@@ -155,19 +145,11 @@ func AppendEscape(out, in []byte) ([]byte, int) {
 	if len(in) < 2 {
 		return out, 0
 	}
-	switch in[1] {
-	case '"', '\\', '/':
-		return append(out, in[1]), 2
-	case 'b':
-		return append(out, '\b'), 2
-	case 't':
-		return append(out, '\t'), 2
-	case 'n':
-		return append(out, '\n'), 2
-	case 'f':
-		return append(out, '\f'), 2
-	case 'r':
-		return append(out, '\r'), 2
+	if k := strings.IndexByte(escapes, in[1]); k >= 0 {
+		return append(out, escaped[k]), 2
+	}
+	if in[1] == '/' {
+		return append(out, '/'), 2
 	}
 	r, ok := unitAt(in)
 	if !ok {

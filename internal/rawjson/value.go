@@ -23,22 +23,7 @@ const (
 
 // String names the kind as a person reads it in a message ("a list").
 func (k Kind) String() string {
-	switch k {
-	case Null:
-		return "null"
-	case Bool:
-		return "a boolean"
-	case Number:
-		return "a number"
-	case String:
-		return "a string"
-	case Array:
-		return "a list"
-	case ObjectKind:
-		return "an object"
-	default:
-		return "nothing"
-	}
+	return [...]string{"nothing", "null", "a boolean", "a number", "a string", "a list", "an object"}[k]
 }
 
 // KindOf returns the kind of a value, judging only by its first byte that is not white
