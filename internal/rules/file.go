@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
@@ -105,6 +106,19 @@ func duplicates(raw []byte) (first string, n int) {
 		return "", 0
 	}
 	return o.Duplicates()
+}
+
+// firstFew joins the first of n names, quoted, and counts the others.
+func firstFew(n int, name func(i int) string, by string) string {
+	const enough = 5
+	var list []string
+	for i := range min(n, enough) {
+		list = append(list, fmt.Sprintf("%q", clip(name(i))))
+	}
+	if n > enough {
+		list = append(list, fmt.Sprintf("and %d more", n-enough))
+	}
+	return strings.Join(list, by)
 }
 
 // clip shortens a stranger's text for a message.

@@ -3,7 +3,6 @@ package rules
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"stchat/internal/group"
 	"stchat/internal/userdir"
@@ -28,16 +27,8 @@ func judgeGroup(f *folderChats, c *Chat) {
 		c.add(finding)
 	case 1:
 	default:
-		const enough = 5
-		var all []string
-		for i, g := range listing {
-			if i == enough {
-				all = append(all, fmt.Sprintf("and %d more", len(listing)-i))
-				break
-			}
-			all = append(all, fmt.Sprintf("%q", clip(g.Name)))
-		}
-		c.report(GroupTwice, 0, 0, fmt.Sprintf("%d groups list this chat: %s", len(listing), strings.Join(all, ", ")))
+		all := firstFew(len(listing), func(i int) string { return listing[i].Name }, ", ")
+		c.report(GroupTwice, 0, 0, fmt.Sprintf("%d groups list this chat: %s", len(listing), all))
 	}
 	if old, _ := f.around.OldGroups(c); old != nil {
 		message := fmt.Sprintf("the group %q still holds metadata of this chat, beside its header", clip(old[0].Name))

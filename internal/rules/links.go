@@ -150,16 +150,8 @@ func circleMessage(c circle) string {
 	if len(c.chats) == 1 {
 		return "the chat is its own parent"
 	}
-	const enough = 5
-	var way []string
-	for i := range c.chats {
-		if i == enough {
-			way = append(way, fmt.Sprintf("and %d more", len(c.chats)-i))
-			break
-		}
-		way = append(way, fmt.Sprintf("%q", clip(c.chats[(c.at+i)%len(c.chats)].Name)))
-	}
-	return "the chat is its own ancestor: " + strings.Join(way, " comes from ")
+	name := func(i int) string { return c.chats[(c.at+i)%len(c.chats)].Name }
+	return "the chat is its own ancestor: " + firstFew(len(c.chats), name, " comes from ")
 }
 
 // judgeLink judges whether a link leads to a chat, and spells its name as the file does.

@@ -48,30 +48,21 @@ func judgeLegacyMedia(l *jsonl.Line, b *batch, extra []byte, attached *[attachme
 // judgeAttachments judges whether the message's images and files exist.
 func judgeAttachments(l *jsonl.Line, b *batch, dir userdir.Dir, extra []byte, attached *[attachmentKeys][]byte) {
 	for _, raw := range attached {
-		switch rawjson.KindOf(raw) {
-		case rawjson.String:
+		if rawjson.KindOf(raw) != rawjson.Array {
 			judgeAttachment(l, b, dir, extra, raw)
-		case rawjson.ObjectKind:
-			judgeAttachmentIn(l, b, dir, extra, raw)
-		case rawjson.Array:
-			for element := range rawjson.Elements(raw) {
-				if rawjson.KindOf(element) == rawjson.String {
-					judgeAttachment(l, b, dir, extra, element)
-				} else {
-					judgeAttachmentIn(l, b, dir, extra, element)
-				}
-			}
+			continue
+		}
+		for element := range rawjson.Elements(raw) {
+			judgeAttachment(l, b, dir, extra, element)
 		}
 	}
 }
 
-func judgeAttachmentIn(l *jsonl.Line, b *batch, dir userdir.Dir, extra, object []byte) {
-	if raw, ok := rawjson.Lookup(object, "url"); ok {
-		judgeAttachment(l, b, dir, extra, raw)
-	}
-}
-
+// judgeAttachment judges an address, or an object that has one.
 func judgeAttachment(l *jsonl.Line, b *batch, dir userdir.Dir, extra, raw []byte) {
+	if url, ok := rawjson.Lookup(raw, "url"); ok {
+		raw = url
+	}
 	if bytes.HasPrefix(raw, []byte(`"data:`)) {
 		return // in the chat itself, and megabytes long
 	}

@@ -25,33 +25,31 @@ func judgeStrays(around *Lookup, dir userdir.Dir) (out []Finding) {
 		}
 		f := around.Folder(filepath.Join(dir.Chats(), e.Name()))
 		if len(cards) > 0 && !cards[e.Name()] && len(f.Chats) > 0 {
-			out = append(out, Finding{
-				Rule: FolderWithoutCard, Severity: Warning, Path: f.Path, Index: -1,
-				Message: fmt.Sprintf("no character's card is called %q", clip(e.Name()+userdir.CardExtension)),
-			})
+			out = append(out, astray(FolderWithoutCard, f.Path, fmt.Sprintf("no character's card is called %q", clip(e.Name()+userdir.CardExtension))))
 		}
 		out = append(out, strayIn(f)...)
 	}
 	out = append(out, strayIn(around.Folder(dir.GroupChats()))...)
 	luker.JudgeCharacters(dir.Characters(), func(f extension.Finding) {
-		id := Named(f.Rule)
-		out = append(out, Finding{Rule: id, Severity: id.Rule().Severity, Path: f.Path, Index: noMessage, Message: f.Message})
+		out = append(out, astray(Named(f.Rule), f.Path, f.Message))
 	})
 	return out
 }
 
 // strayIn judges the files of one folder with chats.
 func strayIn(f *library.Folder) (out []Finding) {
-	add := func(id ID, file, message string) {
-		out = append(out, Finding{Rule: id, Severity: id.Rule().Severity, Path: filepath.Join(f.Path, file), Index: -1, Message: message})
-	}
 	for _, file := range f.Strays() {
-		add(WrongExtension, file, "the file's name does not end in .jsonl")
+		out = append(out, astray(WrongExtension, filepath.Join(f.Path, file), "the file's name does not end in .jsonl"))
 	}
 	for _, file := range f.Orphans() {
-		add(OrphanSidecar, file, "its chat is not there")
+		out = append(out, astray(OrphanSidecar, filepath.Join(f.Path, file), "its chat is not there"))
 	}
 	return out
+}
+
+// astray returns a finding about a whole file or folder.
+func astray(id ID, path, message string) Finding {
+	return Finding{Rule: id, Severity: id.Rule().Severity, Path: path, Index: noMessage, Message: message}
 }
 
 // cardFolders returns the chats folders of the characters that have a card.
@@ -68,10 +66,7 @@ func cardFolders(dir userdir.Dir) map[string]bool {
 
 // Unfinished returns the finding about a change in root that an interrupted run left.
 func Unfinished(root string, e changeset.Ended) Finding {
-	f := Finding{
-		Rule: UnfinishedChange, Severity: Error, Path: filepath.Join(root, userdir.Own), Index: -1,
-		Message: "the change " + e.ID + " was begun and not ended",
-	}
+	f := astray(UnfinishedChange, filepath.Join(root, userdir.Own), "the change "+e.ID+" was begun and not ended")
 	if len(e.Command) > 0 {
 		f.Message += ": " + clip(strings.Join(e.Command, " "))
 	}

@@ -92,21 +92,11 @@ func countOf(n int, what string) string {
 // the raw string mes. The first and the last swipe are compared in place, since one of
 // them is nearly always the chosen one.
 func swipeIs(swipes []byte, n, id int, mes []byte) bool {
-	if id == n-1 && lastIs(swipes, mes) || id == 0 && firstIs(swipes, mes) {
+	if id == n-1 && lastIs(swipes, mes) || id == 0 && bytes.HasPrefix(swipes[1:], mes) {
 		return true
 	}
-	i := 0
-	for swipe := range rawjson.Elements(swipes) {
-		if i == id {
-			return sameText(swipe, mes)
-		}
-		i++
-	}
-	return false
-}
-
-func firstIs(swipes, mes []byte) bool {
-	return bytes.HasPrefix(swipes[1:], mes)
+	at, ok := rawjson.ElementPlace(swipes, id)
+	return ok && sameText(swipes[at.At:at.End], mes)
 }
 
 // lastIs reports whether the list certainly ends with the text. An element that ends
