@@ -26,14 +26,16 @@ func Quote(s string) []byte {
 			return append(out, '"')
 		}
 		n = 1
-		if k := strings.IndexByte(escaped, s[0]); k >= 0 {
+		k, c := strings.IndexByte(escaped, s[0]), s[0]
+		switch u, alone := surrogateAt(s); {
+		case k >= 0:
 			out = append(out, '\\', escapes[k])
-		} else if u, ok := surrogateAt(s); ok {
+		case alone:
 			out = append(out, '\\', 'u', 'd', hexDigits[u>>8&0xf], hexDigits[u>>4&0xf], hexDigits[u&0xf])
 			n = 3
-		} else if c := s[0]; c < ' ' {
+		case c < ' ':
 			out = append(out, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
-		} else {
+		default:
 			out = utf8.AppendRune(out, utf8.RuneError)
 			n = invalidLen(s)
 		}
