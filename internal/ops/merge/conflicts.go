@@ -25,20 +25,23 @@ var conflicted = regexp.MustCompile(`^(.+)\.sync-conflict-(\d{4})(\d\d)(\d\d)-\d
 // dated finds the date in such a name.
 var dated = regexp.MustCompile(`\d{4}-\d\d-\d\d`)
 
-// conflictOf returns the name of the file of which a file is the other version, and a label for it.
+// conflictOf returns the name of the file of which a file is the other version, be it a version of a
+// version, and a label for it.
 func conflictOf(name string) (of, label string, ok bool) {
 	m := conflicted.FindStringSubmatch(name)
-	switch {
-	case m == nil:
+	if m == nil {
 		return "", "", false
-	case m[1] != "":
-		return m[1], fmt.Sprintf("conflict %s-%s-%s", m[2], m[3], m[4]), true
 	}
-	label = "conflict"
-	if date := dated.FindString(name[len(m[5]):]); date != "" {
+	of, label = m[1]+m[5], "conflict"
+	if m[1] != "" {
+		label += fmt.Sprintf(" %s-%s-%s", m[2], m[3], m[4])
+	} else if date := dated.FindString(name[len(of):]); date != "" {
 		label += " " + date
 	}
-	return m[5], label, true
+	if first, _, ok := conflictOf(of); ok {
+		of = first
+	}
+	return of, label, true
 }
 
 // conflicts merges the conflict files of a user folder into the chats that they are versions of,

@@ -1,7 +1,9 @@
 package merge
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"stchat/internal/changeset"
 	"stchat/internal/ops"
@@ -36,28 +38,34 @@ func (r *Row) refuse(err error) {
 // run makes the changes: of what needs one another together, else each for itself.
 func (r *Result) run(ctx context.Context, opt *Options, jobs []*job) {
 	opt.Changes.Precious = true
-	var writing []*job
-	wrote := map[*Row]bool{}
-	for _, j := range jobs {
-		r.Rows = append(r.Rows, j.row)
-		if j.row.Err == nil && j.draft != nil {
-			writing, wrote[j.row] = append(writing, j), true
-		}
-	}
+	writing := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.row.Err != nil || j.draft == nil })
 	ops.Each(ctx, opt.Changes, writing, func(j *job) (*job, changeset.Unit) {
-		return j, changeset.Unit{Root: r.rootOf(j.path), Shares: append(j.needs, j.path), Draft: j.draft}
+		root := r.root
+		if root == "" {
+			root = changeset.RootOf(j.path)
+		}
+		return j, changeset.Unit{Root: root, Shares: append(j.needs, j.path), Draft: j.draft}
 	})
 	seen := map[changeset.Step]bool{} // only what is done, and to which path
 	for _, j := range writing {
-		r.add(j.outcome, seen)
+		o := j.outcome
+		r.ID, r.NoRecord = cmp.Or(o.ID, r.ID), cmp.Or(r.NoRecord, o.NoRecord)
+		r.Ended, r.Dropped = append(r.Ended, o.Ended...), append(r.Dropped, o.Dropped...)
+		for _, s := range o.Steps {
+			if key := (changeset.Step{Do: s.Do, Path: s.Path}); !seen[key] {
+				seen[key] = true
+				r.Steps = append(r.Steps, s)
+			}
+		}
 	}
-	for _, row := range r.Rows {
+	for _, j := range jobs {
+		r.Rows = append(r.Rows, j.row)
 		switch {
-		case row.Sign == Refused:
+		case j.row.Sign == Refused:
 			r.Doc.Refused++
-		case wrote[row]:
+		case j.draft != nil:
 			r.Doc.Done++
-		case row.Sign == Same:
+		case j.row.Sign == Same:
 			r.Doc.Same++
 		default:
 			r.Doc.Ahead++
@@ -65,31 +73,6 @@ func (r *Result) run(ctx context.Context, opt *Options, jobs []*job) {
 	}
 	r.Doc.DryRun = opt.Changes.DryRun
 	r.Complete(r.Outcome, opt.Changes.DryRun)
-}
-
-// rootOf returns the folder whose record a change to path belongs to.
-func (r *Result) rootOf(path string) string {
-	if r.root != "" {
-		return r.root
-	}
-	return changeset.RootOf(path)
-}
-
-// add adds what became of a job's files, each step once.
-func (r *Result) add(o changeset.Outcome, seen map[changeset.Step]bool) {
-	if o.ID != "" {
-		r.ID = o.ID
-	}
-	if r.NoRecord == nil {
-		r.NoRecord = o.NoRecord
-	}
-	r.Ended, r.Dropped = append(r.Ended, o.Ended...), append(r.Dropped, o.Dropped...)
-	for _, s := range o.Steps {
-		if key := (changeset.Step{Do: s.Do, Path: s.Path}); !seen[key] {
-			seen[key] = true
-			r.Steps = append(r.Steps, s)
-		}
-	}
 }
 
 // jobs returns what is to be done about the chats, and forgets what only the judgement needed.

@@ -4,12 +4,13 @@ import "testing"
 
 func TestConflictOf(t *testing.T) {
 	for name, want := range map[string][2]string{
-		"A.sync-conflict-20260304-101112-ABCDEF7":            {"A", "conflict 2026-03-04"},
-		"A (conflicted copy 2026-05-06 123456)":              {"A", "conflict 2026-05-06"},
-		"A (Mara's conflicted copy 2026-05-06)":              {"A", "conflict 2026-05-06"},
-		"2026-01-02@03h (conflicted copy)":                   {"2026-01-02@03h", "conflict"},
-		"A (2) (pc conflicted copy 2026-05-06)":              {"A (2)", "conflict 2026-05-06"},
-		"A.sync-conflict-20260304-101112-ABCDEF7 - Branch 1": {},
+		"A.sync-conflict-20260304-101112-ABCDEF7":                              {"A", "conflict 2026-03-04"},
+		"A (conflicted copy 2026-05-06 123456)":                                {"A", "conflict 2026-05-06"},
+		"A (Mara's conflicted copy 2026-05-06)":                                {"A", "conflict 2026-05-06"},
+		"2026-01-02@03h (conflicted copy)":                                     {"2026-01-02@03h", "conflict"},
+		"A (2) (pc conflicted copy 2026-05-06)":                                {"A (2)", "conflict 2026-05-06"},
+		"A (conflicted copy 2026-05-06).sync-conflict-20260304-101112-ABCDEF7": {"A", "conflict 2026-03-04"},
+		"A.sync-conflict-20260304-101112-ABCDEF7 - Branch 1":                   {},
 		"A (copy)":                              {},
 		".sync-conflict-20260304-101112-ABCDEF": {},
 		"A":                                     {},
