@@ -7,29 +7,23 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// chatgpt is a conversation of ChatGPT's data export, conversations.json: a tree of messages
+// readChatGPT reads a conversation of ChatGPT's data export, conversations.json: a tree of messages
 // (pionxzh/chatgpt-exporter and others that read it; OpenAI does not describe it).
-func chatgpt() format {
-	return format{
-		name: "chatgpt",
-		fits: func(o object) bool { return rawjson.KindOf(o["mapping"]) == rawjson.ObjectKind },
-		read: func(c *Conversation, _ []byte, o object, _ *Options) error {
-			c.ID, c.Title = cmp.Or(o.text("conversation_id"), o.text("id")), o.text("title")
-			var nodes []node
-			for key, raw := range rawjson.Members(o["mapping"]) {
-				id, _ := rawjson.Unquote(key)
-				at := fields(raw)
-				n := node{id: id, parent: at.text("parent")}
-				if rawjson.KindOf(at["message"]) == rawjson.ObjectKind {
-					c.chatgptMessage(&n, fields(at["message"]))
-				}
-				nodes = append(nodes, n)
-			}
-			think(nodes)
-			c.grow(nodes, o.text("current_node"))
-			return nil
-		},
+func readChatGPT(c *Conversation, _ []byte, o object, _ *Options) error {
+	c.ID, c.Title = cmp.Or(o.text("conversation_id"), o.text("id")), o.text("title")
+	var nodes []node
+	for key, raw := range rawjson.Members(o["mapping"]) {
+		id, _ := rawjson.Unquote(key)
+		at := fields(raw)
+		n := node{id: id, parent: at.text("parent")}
+		if rawjson.KindOf(at["message"]) == rawjson.ObjectKind {
+			c.chatgptMessage(&n, fields(at["message"]))
+		}
+		nodes = append(nodes, n)
 	}
+	think(nodes)
+	c.grow(nodes, o.text("current_node"))
+	return nil
 }
 
 // think gives each reply what was thought before it, through what is left out.
@@ -94,16 +88,8 @@ func (c *Conversation) chatgptMessage(n *node, m object) {
 	n.kept = c.says(n.Message)
 }
 
-// claude is a conversation of Claude's data export, conversations.json (agoramachina and
+// readClaude reads a conversation of Claude's data export, conversations.json (agoramachina and
 // others that read it; Anthropic does not describe it).
-func claude() format {
-	return format{
-		name: "claude",
-		fits: func(o object) bool { return isList(o["chat_messages"]) },
-		read: readClaude,
-	}
-}
-
 func readClaude(c *Conversation, _ []byte, o object, _ *Options) error {
 	c.ID, c.Title = o.text("uuid"), o.text("name")
 	var nodes []node

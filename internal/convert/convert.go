@@ -7,6 +7,7 @@ package convert
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,7 +118,25 @@ type format struct {
 
 // formats lists the formats, in the order in which they are tried.
 func formats() []format {
-	return []format{kobold(), cai(), ooba(), openai(), agnai(), risu(), chatgpt(), claude(), sharegpt(), chub(), txt()}
+	return []format{
+		{name: "kobold", read: readKobold, fits: func(o object) bool {
+			return o["savedsettings"] != nil || isList(o["actions"]) && rawjson.KindOf(o["prompt"]) == rawjson.String
+		}},
+		{name: "cai", read: readCAI, parts: histories, fits: func(o object) bool { return isList(histories(o)) }},
+		{name: "ooba", read: readOoba, fits: func(o object) bool {
+			return isList(o["data_visible"]) || isList(o["internal"]) && isList(o["visible"])
+		}},
+		listed("openai", "messages", "role", openai()),
+		listed("agnai", "messages", "msg", agnai()),
+		{name: "risu", read: readRisu, parts: risuChats, fits: func(o object) bool {
+			return o.text("type") == "risuChat" || o.text("type") == "risuAllChats" && isList(o["data"])
+		}},
+		{name: "chatgpt", read: readChatGPT, fits: func(o object) bool { return rawjson.KindOf(o["mapping"]) == rawjson.ObjectKind }},
+		{name: "claude", read: readClaude, fits: func(o object) bool { return isList(o["chat_messages"]) }},
+		listed("sharegpt", "conversations", "from", sharegpt()),
+		{name: "chub", read: readChub},
+		{name: "txt", read: readText},
+	}
 }
 
 // Formats returns the names of the formats.
@@ -129,10 +148,9 @@ func Formats() (list []string) {
 }
 
 func formatNamed(name string) *format {
-	for _, f := range formats() {
-		if f.name == name {
-			return &f
-		}
+	list := formats()
+	if i := slices.IndexFunc(list, func(f format) bool { return f.name == name }); i >= 0 {
+		return &list[i]
 	}
 	return nil
 }

@@ -8,23 +8,13 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// kobold is what KoboldAI Lite saves (LostRuins/lite.koboldai.net, index.html,
-// generate_savefile and kai_json_load).
-func kobold() format {
-	return format{
-		name: "kobold",
-		fits: func(o object) bool {
-			return o["savedsettings"] != nil || isList(o["actions"]) && rawjson.KindOf(o["prompt"]) == rawjson.String
-		},
-		read: readKobold,
-	}
-}
-
 const (
 	koboldInput  = "{{[INPUT]}}"
 	koboldOutput = "{{[OUTPUT]}}"
 )
 
+// readKobold reads what KoboldAI Lite saves (LostRuins/lite.koboldai.net, index.html,
+// generate_savefile and kai_json_load).
 func readKobold(c *Conversation, _ []byte, o object, _ *Options) error {
 	c.User = text(o["savedsettings"], "chatname")
 	others := strings.Split(text(o["savedsettings"], "chatopponent"), "||$||")

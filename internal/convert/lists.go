@@ -25,17 +25,17 @@ func listed(name, key, mark string, s shape) format {
 		name: name,
 		fits: func(o object) bool { return has(first(o[key]), mark) },
 		read: func(c *Conversation, v []byte, o object, _ *Options) error {
-			c.ID, c.Title = o.text(s.id), o.text(s.title)
-			if isList(v) {
-				return c.list(v, s)
+			if c.ID, c.Title = o.text(s.id), o.text(s.title); !isList(v) {
+				v = o[key]
 			}
-			return c.list(o[key], s)
+			c.list(v, s)
+			return nil
 		},
 	}
 }
 
 // list reads a list of messages.
-func (c *Conversation) list(list []byte, s shape) error {
+func (c *Conversation) list(list []byte, s shape) {
 	for raw := range rawjson.Elements(list) {
 		m := Message{Text: textAt(raw, s.text), Name: textAt(raw, s.name), Model: textAt(raw, s.model), Reasoning: textAt(raw, s.reasoning), Hidden: isTrue(raw, s.hidden)}
 		for _, date := range values(raw, s.date) {
@@ -54,7 +54,6 @@ func (c *Conversation) list(list []byte, s shape) error {
 		}
 		c.add(m)
 	}
-	return nil
 }
 
 // values are what an object has in places.
@@ -98,72 +97,60 @@ func joined(content []byte) string {
 
 // openai is a list of messages as chat completion APIs take it, alone or under messages; many
 // programs and data sets have it (platform.openai.com, "Chat Completions").
-func openai() format {
-	return listed("openai", "messages", "role", shape{
+func openai() shape {
+	return shape{
 		id: "id", title: "title", text: "content", name: "name", reasoning: "reasoning_content", role: "role",
 		roles: map[string]Role{"assistant": Character, "user": User, "system": Narrator, "developer": Narrator},
-	})
+	}
 }
 
 // sharegpt is a list of turns as data sets have it: from and value.
-func sharegpt() format {
-	return listed("sharegpt", "conversations", "from", shape{id: "id", text: "value", role: "from", roles: map[string]Role{
+func sharegpt() shape {
+	return shape{id: "id", text: "value", role: "from", roles: map[string]Role{
 		"human": User, "user": User, "gpt": Character, "assistant": Character, "model": Character, "char": Character, "system": Narrator,
-	}})
+	}}
 }
 
 // agnai is what Agnaistic exports (agnaistic/agnai, web/pages/Chat/ChatExport.tsx).
-func agnai() format {
-	return listed("agnai", "messages", "msg", shape{text: "msg", name: "name|handle", date: "createdAt", hidden: "ooc", user: "userId"})
+func agnai() shape {
+	return shape{text: "msg", name: "name|handle", date: "createdAt", hidden: "ooc", user: "userId"}
 }
 
-// cai is what CharacterAI Dumper saves: all chats with a character in one file
+// histories are the chats in what CharacterAI Dumper saves: all with a character in one file
 // (its source; SillyTavern's importer reads the same shape).
-func cai() format {
-	return format{
-		name:  "cai",
-		fits:  func(o object) bool { return isList(rawjson.Value(o["histories"], "histories")) },
-		parts: func(o object) []byte { return rawjson.Value(o["histories"], "histories") },
-		read: func(c *Conversation, _ []byte, o object, _ *Options) error {
-			c.ID = o.text("external_id")
-			list := rawjson.Filter(o["msgs"], func(_ int, m []byte) bool { return !isTrue(m, "is_alternative") })
-			c.drop("alternative replies", rawjson.Len(o["msgs"])-rawjson.Len(list))
-			err := c.list(list, shape{text: "text", name: "src.name", user: "src.is_human"})
-			if len(c.Messages) > 0 {
-				c.Messages[0].Date = dateOf(o["created"])
-			}
-			return err
-		},
+func histories(o object) []byte { return rawjson.Value(o["histories"], "histories") }
+
+func readCAI(c *Conversation, _ []byte, o object, _ *Options) error {
+	c.ID = o.text("external_id")
+	list := rawjson.Filter(o["msgs"], func(_ int, m []byte) bool { return !isTrue(m, "is_alternative") })
+	c.drop("alternative replies", rawjson.Len(o["msgs"])-rawjson.Len(list))
+	c.list(list, shape{text: "text", name: "src.name", user: "src.is_human"})
+	if len(c.Messages) > 0 {
+		c.Messages[0].Date = dateOf(o["created"])
 	}
+	return nil
 }
 
-// risu is what RisuAI exports: one chat, or all of a character (kwaroran/RisuAI,
-// src/ts/characters.ts, exportChat and exportAllChats).
-func risu() format {
-	return format{
-		name: "risu",
-		fits: func(o object) bool {
-			kind := o.text("type")
-			return kind == "risuChat" || kind == "risuAllChats" && isList(o["data"])
-		},
-		parts: func(o object) []byte {
-			if data := o["data"]; isList(data) {
-				return data
-			}
-			return nil
-		},
-		read: func(c *Conversation, _ []byte, o object, _ *Options) error {
-			if o["data"] != nil && o["type"] != nil {
-				o = fields(o["data"])
-			}
-			c.ID, c.Title, c.Greeting = o.text("id"), o.text("name"), 0
-			if n, ok := rawjson.Int(o["fmIndex"]); ok {
-				c.Greeting = n + 1
-			}
-			return c.list(o["message"], shape{
-				text: "data", name: "name", date: "time", model: "generationInfo.model", hidden: "disabled|isComment",
-				role: "role", roles: map[string]Role{"user": User, "": Character},
-			})
-		},
+// risuChats are the chats in what RisuAI exports, if it is all of a character; nil: it is one chat.
+func risuChats(o object) []byte {
+	if isList(o["data"]) {
+		return o["data"]
 	}
+	return nil
+}
+
+// readRisu reads a chat of RisuAI (kwaroran/RisuAI, src/ts/characters.ts, exportChat and exportAllChats).
+func readRisu(c *Conversation, _ []byte, o object, _ *Options) error {
+	if o["data"] != nil && o["type"] != nil {
+		o = fields(o["data"])
+	}
+	c.ID, c.Title, c.Greeting = o.text("id"), o.text("name"), 0
+	if n, ok := rawjson.Int(o["fmIndex"]); ok {
+		c.Greeting = n + 1
+	}
+	c.list(o["message"], shape{
+		text: "data", name: "name", date: "time", model: "generationInfo.model", hidden: "disabled|isComment",
+		role: "role", roles: map[string]Role{"user": User, "": Character},
+	})
+	return nil
 }

@@ -9,21 +9,11 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ooba is what text-generation-webui saves (oobabooga, modules/chat.py: data and data_visible
-// up to 2023, then internal and visible; metadata by #7003 and #7004).
-func ooba() format {
-	return format{
-		name: "ooba",
-		fits: func(o object) bool {
-			return isList(o["data_visible"]) || isList(o["internal"]) && isList(o["visible"])
-		},
-		read: readOoba,
-	}
-}
-
 // oobaBegin is what the user says, internally, before a greeting.
 const oobaBegin = "<|BEGIN-VISIBLE-CHAT|>"
 
+// readOoba reads what text-generation-webui saves (oobabooga, modules/chat.py: data and data_visible
+// up to 2023, then internal and visible; metadata by #7003 and #7004).
 func readOoba(c *Conversation, _ []byte, o object, opt *Options) error {
 	visible, internal := o["visible"], o["internal"]
 	if old := o["data_visible"]; isList(old) {

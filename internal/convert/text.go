@@ -13,38 +13,36 @@ import (
 	"stchat/internal/sendate"
 )
 
-// chub is what Chub exports for SillyTavern: its lines, in which a text may be an object with
+// readChub reads what Chub exports for SillyTavern: its lines, in which a text may be an object with
 // the text in message (SillyTavern src/endpoints/chats.js, flattenChubChat).
-func chub() format {
-	return format{name: "chub", read: func(c *Conversation, v []byte, _ object, _ *Options) error {
-		began := false
-		for line := range bytes.Lines(v) {
-			line = bytes.TrimSpace(line)
-			if len(line) == 0 {
-				continue
-			}
-			if d := jsonl.Check(line); d != nil {
-				c.drop("damaged lines", 1)
-				continue
-			}
-			head := !began && meta.IsHeader(line)
-			if began = true; head || rawjson.KindOf(line) != rawjson.ObjectKind {
-				continue
-			}
-			line = flatten(line)
-			m := Message{Line: line, Name: text(line, "name"), Text: text(line, "mes")}
-			switch message.Role(rawjson.Value(line, "is_user"), rawjson.Value(line, "is_system")) {
-			case message.User:
-				m.Role = User
-			case message.System:
-				m.Role = Narrator
-			}
-			m.Date, _ = sendate.ParseRaw(rawjson.Value(line, "send_date"))
-			m.Swipes = make([]Message, rawjson.Len(rawjson.Value(line, "swipes")))
-			c.Messages = append(c.Messages, m)
+func readChub(c *Conversation, v []byte, _ object, _ *Options) error {
+	began := false
+	for line := range bytes.Lines(v) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
+			continue
 		}
-		return nil
-	}}
+		if d := jsonl.Check(line); d != nil {
+			c.drop("damaged lines", 1)
+			continue
+		}
+		head := !began && meta.IsHeader(line)
+		if began = true; head || rawjson.KindOf(line) != rawjson.ObjectKind {
+			continue
+		}
+		line = flatten(line)
+		m := Message{Line: line, Name: text(line, "name"), Text: text(line, "mes")}
+		switch message.Role(rawjson.Value(line, "is_user"), rawjson.Value(line, "is_system")) {
+		case message.User:
+			m.Role = User
+		case message.System:
+			m.Role = Narrator
+		}
+		m.Date, _ = sendate.ParseRaw(rawjson.Value(line, "send_date"))
+		m.Swipes = make([]Message, rawjson.Len(rawjson.Value(line, "swipes")))
+		c.Messages = append(c.Messages, m)
+	}
+	return nil
 }
 
 // hasChub reports whether there are lines as Chub writes them.
@@ -100,37 +98,35 @@ func flatten(line []byte) []byte {
 // errNobody means that a text has no line that begins with a speaker's name.
 var errNobody = errors.New("no paragraph begins with the name of a speaker")
 
-// txt is SillyTavern's export as text: a paragraph a message, beginning with its speaker's name
+// readText reads SillyTavern's export as text: a paragraph a message, beginning with its speaker's name
 // (src/endpoints/chats.js, /export).
-func txt() format {
-	return format{name: "txt", read: func(c *Conversation, v []byte, _ object, opt *Options) error {
-		free := true // the line before is blank
-		var m *Message
-		end := func() {
-			if m != nil {
-				m.Text = strings.TrimSpace(m.Text)
-				c.add(*m)
+func readText(c *Conversation, v []byte, _ object, opt *Options) error {
+	free := true // the line before is blank
+	var m *Message
+	end := func() {
+		if m != nil {
+			m.Text = strings.TrimSpace(m.Text)
+			c.add(*m)
+		}
+	}
+	for line := range strings.Lines(strings.ToValidUTF8(string(v), "�")) {
+		name, rest, ok := strings.Cut(line, ": ")
+		user := slices.Contains(opt.Users, name)
+		if free && ok && (user || slices.Contains(opt.Characters, name)) {
+			end()
+			if m = (&Message{Name: name, Text: rest}); user {
+				m.Role = User
 			}
+		} else if m != nil {
+			m.Text += line
+		} else if strings.TrimSpace(line) != "" {
+			c.drop("lines before the first speaker", 1)
 		}
-		for line := range strings.Lines(strings.ToValidUTF8(string(v), "�")) {
-			name, rest, ok := strings.Cut(line, ": ")
-			user := slices.Contains(opt.Users, name)
-			if free && ok && (user || slices.Contains(opt.Characters, name)) {
-				end()
-				if m = (&Message{Name: name, Text: rest}); user {
-					m.Role = User
-				}
-			} else if m != nil {
-				m.Text += line
-			} else if strings.TrimSpace(line) != "" {
-				c.drop("lines before the first speaker", 1)
-			}
-			free = strings.TrimSpace(line) == ""
-		}
-		if m == nil {
-			return errNobody
-		}
-		end()
-		return nil
-	}}
+		free = strings.TrimSpace(line) == ""
+	}
+	if m == nil {
+		return errNobody
+	}
+	end()
+	return nil
 }
