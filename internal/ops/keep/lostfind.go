@@ -118,9 +118,14 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	live := lost.NewSet(texts...)
 	inFiles := f.versions // those of the history say whose the others are
 	if f.versions = nil; f.store != nil {
-		if err := f.readStore(ctx, live); err != nil {
-			return err
+		err := f.now.lookAll(ctx, f.opt.Now)
+		if err == nil {
+			err = f.readChats(ctx, lost.NewStoreReader(f.store, lost.NewReader(f.seed, live)))
 		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		f.fail(err)
 	}
 	path = func(i int) string { return inFiles[i].path }
 	err := f.each(ctx, len(inFiles), live, path, func(i int, v *lost.Version) {
@@ -281,21 +286,16 @@ func (f *finder) openStore(ctx context.Context) {
 			f.now = now
 		}
 	}
-	if err != nil && !errors.Is(err, history.ErrNoStore) && ctx.Err() == nil {
-		f.errs = append(f.errs, ops.PathError(err))
+	if !errors.Is(err, history.ErrNoStore) && ctx.Err() == nil {
+		f.fail(err)
 	}
 }
 
-// readStore judges the versions in the root's history. The error is that ctx ended.
-func (f *finder) readStore(ctx context.Context, live lost.Set) error {
-	err := f.now.lookAll(ctx, f.opt.Now)
-	if err == nil {
-		err = f.readChats(ctx, lost.NewStoreReader(f.store, lost.NewReader(f.seed, live)))
-	}
-	if err != nil && ctx.Err() == nil {
+// fail notes an error, if it is one; the search goes on.
+func (f *finder) fail(err error) {
+	if err != nil {
 		f.errs = append(f.errs, ops.PathError(err))
 	}
-	return ctx.Err()
 }
 
 // readChats judges the versions of each chat in the history. Those of a chat that was deleted on

@@ -78,23 +78,20 @@ func ownerOf(path string) backups.Owner {
 
 // listBackups finds SillyTavern's own backups.
 func (f *finder) listBackups(dir userdir.Dir) {
-	folder, err := backups.Read(dir)
-	if err != nil {
-		f.errs = append(f.errs, ops.PathError(err))
-	}
-	f.folder = folder
-	if f.groups, err = group.LoadAll(dir.Groups()); err != nil {
-		f.errs = append(f.errs, ops.PathError(err))
-	}
+	var err error
+	f.folder, err = backups.Read(dir)
+	f.fail(err)
+	f.groups, err = group.LoadAll(dir.Groups())
+	f.fail(err)
 	f.owners = backups.FindOwners(dir, f.groups)
 	f.firsts = map[string]time.Time{}
-	for _, b := range slices.Backward(folder.Backups) {
+	for _, b := range slices.Backward(f.folder.Backups) {
 		f.firsts[b.Key] = b.At
 	}
-	for _, b := range folder.Backups {
+	for _, b := range f.folder.Backups {
 		f.versions = append(f.versions, &lostVersion{path: b.Path, at: b.At, key: b.Key})
 	}
-	f.source(LostInBackups, folder.Path, 0)
+	f.source(LostInBackups, f.folder.Path, 0)
 }
 
 // isGroupKey reports whether only chats of groups have their backups under a key.
@@ -122,11 +119,8 @@ func (f *finder) listOld(folder string) {
 // versions of it are not lost either.
 func (f *finder) listKept() {
 	kept, errs, err := changeset.KeptFiles(f.root.Path)
-	if err != nil {
-		errs = append(errs, err)
-	}
-	for _, err := range errs {
-		f.errs = append(f.errs, ops.PathError(err))
+	for _, err := range append(errs, err) {
+		f.fail(err)
 	}
 	for _, k := range kept {
 		kind, _ := userdir.KindOf(k.Path)
