@@ -283,7 +283,7 @@ func (p *messagePrinter) print(m *look.Message) error {
 	case p.json:
 		return jsondoc.Write(p.w, m, "")
 	case p.o.format == "raw":
-		line := string(m.Line)
+		line := string(m.Stored)
 		if p.OutTTY {
 			line = visible.Text(line)
 		}
@@ -408,7 +408,7 @@ func (f field) of(m *look.Message) string {
 	case "bytes":
 		return strconv.Itoa(len(text))
 	}
-	raw, ok := patch.Get(m.Line, f.path)
+	raw, ok := patch.Get(m.Stored, f.path)
 	if !ok {
 		return ""
 	}

@@ -103,6 +103,14 @@ type Parts struct {
 	Other     int64 `json:"other"`
 }
 
+func (p *Parts) add(q Parts) {
+	p.Text += q.Text
+	p.Swipes += q.Swipes
+	p.SwipeInfo += q.SwipeInfo
+	p.Extra += q.Extra
+	p.Other += q.Other
+}
+
 // Heavy is a large message, and what its bytes are spent on.
 type Heavy struct {
 	Index int   `json:"index"`

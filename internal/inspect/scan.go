@@ -120,8 +120,6 @@ func (s *scan) report(c *chat.Chat, k *Scanner) *Report {
 	if c.Owner != "" {
 		r.Owner = new(strings.Clone(c.Owner)) // not a pointer into the chat, which would stay in memory
 	}
-	p := &r.Parts
-	p.Other = t.bytes - p.Text - p.Swipes - p.SwipeInfo - p.Extra
 
 	var f *library.Folder
 	if c.Path != chat.Stdin {

@@ -31,8 +31,7 @@ type tally struct {
 	badUTF8               int
 	longest               int64
 	heaviest              [3]Heavy // the first is the largest; without bytes: there are fewer
-	bytes                 int64    // of the messages
-	parts                 Parts    // without Other
+	parts                 Parts
 	first, last           []byte
 	links                 []link // the first maxLinks
 	checkpoints, branches int    // links in all
@@ -58,18 +57,6 @@ func (t *tally) reset() {
 	*t = tally{first: t.first[:0], last: t.last[:0], links: t.links[:0], sizes: t.sizes}
 }
 
-// line counts one line. It does not allocate, but for the messages that have
-// links, and for keys that were not seen before.
-func (t *tally) line(l *jsonl.Line) {
-	before, index := t.parts, t.Messages
-	t.count(l)
-	if l.Damage == nil {
-		p := Parts{Text: t.parts.Text - before.Text, Swipes: t.parts.Swipes - before.Swipes, SwipeInfo: t.parts.SwipeInfo - before.SwipeInfo, Extra: t.parts.Extra - before.Extra}
-		p.Other = int64(len(l.Raw)) - p.Text - p.Swipes - p.SwipeInfo - p.Extra
-		t.weigh(Heavy{index, int64(len(l.Raw)), p})
-	}
-}
-
 // weigh keeps a message if it is one of the heaviest.
 func (t *tally) weigh(m Heavy) {
 	for i := range t.heaviest {
@@ -79,13 +66,15 @@ func (t *tally) weigh(m Heavy) {
 	}
 }
 
-func (t *tally) count(l *jsonl.Line) {
-	t.longest = max(t.longest, int64(len(l.Raw)))
+// line counts one line. It does not allocate, but for the messages that have
+// links, and for keys that were not seen before.
+func (t *tally) line(l *jsonl.Line) {
+	bytes := int64(len(l.Raw))
+	t.longest = max(t.longest, bytes)
 	if l.Damage != nil {
 		return
 	}
-	t.Messages++
-	t.bytes += int64(len(l.Raw))
+	value := func(key int) []byte { raw, _ := l.Value(key); return raw }
 	if l.BadUTF8 {
 		t.badUTF8++
 	}
@@ -98,35 +87,29 @@ func (t *tally) count(l *jsonl.Line) {
 	default:
 		t.Character++
 	}
-	if date, ok := l.Value(keyDate); ok && isDate(date) {
+	if date := value(keyDate); isDate(date) {
 		if len(t.first) == 0 {
 			t.first = append(t.first, date...)
 		}
 		t.last = append(t.last[:0], date...)
 	}
-	if text, ok := l.Value(keyText); ok {
-		t.parts.Text += int64(len(text))
-	}
-	if swipes, ok := l.Value(keySwipes); ok {
-		t.parts.Swipes += int64(len(swipes))
-		n := swipeCount(l, swipes)
-		t.Swipes += n
-		if n > 1 {
-			t.WithSwipes++
-		}
-	}
-	if info, ok := l.Value(keySwipeInfo); ok {
-		t.parts.SwipeInfo += int64(len(info))
+	swipes := value(keySwipes)
+	n := swipeCount(l, swipes)
+	t.Swipes += n
+	if n > 1 {
+		t.WithSwipes++
 	}
 	var e extra
-	if raw, ok := l.Value(keyExtra); ok {
-		t.parts.Extra += int64(len(raw))
-		e.read(l, &t.sizes)
-		t.mark(&e, l.Index)
-	}
+	e.read(l, &t.sizes)
+	t.mark(&e, l.Index)
 	if who == message.System && e.hidden() {
 		t.Hidden++
 	}
+	p := Parts{Text: int64(len(value(keyText))), Swipes: int64(len(swipes)), SwipeInfo: int64(len(value(keySwipeInfo))), Extra: int64(len(value(keyExtra)))}
+	p.Other = bytes - p.Text - p.Swipes - p.SwipeInfo - p.Extra
+	t.parts.add(p)
+	t.weigh(Heavy{t.Messages, bytes, p})
+	t.Messages++
 }
 
 // mark counts what the extra of message at says: links and scenes.
@@ -170,7 +153,7 @@ func role(l *jsonl.Line) message.Who {
 
 // swipeCount returns the number of swipes, where they are a list.
 func swipeCount(l *jsonl.Line, swipes []byte) int {
-	if swipes[0] != '[' {
+	if rawjson.KindOf(swipes) != rawjson.Array {
 		return 0
 	}
 	return l.Count(keySwipes)
@@ -210,11 +193,7 @@ func (t *tally) add(u *tally) {
 	t.Counts.add(u.Counts)
 	t.badUTF8 += u.badUTF8
 	t.longest = max(t.longest, u.longest)
-	t.bytes += u.bytes
-	t.parts.Text += u.parts.Text
-	t.parts.Swipes += u.parts.Swipes
-	t.parts.SwipeInfo += u.parts.SwipeInfo
-	t.parts.Extra += u.parts.Extra
+	t.parts.add(u.parts)
 	t.breaks += u.breaks
 	t.hiddenBreaks += u.hiddenBreaks
 	t.recaps += u.recaps

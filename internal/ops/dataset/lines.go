@@ -160,9 +160,9 @@ func (p *printer) rows(m *look.Message) error {
 	extra := m.Raw.Extra
 	r := Row{
 		Path: m.Path, Owner: p.owner, Kind: p.kind, Chat: p.name, MainChat: p.mainChat, Index: m.Index, Role: m.Role, Name: p.maybe(m.Name),
-		Hidden: m.Hidden, Text: p.maybe(m.Text), Swipe: 1, Swipes: max(1, m.Swipes), Bytes: len(m.Line), Checkpoint: m.Checkpoint,
+		Hidden: m.Hidden, Text: p.maybe(m.Text), Swipe: 1, Swipes: max(1, m.Swipes), Bytes: len(m.Stored), Checkpoint: m.Checkpoint,
 	}
-	r.made(m.Line, p.maybe(m.Reasoning))
+	r.made(m.Stored, p.maybe(m.Reasoning))
 	if m.Type == "narrator" {
 		r.Role = "system"
 	}
@@ -185,7 +185,7 @@ func (p *printer) rows(m *look.Message) error {
 		texts = []*string{m.Text}
 	}
 	var infos [][]byte
-	for info := range rawjson.Elements(rawjson.Value(m.Line, "swipe_info")) {
+	for info := range rawjson.Elements(rawjson.Value(m.Stored, "swipe_info")) {
 		infos = append(infos, info)
 	}
 	for i, text := range texts {

@@ -339,7 +339,7 @@ func (d *Comparison) changed(p align.Pair) Difference {
 	}
 	if d.opt.All {
 		row.Keys = nil
-		if diff, err := metadiff.Compare(a.Line, b.Line, metadiff.Selection{Ignore: d.opt.Ignore}); err == nil {
+		if diff, err := metadiff.Compare(a.Stored, b.Stored, metadiff.Selection{Ignore: d.opt.Ignore}); err == nil {
 			row.Changes = diff.Changes
 			for _, c := range diff.Changes {
 				key, err := patch.ParseKey(c.Path)

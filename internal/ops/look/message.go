@@ -47,7 +47,6 @@ type Message struct {
 	Type     string        `json:"-"` // narrator or note, where it is one
 	Display  *string       `json:"-"` // extra.display_text
 	Thinking time.Duration `json:"-"` // how long it took to find the reasoning; 0: not known
-	Line     []byte        `json:"-"` // as it is stored
 	Raw      Raw           `json:"-"`
 }
 
@@ -117,7 +116,7 @@ type Raw struct{ Name, User, System, Text, Date, Swipes, Swipe, Extra, Display, 
 
 // messageAt returns the document of one line of a chat.
 func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Message {
-	m := &Message{Schema: 1, Path: c.Path, Stored: line, Line: line, Owner: c.Owner, Chat: c.Name}
+	m := &Message{Schema: 1, Path: c.Path, Stored: line, Owner: c.Owner, Chat: c.Name}
 	if at.Index >= 0 {
 		m.Index = &at.Index
 	}
