@@ -69,10 +69,10 @@ func (u *user) placeBook(j *job, from *lorebook.Book, taken map[string]bool) err
 			if use(to, New); name != from.Name {
 				row.Sign = Other
 			}
-			row.OwnFrom, row.To = len(from.Entries), &j.path
-			j.draft = func(_ context.Context, s *changeset.Set) error {
+			row.OwnFrom = len(from.Entries)
+			j.creates(to.Path, func(_ context.Context, s *changeset.Set) error {
 				return ops.Create(s, to.Path, fmt.Sprintf("the lorebook %q", name), to.Raw, changeset.Like(from.Stamp), changeset.InFolder())
-			}
+			})
 			return nil
 		}
 		ours, err := lorebook.Open(filepath.Join(u.into.Worlds(), name+lorebook.Extension))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,13 +60,12 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 			to = stem + strconv.Itoa(n)
 			continue
 		case errors.Is(err, card.ErrMissing):
-			row.Sign, row.Path = New, filepath.Join(u.into.Characters(), to+ext)
-			row.To, j.path = &row.Path, row.Path
+			path = filepath.Join(u.into.Characters(), to+ext)
+			j.creates(path, func(_ context.Context, s *changeset.Set) error { return u.draftCard(s, theirs, stem, path) })
+			row.Sign, u.stems[stem] = New, to
 			if row.rename(stem, to); to != stem {
 				row.Sign = Other
 			}
-			u.stems[stem] = to
-			j.draft = func(_ context.Context, s *changeset.Set) error { return u.draftCard(s, theirs, stem, row.Path) }
 			return nil
 		case err != nil:
 			return err
@@ -78,19 +78,23 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 			to = stem + strconv.Itoa(n)
 			continue
 		}
-		row.Sign, row.Path = Behind, path
+		row.Path, u.stems[stem] = path, to
 		row.rename(stem, to)
-		switch same, err := sameFile(from, path); {
-		case err != nil:
+		if err := row.stays(from, path, "the cards differ; INTO's stays"); err != nil {
 			return err
-		case same:
-			row.Sign = Same
-		default:
-			row.tell("the cards differ; INTO's stays")
 		}
-		u.stems[stem] = to
 		return u.states(from, path)
 	}
+}
+
+// stays says that INTO's file stays, and what is told if FROM's is another.
+func (r *Row) stays(from, into, differs string) error {
+	same, err := sameFile(from, into)
+	if r.Sign = Same; err == nil && !same {
+		r.Sign = Behind
+		r.tell(differs)
+	}
+	return err
 }
 
 // comes reports whether FROM has a card of a name, which INTO gets if it has none.
@@ -135,30 +139,20 @@ func (u *user) states(from, into string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return ops.PathError(err)
 	}
-	has := map[string]string{}
-	for _, s := range ours {
-		has[s.Namespace] = s.Path
-	}
 	for _, s := range theirs {
 		path := filepath.Join(filepath.Dir(into), luker.CharacterStateName(strings.TrimSuffix(filepath.Base(into), filepath.Ext(into)), s.Namespace))
 		j := newJob(CardKind, s.Path, path)
-		j.row.Sign = New
 		u.cards = append(u.cards, j)
-		if has[s.Namespace] != "" {
-			same, err := sameFile(s.Path, path)
-			if err != nil {
+		if slices.ContainsFunc(ours, func(o luker.Sidecar) bool { return o.Namespace == s.Namespace }) {
+			if err := j.row.stays(s.Path, path, fmt.Sprintf("Luker's state %s differs; INTO's stays", s.Namespace)); err != nil {
 				return err
-			}
-			if j.row.Sign = Same; !same {
-				j.row.Sign = Behind
-				j.row.tell(fmt.Sprintf("Luker's state %s differs; INTO's stays", s.Namespace))
 			}
 			continue
 		}
-		j.row.To = &j.row.Path
-		j.draft = func(_ context.Context, set *changeset.Set) error {
+		j.row.Sign = New
+		j.creates(path, func(_ context.Context, set *changeset.Set) error {
 			return copyFile(set, s.Path, path, "Luker's state of the character")
-		}
+		})
 	}
 	return nil
 }

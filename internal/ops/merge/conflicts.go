@@ -209,16 +209,16 @@ func removing(j *job, c, p *file) {
 // renamed gives a conflict file the name of the chat that is not there.
 func renamed(c *file, path string, versions int) *job {
 	j := newJob(SoloChat, c.path, path)
-	j.row.Sign, j.row.To = New, &path
+	j.row.Sign = New
+	j.creates(path, func(_ context.Context, s *changeset.Set) error {
+		return s.Move(c.path, path, c.stamp, "the chat's own name")
+	})
 	j.row.tell("there is no other version: it gets that name")
 	if versions > 1 {
 		j.row.tell("there are other versions of it: merge --conflicts again")
 	}
 	if c.err != nil {
 		j.row.refuse(c.err)
-	}
-	j.draft = func(_ context.Context, s *changeset.Set) error {
-		return s.Move(c.path, path, c.stamp, "the chat's own name")
 	}
 	return j
 }

@@ -23,6 +23,11 @@ func newJob(kind Kind, from, path string) *job {
 	return &job{path: path, row: &Row{Schema: 1, Kind: kind, Path: path, From: from, Renamed: []Rename{}, Told: []string{}}}
 }
 
+// creates says that a job makes a new file.
+func (j *job) creates(path string, draft func(ctx context.Context, s *changeset.Set) error) {
+	j.path, j.row.Path, j.row.To, j.draft = path, path, &path, draft
+}
+
 // Complete notes what became of the files.
 func (j *job) Complete(out changeset.Outcome, _ bool) {
 	if j.outcome = out; out.Err != nil {

@@ -101,17 +101,14 @@ func (u *user) attach(place string) *attachment {
 			row.rename(path.Base(place), filepath.Base(row.Path))
 		}
 	}
-	to := row.Path
-	switch {
-	case err == nil && same:
+	if err == nil && same {
 		return a
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		row.refuse(err)
-	default:
-		row.To = &to
 	}
-	a.path, j.path = to, to
-	j.draft = func(_ context.Context, s *changeset.Set) error { return copyFile(s, from, to, "an attachment") }
+	a.path = row.Path
+	j.creates(a.path, func(_ context.Context, s *changeset.Set) error { return copyFile(s, from, a.path, "an attachment") })
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		row.refuse(err)
+	}
 	u.carried = append(u.carried, j)
 	return a
 }
@@ -228,7 +225,7 @@ func (u *user) metadata(md *rawjson.Object) {
 		if b.to.Name != b.from.Name {
 			isolate.Rename(&extension.Renaming{Metadata: md, From: b.from, Plain: b.from, To: b.to})
 		}
-		if b.job != nil && b.job.draft != nil {
+		if b.job.draft != nil {
 			u.need(b.job.path)
 		}
 	}

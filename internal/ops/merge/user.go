@@ -255,8 +255,8 @@ func groupsDiffer(here, there *group.File) []string {
 
 // createGroup drafts a group that INTO lacks, with the names of INTO.
 func (u *user) createGroup(j *job, o *owner, there *group.File) {
-	j.row.Sign, j.row.To = New, &j.path
-	j.draft = func(_ context.Context, s *changeset.Set) error {
+	j.row.Sign = New
+	j.creates(j.path, func(_ context.Context, s *changeset.Set) error {
 		data := there.WithNames(func(name string) (string, bool) { return o.now(name), true }, "")
 		data = rawjson.Edit(data, func(g *rawjson.Object) {
 			for _, key := range []string{"members", "disabled_members"} {
@@ -271,7 +271,7 @@ func (u *user) createGroup(j *job, o *owner, there *group.File) {
 			}
 		})
 		return ops.Create(s, j.path, fmt.Sprintf("the group %q", there.Name), data, changeset.InFolder())
-	}
+	})
 	for _, w := range o.works {
 		w.needs = append(w.needs, j.path)
 	}
