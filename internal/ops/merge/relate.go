@@ -15,8 +15,8 @@ type pair struct{ from, into int }
 type relation struct {
 	pairs []pair // the messages that both have, in their order
 
-	own, ownFrom   int  // messages that the other lacks, or with a swipe that it lacks
-	kept, keptFrom int  // the same, and shared ones with a value that the other lacks
+	ownFrom        int  // messages of FROM that INTO lacks, or with a swipe that it lacks
+	kept, keptFrom int  // the same of INTO and of FROM, and shared ones with a value that the other lacks
 	at             int  // the first message that differs
 	begun          bool // more than a greeting is shared
 	fragment       bool // FROM's lacks more than half of what the base has
@@ -57,16 +57,17 @@ func relate(from, into []chat.Print, by judging) relation {
 	}
 	nextFrom, nextInto := 0, 0
 	for _, p := range append(slices.Clip(r.pairs), pair{len(from), len(into)}) {
-		missing, missingFrom := by.alone(into[nextInto:p.into]), by.alone(from[nextFrom:p.from])
-		r.own, r.kept = r.own+missing, r.kept+missing
-		r.ownFrom, r.keptFrom = r.ownFrom+missingFrom, r.keptFrom+missingFrom
+		r.kept += by.alone(into[nextInto:p.into])
+		missing := by.alone(from[nextFrom:p.from])
+		r.ownFrom, r.keptFrom = r.ownFrom+missing, r.keptFrom+missing
 		nextFrom, nextInto = p.from+1, p.into+1
 		if p.from == len(from) {
 			break
 		}
 		f, i := &from[p.from], &into[p.into]
-		here, there := by.shared(i, f, &r.own, &r.kept), by.shared(f, i, &r.ownFrom, &r.keptFrom)
-		if here || there {
+		_, kept := by.lacks(f, i)
+		own, keptFrom := by.lacks(i, f)
+		if r.ownFrom, r.kept, r.keptFrom = r.ownFrom+own, r.kept+kept, r.keptFrom+keptFrom; kept+keptFrom > 0 {
 			r.at = min(r.at, p.into)
 		}
 	}
@@ -78,45 +79,31 @@ func relate(from, into []chat.Print, by judging) relation {
 // alone counts the messages of a stretch that the other chat lacks.
 func (by judging) alone(list []chat.Print) (n int) {
 	for i := range list {
-		if by.base == nil || list[i].Damaged || !by.base.ids[list[i].IDs[0]] || !allIn(list[i].Swipes, by.base.swipes) {
+		unknown := func(id message.ID) bool { return !by.base.swipes[id] }
+		if by.base == nil || list[i].Damaged || !by.base.ids[list[i].IDs[0]] || slices.ContainsFunc(list[i].Swipes, unknown) {
 			n++
 		}
 	}
 	return n
 }
 
-func allIn(list []message.ID, in map[message.ID]bool) bool {
-	return !slices.ContainsFunc(list, func(id message.ID) bool { return !in[id] })
-}
-
-// shared counts a message that both have, if it has something that the other lacks, and reports
-// that.
-func (by judging) shared(p, other *chat.Print, own, kept *int) bool {
-	swipes, values := missing(p.Swipes, other.Swipes), missing(p.Values, other.Values)
-	if by.base != nil {
-		swipes = slices.DeleteFunc(swipes, func(id message.ID) bool { return by.base.swipes[id] })
-		values = slices.DeleteFunc(values, func(id message.ID) bool { return by.base.values[id] })
+// lacks returns 1 as own if a message lacks a swipe of another one that is the same message, and 1 as
+// kept also if it lacks a value; else 0. What the base has is not lacking.
+func (by judging) lacks(p, other *chat.Print) (own, kept int) {
+	known := by.base
+	if known == nil {
+		known = new(baseSet)
 	}
-	if by.noSwipes {
-		swipes = nil
-	}
-	if len(swipes) > 0 {
-		*own++
-	}
-	if len(swipes)+len(values) == 0 {
-		return false
-	}
-	*kept++
-	return true
-}
-
-func missing(list, in []message.ID) (lacking []message.ID) {
-	for _, id := range list {
-		if !slices.Contains(in, id) {
-			lacking = append(lacking, id)
+	lacking := func(list, in []message.ID, known map[message.ID]bool) int {
+		if slices.ContainsFunc(list, func(id message.ID) bool { return !slices.Contains(in, id) && !known[id] }) {
+			return 1
 		}
+		return 0
 	}
-	return lacking
+	if !by.noSwipes {
+		own = lacking(other.Swipes, p.Swipes, known.swipes)
+	}
+	return own, max(own, lacking(other.Values, p.Values, known.values))
 }
 
 // begun reports whether more than a greeting is shared: what stands before the first message of
