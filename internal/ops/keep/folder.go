@@ -81,6 +81,8 @@ func openFolder(ctx context.Context, opt *FolderOptions) (*folder, error) {
 	return f, nil
 }
 
+func (f *folder) close() { _ = f.store.Close() } // it was only read
+
 // Kept is a file as it was at a time: a document of log for a folder with a time.
 type Kept struct {
 	Schema   int    `json:"schema"`
@@ -137,7 +139,7 @@ func FolderAsOf(ctx context.Context, opt FolderOptions, each func(*Kept) error) 
 	if err != nil {
 		return err
 	}
-	defer f.store.Close()
+	defer f.close()
 	list, err := f.asOf(ctx, opt.AsOf)
 	for _, k := range list {
 		if err := each(k); err != nil {
@@ -166,7 +168,7 @@ func RestoreFolder(ctx context.Context, opt FolderOptions) ([]*RestoreResult, er
 	if err != nil {
 		return nil, err
 	}
-	defer f.store.Close()
+	defer f.close()
 	list, err := f.asOf(ctx, opt.AsOf)
 	if err != nil {
 		return nil, err
@@ -239,7 +241,7 @@ func FolderLog(ctx context.Context, opt FolderOptions, since time.Time, limit in
 	if err != nil {
 		return err
 	}
-	defer f.store.Close()
+	defer f.close()
 	versions, err := f.store.VersionsSince(ctx, 0)
 	if err != nil {
 		return err
@@ -327,16 +329,15 @@ func (c *RanChange) count(ctx context.Context, d *differ, v *history.Version, al
 	if !history.KindOf(v.Path).IsChat() {
 		return nil
 	}
-	var lists [2][]lineRef
-	i := slices.Index(all, v)
-	for k, of := range all[max(0, i-1) : i+1] {
-		lines, err := d.messages(ctx, &version{Version: *of})
-		if err != nil {
-			return nil //nolint:nilerr // a damaged version counts no changes, and verify names it
-		}
-		lists[k+1-min(i, 1)] = lines
+	var older []lineRef
+	newer, err := d.messages(ctx, &version{Version: *v})
+	if i := slices.Index(all, v); i > 0 && err == nil {
+		older, err = d.messages(ctx, &version{Version: *all[i-1]})
 	}
-	added, changed, removed := count(d.changes(ctx, lists[0], lists[1]))
+	if err != nil {
+		return nil //nolint:nilerr // a damaged version counts no changes, and verify names it
+	}
+	added, changed, removed := count(d.changes(ctx, older, newer))
 	c.Added, c.Changed, c.Removed = &added, &changed, &removed
 	return ctx.Err()
 }
@@ -359,7 +360,7 @@ func GoneChats(ctx context.Context, opt FolderOptions, each func(*GoneChat) erro
 	if err != nil {
 		return err
 	}
-	defer f.store.Close()
+	defer f.close()
 	if err := f.lookAll(ctx, opt.Now); err != nil {
 		return err
 	}

@@ -362,9 +362,10 @@ func (f *finder) read(ctx context.Context, r *lost.StoreReader, c *history.Chat,
 		}
 		if old.said.Slug, old.said.Parent = c.Slug, c.Main; old.of == 0 {
 			runs, _ := v.Runs() // they were read before
-			for line := range f.store.Lines(ctx, runs) {
-				head := history.Content{Head: line.Data}
-				old.said.Slug, old.said.Parent = head.Slug(), head.Main()
+			for line, err := range f.store.Lines(ctx, runs) {
+				if head := (history.Content{Head: line.Data}); err == nil {
+					old.said.Slug, old.said.Parent = head.Slug(), head.Main()
+				}
 				break
 			}
 		}

@@ -197,15 +197,6 @@ func (p *present) aside(path string, v *history.Version) string {
 	return freeName(path, fmt.Sprint("rev ", v.Rev))
 }
 
-// first returns the first snapshot that saw a file.
-func (p *present) first(id int64) int64 {
-	i := slices.IndexFunc(p.places, func(place history.Place) bool { return place.Chat == id })
-	if i < 0 {
-		return 0
-	}
-	return p.places[i].First
-}
-
 // runAt returns the last snapshot not later than a time, 0 for none.
 func (p *present) runAt(at time.Time) (id int64) {
 	for _, r := range p.runs {

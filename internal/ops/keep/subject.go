@@ -297,6 +297,7 @@ func (s *subject) at(ctx context.Context, at time.Time) (int64, error) {
 		}
 	}
 	id := cmp.Or(s.now.at[s.rel], s.now.last(s.rel))
+	seen := slices.ContainsFunc(s.now.places, func(p history.Place) bool { return p.Chat == id && p.First <= run })
 	var nearest *history.Version
 	for _, p := range s.now.places {
 		if p.Path != s.rel {
@@ -308,7 +309,7 @@ func (s *subject) at(ctx context.Context, at time.Time) (int64, error) {
 		}
 		for i := range list {
 			v := &list[i]
-			if v.Source == history.FromBackup && p.Chat == id && !v.At.After(at) && s.now.first(id) > run {
+			if v.Source == history.FromBackup && p.Chat == id && !v.At.After(at) && !seen {
 				return id, nil // it is older than the first snapshot
 			}
 			if nearest == nil || v.At.Sub(at).Abs() < nearest.At.Sub(at).Abs() {
