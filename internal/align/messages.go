@@ -67,10 +67,10 @@ func Messages(a, b Side, rest bool) []Pair {
 		}
 		return pairs
 	}
-	g := &gaps{a: a, b: b, nearA: map[int]Near{}, nearB: map[int]Near{}}
-	pairs := g.fill(Equal(a.Keys, b.Keys), func(x, y Near, _ bool) bool { return versions(x, y) })
+	a.Near, b.Near = once(a.Near), once(b.Near)
+	pairs := fill(a, b, Equal(a.Keys, b.Keys), func(x, y Near, _ bool) bool { return versions(x, y) })
 	if rest {
-		pairs = g.fill(pairs, func(x, y Near, end bool) bool { return !end && (x.User == y.User || x.Broken || y.Broken) })
+		pairs = fill(a, b, pairs, func(x, y Near, end bool) bool { return !end && (x.User == y.User || x.Broken || y.Broken) })
 	}
 	return pairs
 }
@@ -131,30 +131,37 @@ func versions(x, y Near) bool {
 	return x.Date == y.Date || slices.Contains(x.Swipes, y.Text) || slices.Contains(y.Swipes, x.Text)
 }
 
-// gaps fills what lies between pairs with further ones.
-type gaps struct {
-	a, b         Side
-	nearA, nearB map[int]Near // of messages in gaps
+// once remembers what near returned: a message is read no more than once.
+func once(near func(i int) Near) func(i int) Near {
+	known := map[int]Near{}
+	return func(i int) Near {
+		n, ok := known[i]
+		if !ok {
+			n = near(i)
+			known[i] = n
+		}
+		return n
+	}
 }
 
-// fill adds a longest common sequence of each gap. end tells that it is the last gap, and has more
-// than one message on some side.
-func (g *gaps) fill(pairs []Pair, same func(x, y Near, end bool) bool) []Pair {
+// fill adds a longest common sequence of each gap between pairs. end tells that it is the last gap,
+// and has more than one message on some side.
+func fill(a, b Side, pairs []Pair, same func(x, y Near, end bool) bool) []Pair {
 	var all []Pair
 	from := Pair{}
 	for k := 0; k <= len(pairs); k++ {
-		to := Pair{len(g.a.Keys), len(g.b.Keys)}
+		to := Pair{len(a.Keys), len(b.Keys)}
 		if k < len(pairs) {
 			to = pairs[k]
 		}
 		n, m := to.A-from.A, to.B-from.B
 		end := k == len(pairs) && n*m > 1
-		near := func(i, j int) bool { return same(g.near(from.A+i, g.nearA, g.a), g.near(from.B+j, g.nearB, g.b), end) }
+		near := func(i, j int) bool { return same(a.Near(from.A+i), b.Near(from.B+j), end) }
 		var found []Pair
 		if n*m <= cells {
 			found = common(n, m, near)
 		} else {
-			found = g.far(from, to, near)
+			found = far(a, b, from, to, near)
 		}
 		for _, p := range found {
 			all = append(all, Pair{from.A + p.A, from.B + p.B})
@@ -168,23 +175,14 @@ func (g *gaps) fill(pairs []Pair, same func(x, y Near, end bool) bool) []Pair {
 }
 
 // far is common for a gap that is too long for it: only dates that occur once are compared.
-func (g *gaps) far(from, to Pair, same func(i, j int) bool) []Pair {
-	keys := func(from, to int, known map[int]Near, side Side) []string {
+func far(a, b Side, from, to Pair, same func(i, j int) bool) []Pair {
+	dates := func(side Side, from, to int) []string {
 		list := make([]string, to-from)
 		for i := range list {
-			list[i] = g.near(from+i, known, side).Date
+			list[i] = side.Near(from + i).Date
 		}
 		return list
 	}
-	pairs := unique(keys(from.A, to.A, g.nearA, g.a), keys(from.B, to.B, g.nearB, g.b))
+	pairs := unique(dates(a, from.A, to.A), dates(b, from.B, to.B))
 	return slices.DeleteFunc(pairs, func(p Pair) bool { return !same(p.A, p.B) })
-}
-
-func (g *gaps) near(i int, known map[int]Near, side Side) Near {
-	n, ok := known[i]
-	if !ok {
-		n = side.Near(i)
-		known[i] = n
-	}
-	return n
 }

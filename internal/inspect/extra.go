@@ -147,10 +147,7 @@ func (s *sizes) order() []int {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int {
-		if c := cmp.Compare(s.bytes[j], s.bytes[i]); c != 0 {
-			return c
-		}
-		return bytes.Compare(s.keys[i], s.keys[j])
+		return cmp.Or(cmp.Compare(s.bytes[j], s.bytes[i]), bytes.Compare(s.keys[i], s.keys[j]))
 	})
 	return order
 }
@@ -259,37 +256,26 @@ func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(
 func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 	who := role(l)
 	*m = Message{Role: string(who), Branches: m.Branches[:0], Bytes: len(l.Raw)}
-	if name, ok := l.Value(keyName); ok {
-		m.Name = rawjson.TextOrNil(name)
-	}
-	if date, ok := l.Value(keyDate); ok && isDate(date) {
+	value := func(key int) []byte { raw, _ := l.Value(key); return raw }
+	m.Name = rawjson.TextOrNil(value(keyName))
+	if date := value(keyDate); isDate(date) {
 		m.Date = DateText(date)
 	}
-	if raw, ok := l.Value(keySwipeID); ok {
-		if id, ok := rawjson.Int(raw); ok && id >= 0 && id < math.MaxInt {
-			number := id + 1
-			m.Swipe = &number
-		}
+	if id, ok := rawjson.Int(value(keySwipeID)); ok && id >= 0 && id < math.MaxInt {
+		m.Swipe = new(id + 1)
 	}
-	if raw, ok := l.Value(keySwipes); ok {
-		m.Swipes = swipeCount(l, raw)
-	}
-	if raw, ok := l.Value(keyText); ok {
-		m.Text = rawjson.TextOrNil(raw)
-		if m.Text != nil && opt.FirstLine {
-			*m.Text = beginning(*m.Text, opt.Head)
-		}
+	m.Swipes = swipeCount(l, value(keySwipes))
+	if m.Text = rawjson.TextOrNil(value(keyText)); m.Text != nil && opt.FirstLine {
+		*m.Text = beginning(*m.Text, opt.Head)
 	}
 	var e extra
 	e.read(l, nil)
 	if link, ok := linkName(e.bookmark); ok {
 		m.Checkpoint = &link
 	}
-	if e.branches != nil {
-		for raw := range rawjson.Elements(e.branches) {
-			if link, ok := linkName(raw); ok {
-				m.Branches = append(m.Branches, link)
-			}
+	for raw := range rawjson.Elements(e.branches) {
+		if link, ok := linkName(raw); ok {
+			m.Branches = append(m.Branches, link)
 		}
 	}
 	s := e.scene()

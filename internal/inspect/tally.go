@@ -118,12 +118,10 @@ func (t *tally) mark(e *extra, at int) {
 		t.checkpoints++
 		t.link(link{at, false, name})
 	}
-	if e.branches != nil {
-		for raw := range rawjson.Elements(e.branches) {
-			if name, ok := linkName(raw); ok {
-				t.branches++
-				t.link(link{at, true, name})
-			}
+	for raw := range rawjson.Elements(e.branches) {
+		if name, ok := linkName(raw); ok {
+			t.branches++
+			t.link(link{at, true, name})
 		}
 	}
 	s := e.scene()

@@ -83,24 +83,8 @@ func (r *reader) plain(s string) string {
 	return b.String()
 }
 
-// closer returns how a quote ends that begins with c, "" if none does.
-func closer(c rune) string {
-	switch c {
-	case '"':
-		return `"`
-	case '“':
-		return "”"
-	case '«':
-		return "»"
-	case '「':
-		return "」"
-	case '『':
-		return "』"
-	case '＂':
-		return "＂"
-	}
-	return ""
-}
+// closer tells by the mark with which a quote begins how it ends.
+var closer = map[rune]string{'"': `"`, '“': "”", '«': "»", '「': "」", '『': "』", '＂': "＂"}
 
 // speech finds quotes, which end on their line (SillyTavern public/script.js, messageFormatting).
 func (r *reader) speech(s string) string {
@@ -116,17 +100,18 @@ func (r *reader) speech(s string) string {
 				continue // most letters
 			}
 			c, n := utf8.DecodeRuneInString(line[i:])
-			if closer(c) == "" || strings.ContainsRune(missing, c) {
+			mark := closer[c]
+			if mark == "" || strings.ContainsRune(missing, c) {
 				i += n - 1
 				continue
 			}
-			from := i + utf8.RuneLen(c)
-			end := strings.Index(line[from:], closer(c))
+			from := i + n
+			end := strings.Index(line[from:], mark)
 			if end < 0 {
 				missing += string(c)
 				continue
 			}
-			end += from + len(closer(c))
+			end += from + len(mark)
 			b = r.pair(append(b, line[done:i]...), "", Quote, line[i:end])
 			done = end
 		}
