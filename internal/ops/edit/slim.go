@@ -67,7 +67,7 @@ func Slim(ctx context.Context, opt SlimOptions) []*SlimResult {
 	}
 	results := run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		s := byPath[o.chat.Path]
-		if *s = (slimming{opt: &opt, open: o, found: map[int]slim{}}); opt.Output != "" {
+		if *s = (slimming{opt: &opt, open: o, noted: map[int]bool{}}); opt.Output != "" {
 			o.opt.NoFollow, o.slug = true, opt.NewUUID()
 		}
 		return s.plan(ctx)
@@ -96,37 +96,24 @@ type slimming struct {
 	opt  *SlimOptions
 	open *open
 
-	mu    sync.Mutex
-	found map[int]slim // by message, without its line and the data of its pictures
+	mu       sync.Mutex
+	noted    map[int]bool // messages; true: they have pictures
+	left     int
+	dropped  [slimParts]SlimPart
+	pictures []string // their files
 }
 
 func (s *slimming) document() (d Slimmed) {
-	d.Files = []string{}
-	var dropped [slimParts]SlimPart
-	for _, made := range s.found {
-		if made.left {
-			d.Left++
-		}
-		for i, bytes := range made.bytes {
-			if bytes != 0 {
-				dropped[i].Messages++
-				dropped[i].Bytes += bytes
-			}
-		}
-		for _, img := range made.pictures {
-			d.Files = append(d.Files, s.path(img))
+	for i, wanted := range [slimParts]bool{s.opt.Swipes, s.opt.Reasoning, s.opt.Images} {
+		if part := s.dropped[i]; wanted {
+			part.Part = [slimParts]string{"swipes", "reasoning", "images"}[i]
+			d.Parts = append(d.Parts, part)
 		}
 	}
-	for i, part := range [slimParts]struct {
-		name   string
-		wanted bool
-	}{{"swipes", s.opt.Swipes}, {"reasoning", s.opt.Reasoning}, {"images", s.opt.Images}} {
-		if part.wanted {
-			d.Parts = append(d.Parts, SlimPart{part.name, dropped[i].Messages, dropped[i].Bytes})
-		}
+	d.Left, d.Files = s.left, slices.Compact(slices.Sorted(slices.Values(s.pictures)))
+	if d.Files == nil {
+		d.Files = []string{}
 	}
-	slices.Sort(d.Files)
-	d.Files = slices.Compact(d.Files)
 	return d
 }
 
@@ -156,18 +143,26 @@ func (s *slimming) plan(ctx context.Context) (*Plan, error) {
 	return p, err
 }
 
-// note keeps what is dropped from a message, which may have been noted before.
+// note counts what is dropped from a message, which may have been noted before.
 func (s *slimming) note(p *Plan, at choose.Place, made slim) {
-	made.line, made.pictures = nil, slices.Clone(made.pictures)
-	for i := range made.pictures {
-		made.pictures[i].data = nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := s.found[at.Index]; known {
+	if _, known := s.noted[at.Index]; known {
 		return
 	}
-	s.found[at.Index] = made
+	s.noted[at.Index] = len(made.pictures) > 0
+	if made.left {
+		s.left++
+	}
+	for i, bytes := range made.bytes {
+		if bytes != 0 {
+			s.dropped[i].Messages++
+			s.dropped[i].Bytes += bytes
+		}
+	}
+	for _, img := range made.pictures {
+		s.pictures = append(s.pictures, s.path(img))
+	}
 	for _, swipe := range slices.Backward(made.gone) {
 		p.swipeGoes(at.Index, swipe)
 	}
@@ -189,7 +184,7 @@ func (s *slimming) path(img inlined) string { return filepath.Join(s.folder(), i
 func (s *slimming) writePictures(set *changeset.Set, p *Plan) error {
 	written := map[string]bool{}
 	for _, at := range p.Change {
-		if len(s.found[at.Index].pictures) == 0 {
+		if !s.noted[at.Index] {
 			continue
 		}
 		if !s.open.chat.HasDir {
