@@ -43,7 +43,7 @@ type Card struct {
 	Name string // the character's
 	Chat string // the chat that is open; empty: none
 
-	raw   []byte
+	Raw   []byte // as it was read
 	parts []part
 }
 
@@ -100,7 +100,7 @@ func Open(path string) (*Card, error) {
 
 // Parse reads raw as the content of the card at path; the card aliases raw.
 func Parse(raw []byte, path string) (*Card, error) {
-	c := &Card{Path: path, raw: raw}
+	c := &Card{Path: path, Raw: raw}
 	var err error
 	if bytes.HasPrefix(raw, []byte(signature)) {
 		err = c.readPNG()
@@ -169,9 +169,6 @@ func (c *Card) WithBook(from, to string) ([]byte, error) {
 	})
 }
 
-// Raw returns the card's bytes as they were read. They must not be changed.
-func (c *Card) Raw() []byte { return c.raw }
-
 // Greeting returns the character's first message, "" if there is none.
 func (c *Card) Greeting() string {
 	json := c.first().json
@@ -232,7 +229,7 @@ func (c *Card) with(edit func(json []byte) ([]byte, error)) ([]byte, error) {
 		if bytes.Equal(edited, old) {
 			continue
 		}
-		out = append(out, c.raw[done:p.from]...)
+		out = append(out, c.Raw[done:p.from]...)
 		if p.keyword == nil {
 			out = append(out, edited...)
 		} else {
@@ -241,17 +238,17 @@ func (c *Card) with(edit func(json []byte) ([]byte, error)) ([]byte, error) {
 		done = p.to
 	}
 	if out == nil {
-		return c.raw, nil
+		return c.Raw, nil
 	}
-	return append(out, c.raw[done:]...), nil
+	return append(out, c.Raw[done:]...), nil
 }
 
 // readPNG finds the chunks that hold the character.
 func (c *Card) readPNG() error {
-	for at := len(signature); at < len(c.raw); {
-		rest := c.raw[at:]
+	for at := len(signature); at < len(c.Raw); {
+		rest := c.Raw[at:]
 		if len(rest) < headLen+crcLen {
-			return fmt.Errorf("the picture breaks off at byte %d", len(c.raw))
+			return fmt.Errorf("the picture breaks off at byte %d", len(c.Raw))
 		}
 		n := int64(binary.BigEndian.Uint32(rest))
 		if n > int64(len(rest)-headLen-crcLen) {
@@ -260,7 +257,7 @@ func (c *Card) readPNG() error {
 		end := at + headLen + int(n)
 		kind, data := string(rest[4:headLen]), rest[headLen:headLen+n]
 		if keyword, text, ok := bytes.Cut(data, []byte{0}); ok && kind == "tEXt" && (isKeyword(keyword, "chara") || isKeyword(keyword, "ccv3")) {
-			if crc32.ChecksumIEEE(c.raw[at+4:end]) != binary.BigEndian.Uint32(c.raw[end:]) {
+			if crc32.ChecksumIEEE(c.Raw[at+4:end]) != binary.BigEndian.Uint32(c.Raw[end:]) {
 				return fmt.Errorf("the picture's chunk %s is damaged: its CRC is wrong", keyword)
 			}
 			raw, err := decode(text)

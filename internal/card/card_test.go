@@ -56,7 +56,7 @@ func TestWithChat(t *testing.T) {
 		if diff := cmp.Diff(tt.want, string(got)); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", tt.name, err, diff)
 		}
-		if string(c.raw) != tt.raw {
+		if string(c.Raw) != tt.raw {
 			t.Errorf("%s: what was read was changed", tt.name)
 		}
 	}

@@ -116,18 +116,16 @@ func recapVersion(raw []byte) (int, bool) {
 
 func (m *meanings) illustrator() {
 	a, b := m.both("auto_illustrator", "promptRegistry", "nodes")
+	countKeys := func(nodes []byte) int {
+		o, err := rawjson.ParseObject(nodes)
+		if err != nil {
+			return 0
+		}
+		return o.Len()
+	}
 	if na, nb := countKeys(a), countKeys(b); na != nb {
 		m.say("Auto-Illustrator's prompts: %d in A, %d in B", na, nb)
 	}
-}
-
-// countKeys returns how many keys an object has; 0 for anything else.
-func countKeys(raw []byte) int {
-	o, err := rawjson.ParseObject(raw)
-	if err != nil {
-		return 0
-	}
-	return o.Len()
 }
 
 // Excerpts cuts two long texts to about limit characters each, around what

@@ -3,6 +3,7 @@ package autorecap
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 
 	"stchat/internal/extension"
@@ -93,9 +94,9 @@ func (e *Extension) judgeRunning(j *extension.Judging) {
 	if !ok {
 		return
 	}
-	if n, found := running.chosen(); n > 0 && !found {
+	if n, found, newest := running.chosen(); n > 0 && !found {
 		f := extension.Finding{Rule: "recap-version", Whole: true, Message: fmt.Sprintf("current_version %s is not one of the running recap's versions", visible.Brief(orMissing(running.Current())))}
-		if running.Newest() == nil {
+		if newest == nil {
 			f.ByHand = "give the versions their numbers by hand"
 		}
 		j.Find(f)
@@ -120,15 +121,20 @@ func (e *Extension) judgeRunning(j *extension.Judging) {
 	}
 }
 
-// chosen returns how many versions there are, and whether the current one is among them.
-func (r Running) chosen() (n int, found bool) {
+// chosen returns how many versions there are, whether the current one is among them, and the raw
+// highest number of one, nil if none has one.
+func (r Running) chosen() (n int, found bool, newest []byte) {
 	current, isNumber := rawjson.Float(r.Current())
+	top := math.Inf(-1)
 	for version := range r.Versions() {
 		n++
 		number, ok := version.Number()
 		found = found || ok && isNumber && number == current
+		if ok && !math.IsInf(number, 0) && number > top {
+			top, newest = number, version.Value("version")
+		}
 	}
-	return n, found
+	return n, found, newest
 }
 
 // Foreign reports whether a chat has the running recap of another chat. Such a recap must become
@@ -188,8 +194,8 @@ func (e *Extension) Repair(m *extension.Repairing) {
 		})
 	}
 	running, _ := RunningIn(m.Metadata)
-	newest := running.Newest()
-	if _, found := running.chosen(); found || newest == nil || !m.Wants("recap-version") {
+	_, found, newest := running.chosen()
+	if found || newest == nil || !m.Wants("recap-version") {
 		return
 	}
 	was, lost := "nothing", running.Current()
@@ -198,7 +204,7 @@ func (e *Extension) Repair(m *extension.Repairing) {
 	}
 	text := fmt.Sprintf("current_version %s → %s, the newest", visible.Clip(was, 120), visible.Clip(string(newest), 120))
 	m.Note(extension.Repaired{Rule: "recap-version", Text: text, What: "current_version", Lost: lost})
-	SetCurrent(m.Metadata, newest)
+	m.Metadata.Edit(func(store *rawjson.Object) { store.Set(keyCurrent, newest) }, KeyRunning)
 }
 
 // repairVersions drops the versions whose scene is beyond the end or has no recap.

@@ -69,7 +69,11 @@ func Judge(names []string, s State) (broken []string, err error) {
 		case QueueEmpty:
 			why, err = queueEmpty(s)
 		case SceneBreak:
-			why = sceneBreak(s)
+			if !s.Scene.Break {
+				why = fmt.Sprintf("message %d is not a scene break", s.At)
+			} else if s.Scene.Hidden {
+				why = fmt.Sprintf("the scene break at message %d is hidden", s.At)
+			}
 		case SceneRecap:
 			if !s.Scene.Recap {
 				why = fmt.Sprintf("message %d has no scene recap", s.At)
@@ -114,16 +118,6 @@ func queueEmpty(s State) (why string, err error) {
 		why += " (" + strings.Join(types, ", ") + ")"
 	}
 	return why, nil
-}
-
-func sceneBreak(s State) string {
-	switch {
-	case !s.Scene.Break:
-		return fmt.Sprintf("message %d is not a scene break", s.At)
-	case s.Scene.Hidden:
-		return fmt.Sprintf("the scene break at message %d is hidden", s.At)
-	}
-	return ""
 }
 
 // runningRecap holds if the current version exists and has content.

@@ -3,12 +3,13 @@ package autorecap
 import (
 	"errors"
 	"iter"
-	"math"
 	"strconv"
 
 	"stchat/internal/jsvalue"
 	"stchat/internal/rawjson"
 )
+
+const keyCurrent = "current_version"
 
 // Running is the raw store of the running recap in chat_metadata.
 type Running []byte
@@ -24,7 +25,7 @@ func RunningIn(metadata *rawjson.Object) (r Running, ok bool) {
 func (r Running) ChatID() (string, bool) { return rawjson.Unquote(rawjson.Value(r, "chat_id")) }
 
 // Current returns the raw value of current_version, nil if it is missing.
-func (r Running) Current() []byte { return rawjson.Value(r, "current_version") }
+func (r Running) Current() []byte { return rawjson.Value(r, keyCurrent) }
 
 // Versions iterates over the versions, in the store's order.
 func (r Running) Versions() iter.Seq[Version] {
@@ -70,7 +71,7 @@ func PruneRunning(metadata *rawjson.Object, keep func(Version) bool) (p Pruned) 
 		if rawjson.KindOf(versions) != rawjson.Array {
 			return
 		}
-		raw, hasCurrent := store.Get("current_version")
+		raw, hasCurrent := store.Get(keyCurrent)
 		current, isNumber := rawjson.Float(raw)
 		top, currentKept := 0.0, false
 		pruned := rawjson.Filter(versions, func(_ int, raw []byte) bool {
@@ -90,7 +91,7 @@ func PruneRunning(metadata *rawjson.Object, keep func(Version) bool) (p Pruned) 
 		}
 		if !currentKept && (current != top || hasCurrent && !isNumber) {
 			p.Now = jsvalue.FormatNumber(top)
-			store.Set("current_version", []byte(p.Now))
+			store.Set(keyCurrent, []byte(p.Now))
 			p.Was = "nothing"
 			if hasCurrent {
 				p.Was = string(rawjson.Compact(raw))
@@ -98,22 +99,6 @@ func PruneRunning(metadata *rawjson.Object, keep func(Version) bool) (p Pruned) 
 		}
 	}, KeyRunning)
 	return p
-}
-
-// Newest returns the raw highest number of a version, nil if none has one.
-func (r Running) Newest() (text []byte) {
-	top := math.Inf(-1)
-	for version := range r.Versions() {
-		if number, ok := version.Number(); ok && !math.IsInf(number, 0) && number > top {
-			top, text = number, version.Value("version")
-		}
-	}
-	return text
-}
-
-// SetCurrent makes the version with the raw number the current one.
-func SetCurrent(metadata *rawjson.Object, number []byte) {
-	metadata.Edit(func(store *rawjson.Object) { store.Set("current_version", number) }, KeyRunning)
 }
 
 // editVersions edits each version of the running recap.
@@ -227,7 +212,7 @@ func ChooseRunning(metadata *rawjson.Object, version int) (had []string, err err
 		return had, ErrVersion
 	}
 	if now, ok := rawjson.Float(running.Current()); !ok || now != float64(version) {
-		SetCurrent(metadata, strconv.AppendInt(nil, int64(version), 10))
+		metadata.Edit(func(store *rawjson.Object) { store.Set(keyCurrent, strconv.AppendInt(nil, int64(version), 10)) }, KeyRunning)
 	}
 	return had, nil
 }

@@ -41,7 +41,7 @@ func Read(metadata *rawjson.Object) *Registry {
 	r := &Registry{at: map[string]int32{}}
 	state, err := rawjson.ParseObject(raw)
 	if err != nil {
-		r.misshapen.noObject(Key, raw)
+		r.misshapen.noObject(Key, raw, shaping{whole: true})
 		return r
 	}
 	r.open = rawjson.Value(state.Value(keyGallery), keyOpen)
@@ -51,7 +51,7 @@ func Read(metadata *rawjson.Object) *Registry {
 	}
 	registry, err := rawjson.ParseObject(raw)
 	if err != nil {
-		r.misshapen.noObject(keyRegistry, raw)
+		r.misshapen.noObject(keyRegistry, raw, shaping{whole: true})
 		return r
 	}
 	nodes := r.misshapen.part(registry, keyNodes, rawjson.ObjectKind)
@@ -72,7 +72,7 @@ func (r *Registry) readNodes(raw []byte) {
 	r.prompts = make([]Prompt, 0, nodes.Len())
 	for id, node := range nodes.All() {
 		if rawjson.KindOf(node) != rawjson.ObjectKind {
-			r.misshapen.noNode(id, node)
+			r.misshapen.noObject("the prompt "+short(id), node, shaping{key: id})
 			continue
 		}
 		p := Prompt{ID: id}

@@ -103,12 +103,11 @@ type shaping struct {
 // shapings are all the faults.
 type shapings []shaping
 
-// noObject notes what must be an object but is not.
-func (list *shapings) noObject(key string, raw []byte) {
-	*list = append(*list, shaping{
-		fault: fmt.Sprintf("%s is %v, not an object", key, rawjson.KindOf(raw)), whole: true,
-		Repaired: extension.Repaired{Text: "took " + key + " out", What: key, Lost: raw},
-	})
+// noObject notes something that is useless since it is not an object.
+func (list *shapings) noObject(name string, raw []byte, s shaping) {
+	s.fault = fmt.Sprintf("%s is %v, not an object", name, rawjson.KindOf(raw))
+	s.Repaired = extension.Repaired{Text: "took " + name + " out", What: name, Lost: raw}
+	*list = append(*list, s)
 }
 
 // part returns a part of the registry; if it is missing or of another kind, it notes that
@@ -125,15 +124,6 @@ func (list *shapings) part(registry *rawjson.Object, key string, kind rawjson.Ki
 	}
 	*list = append(*list, s)
 	return nil
-}
-
-// noNode notes a node that is not an object.
-func (list *shapings) noNode(id string, raw []byte) {
-	name := "the prompt " + short(id)
-	*list = append(*list, shaping{
-		fault: fmt.Sprintf("%s is %v, not an object", name, rawjson.KindOf(raw)), key: id,
-		Repaired: extension.Repaired{Text: "took " + name + " out", What: name, Lost: raw},
-	})
 }
 
 // ownID notes a node whose raw id is not its key; raw is nil if it has none.

@@ -105,7 +105,7 @@ func (u *user) comes(stem string) bool {
 
 // draftCard drafts a card that INTO lacks, with the names of INTO.
 func (u *user) draftCard(s *changeset.Set, theirs *card.Card, stem, path string) error {
-	data := theirs.Raw()
+	data := theirs.Raw
 	edit := func(do func(c *card.Card) ([]byte, error)) error {
 		c, err := card.Parse(data, path)
 		if err == nil {
