@@ -188,12 +188,12 @@ func newEntry(key string, raw []byte) Entry {
 	return e
 }
 
-// UIDs returns the uids of all entries.
-func (b *Book) UIDs() map[string]bool {
-	uids := make(map[string]bool, len(b.Entries))
+// UIDs returns the raw entries by their uids.
+func (b *Book) UIDs() map[string][]byte {
+	uids := make(map[string][]byte, len(b.Entries))
 	for i := range b.Entries {
 		if uid := b.Entries[i].UID; uid != "" {
-			uids[uid] = true
+			uids[uid] = b.Entries[i].Raw
 		}
 	}
 	return uids
@@ -262,9 +262,9 @@ func parseDecorators(content string) (decorators []jsvalue.Value, rest string) {
 	if !strings.HasPrefix(content, "@@") {
 		return nil, content
 	}
-	unknown := false
-	for at := 0; at <= len(content); {
-		line, _, more := strings.Cut(content[at:], "\n")
+	unknown, at := false, 0
+	for line := range strings.SplitSeq(content, "\n") {
+		next := at + len(line) + 1
 		switch fallback := strings.HasPrefix(line, "@@@"); {
 		case !strings.HasPrefix(line, "@@"):
 			return decorators, content[at:]
@@ -278,10 +278,7 @@ func parseDecorators(content string) (decorators []jsvalue.Value, rest string) {
 				decorators = append(decorators, line)
 			}
 		}
-		if !more {
-			break
-		}
-		at += strings.IndexByte(content[at:], '\n') + 1
+		at = next
 	}
 	return decorators, content // nothing but decorators: core leaves the text
 }

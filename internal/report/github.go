@@ -65,10 +65,7 @@ func sentence(s string) string {
 	if first, _, _ := strings.Cut(s, " "); !strings.ContainsAny(first, "_.") {
 		s = string(unicode.ToUpper(r)) + s[size:]
 	}
-	if strings.HasSuffix(s, ".") {
-		return s
-	}
-	return s + "."
+	return strings.TrimSuffix(s, ".") + "."
 }
 
 // gitlabIssue is an entry of a GitLab Code Quality report (docs.gitlab.com, "Code Quality

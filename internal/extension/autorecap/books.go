@@ -30,7 +30,7 @@ func References(b *lorebook.Book) []Reference {
 		content, _ := rawjson.Unquote(rawjson.Value(e.Raw, "content"))
 		for text := range strings.SplitSeq(content, "\n") {
 			if uid, ok := referenceIn(text); ok {
-				refs = append(refs, Reference{Comment: e.Comment, UID: uid, Found: uids[uid]})
+				refs = append(refs, Reference{Comment: e.Comment, UID: uid, Found: uids[uid] != nil})
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func (e *Extension) Rename(r *extension.Renaming) {
 		books.Edit(func(index *rawjson.Object) {
 			total := index.Len()
 			for _, key := range index.Keys() {
-				if uid := indexUID(key, index.Value(key)); !there[uid] && (r.Snapshot || were[uid]) {
+				if uid := indexUID(key, index.Value(key)); there[uid] == nil && (r.Snapshot || were[uid] != nil) {
 					index.Unset(key)
 				}
 			}

@@ -69,13 +69,9 @@ func (e *Extension) Isolate(b *extension.Branch) {
 			b.Add(e, "%s %s removed: beyond message %d", keyLast, rawjson.Compact(raw), b.At)
 		}
 	}
-	eachEffect(b.Metadata, func(_ string, effect *rawjson.Object) bool {
+	e.eachEffect(b.Metadata, &b.Report, b.Visible, func(effect *rawjson.Object) bool {
 		start, ok := rawjson.Float(effect.Value("start"))
 		return !ok || !late(effect, start, b.Visible)
-	}, func(kind string, total, kept, _ int) {
-		if kept < total {
-			b.Add(e, "%d of %s kept at %s", kept, plural.S(total, kind+" effect"), plural.S(b.Visible, "visible message"))
-		}
 	})
 }
 
@@ -89,10 +85,10 @@ func late(effect *rawjson.Object, start float64, visible int) bool {
 // kinds returns the kinds of timed effects, each an object.
 func kinds() []string { return []string{"sticky", "cooldown"} }
 
-// eachEffect calls keep with each timed effect and its key, removes those that it rejects, and
-// puts back those that it edited. done, if not nil, is called for each kind with how many there
-// were, are left, and were edited.
-func eachEffect(metadata *rawjson.Object, keep func(key string, effect *rawjson.Object) bool, done func(kind string, total, kept, edited int)) {
+// eachEffect calls keep with each timed effect, removes those that it rejects, and puts back those
+// that it edited. It reports how many of a kind are left in a chat with so many visible messages,
+// and how many were edited.
+func (e *Extension) eachEffect(metadata *rawjson.Object, r *extension.Report, visible int, keep func(effect *rawjson.Object) bool) {
 	metadata.Edit(func(timed *rawjson.Object) {
 		for _, kind := range kinds() {
 			timed.Edit(func(effects *rawjson.Object) {
@@ -101,15 +97,18 @@ func eachEffect(metadata *rawjson.Object, keep func(key string, effect *rawjson.
 					effect, ok := effects.Object(key)
 					switch {
 					case !ok:
-					case !keep(key, effect):
+					case !keep(effect):
 						effects.Unset(key)
 					case effect.Edited():
 						edited++
 						effects.Set(key, effect.Bytes())
 					}
 				}
-				if done != nil {
-					done(kind, total, effects.Len(), edited)
+				if kept := effects.Len(); kept < total {
+					r.Add(e, "%d of %s kept at %s", kept, plural.S(total, kind+" effect"), plural.S(visible, "visible message"))
+				}
+				if edited > 0 {
+					r.Add(e, "%s moved with the messages before it", plural.S(edited, kind+" effect"))
 				}
 			}, kind)
 		}
@@ -117,15 +116,15 @@ func eachEffect(metadata *rawjson.Object, keep func(key string, effect *rawjson.
 }
 
 // Begin marks the starts and ends of timed effects.
-func (*Extension) Begin(f *extension.Following) {
-	eachEffect(f.Metadata, func(_ string, effect *rawjson.Object) bool {
+func (e *Extension) Begin(f *extension.Following) {
+	e.eachEffect(f.Metadata, &f.Report, 0, func(effect *rawjson.Object) bool {
 		for _, key := range [...]string{"start", "end"} {
 			if n, ok := rawjson.Int(effect.Value(key)); ok {
 				f.Mark(n)
 			}
 		}
 		return true
-	}, nil)
+	})
 }
 
 // Follow moves the first message that a prompt held, and the starts and ends of timed effects
@@ -134,7 +133,7 @@ func (*Extension) Begin(f *extension.Following) {
 func (e *Extension) Follow(f *extension.Following) {
 	e.followLast(f)
 	left := f.Visible + f.Shows - f.Hides
-	keep := func(_ string, effect *rawjson.Object) bool {
+	e.eachEffect(f.Metadata, &f.Report, left, func(effect *rawjson.Object) bool {
 		start, ok := rawjson.Int(effect.Value("start"))
 		if !ok {
 			return true
@@ -157,14 +156,6 @@ func (e *Extension) Follow(f *extension.Following) {
 			move("end", end, end+f.Moved(end))
 		}
 		return true
-	}
-	eachEffect(f.Metadata, keep, func(kind string, total, kept, edited int) {
-		if kept < total {
-			f.Add(e, "%d of %s kept at %s", kept, plural.S(total, kind+" effect"), plural.S(left, "visible message"))
-		}
-		if edited > 0 {
-			f.Add(e, "%s moved with the messages before it", plural.S(edited, kind+" effect"))
-		}
 	})
 }
 
@@ -190,7 +181,7 @@ func (e *Extension) followLast(f *extension.Following) {
 // was before names in it changed, under the book's old name is the one noted; else it is
 // removed, since core would find no entry for it.
 func (e *Extension) Rename(r *extension.Renaming) {
-	was, is := entriesByUID(r.Plain), entriesByUID(r.To)
+	was, is := r.Plain.UIDs(), r.To.UIDs()
 	moved, lost := 0, 0
 	r.Metadata.Edit(func(timed *rawjson.Object) {
 		for _, kind := range kinds() {
@@ -222,16 +213,6 @@ func (e *Extension) Rename(r *extension.Renaming) {
 	if r.Lost += lost; lost > 0 {
 		r.Add(e, "%s removed: the clone has no entry that fits", plural.S(lost, "timed effect"))
 	}
-}
-
-func entriesByUID(b *lorebook.Book) map[string][]byte {
-	entries := map[string][]byte{}
-	for i := range b.Entries {
-		if e := &b.Entries[i]; e.UID != "" {
-			entries[e.UID] = e.Raw
-		}
-	}
-	return entries
 }
 
 // followEffect returns an effect with the hash of its entry as it is now. An entry that names
