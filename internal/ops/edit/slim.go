@@ -111,9 +111,6 @@ func (s *slimming) document() (d Slimmed) {
 		}
 	}
 	d.Left, d.Files = s.left, slices.Compact(slices.Sorted(slices.Values(s.pictures)))
-	if d.Files == nil {
-		d.Files = []string{}
-	}
 	return d
 }
 

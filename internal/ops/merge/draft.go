@@ -107,12 +107,14 @@ func (w *work) copy(ctx context.Context, d *changeset.Draft, header func(md *raw
 		}
 		return h.Bytes(), nil
 	}}}
-	err = jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Keys: keysLinking()}, func(l *jsonl.Line, base jsonl.Base) error {
-		if l.Damage != nil {
+	err = eachLine(ctx, c, func(at int, l *jsonl.Line, links bool) error {
+		switch {
+		case l.Damage != nil:
 			return c.DamageError(*l.Damage)
+		case (w.user == nil || !w.user.renames) && !w.goesOnto(at) && !links:
+			return nil
 		}
-		at := base.Index + l.Index
-		edited, err := w.line(at, l)
+		edited, err := w.edited(at, l.Raw)
 		if err != nil || bytes.Equal(edited, l.Raw) {
 			return err
 		}
@@ -131,17 +133,10 @@ func (w *work) copy(ctx context.Context, d *changeset.Draft, header func(md *raw
 	return c.Unchanged()
 }
 
-// line returns the message that comes for a line, the line itself where nothing changes.
-func (w *work) line(at int, l *jsonl.Line) ([]byte, error) {
-	if (w.user == nil || !w.user.renames) && !w.goesOnto(at) && !mayLink(l) {
-		return l.Raw, nil
-	}
-	return w.edited(at, l.Raw)
-}
-
 // goesOnto reports whether links of INTO's go onto a message that comes.
 func (w *work) goesOnto(at int) bool { return w.row.Sign == Ahead && len(w.links[at]) > 0 }
 
+// edited returns the message that comes for a line.
 func (w *work) edited(at int, line []byte) ([]byte, error) {
 	line = message.EditLinks(line, func(_ bool, name string) (string, bool) { return w.now(name), true })
 	line = w.user.message(line)

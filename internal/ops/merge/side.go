@@ -216,14 +216,13 @@ func sameFile(from, into string) (bool, error) {
 	}
 }
 
-// keysLinking are those of a message that may name chats, which mayLink wants.
-func keysLinking() *jsonl.Keys { return jsonl.NewKeys("extra", "swipe_info") }
-
-// mayLink reports whether a message may name a chat.
-func mayLink(l *jsonl.Line) bool {
-	extra, _ := l.Value(0)
-	info, _ := l.Value(1)
-	return message.MayLink(extra, l.Plain) || message.MayLink(info, l.Plain)
+// eachLine goes through the messages of a chat, and says of each whether it may name a chat.
+func eachLine(ctx context.Context, c *chat.Chat, do func(at int, l *jsonl.Line, links bool) error) error {
+	return jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Keys: jsonl.NewKeys("extra", "swipe_info")}, func(l *jsonl.Line, base jsonl.Base) error {
+		extra, _ := l.Value(0)
+		info, _ := l.Value(1)
+		return do(base.Index+l.Index, l, message.MayLink(extra, l.Plain) || message.MayLink(info, l.Plain))
+	})
 }
 
 // links returns the links of a chat by message.
@@ -234,9 +233,8 @@ func (f *file) links(ctx context.Context) (map[int][]link, error) {
 	}
 	defer c.Close()
 	found := map[int][]link{}
-	err = jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Keys: keysLinking()}, func(l *jsonl.Line, base jsonl.Base) error {
-		if l.Damage == nil && mayLink(l) {
-			at := base.Index + l.Index
+	err = eachLine(ctx, c, func(at int, l *jsonl.Line, links bool) error {
+		if l.Damage == nil && links {
 			message.EditLinks(l.Raw, func(checkpoint bool, name string) (string, bool) {
 				if one := (link{checkpoint, name}); !slices.Contains(found[at], one) {
 					found[at] = append(found[at], one)
