@@ -1,8 +1,10 @@
 package changeset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -17,6 +19,7 @@ import (
 // with one. An error drops only its own unit and is returned in its outcome. First, Run ends
 // what dead runs began in the roots of the units.
 func Run(ctx context.Context, units []Unit, opt Options) []Outcome {
+	opt.Call = cmp.Or(opt.Call, new(Call))
 	c := &call{Options: opt, units: units, outcomes: make([]Outcome, len(units)), roots: map[string]*root{}, planned: map[string]string{}}
 	c.begin(ctx)
 	c.share()
@@ -101,13 +104,11 @@ func (c *call) begin(ctx context.Context) {
 		if c.roots[u.Root] != nil {
 			continue
 		}
-		r := newRoot(u.Root)
-		if known := c.sameRoot(r); known != nil {
-			c.roots[u.Root] = known
+		r := c.Call.root(u.Root)
+		known := slices.Contains(slices.Collect(maps.Values(c.roots)), r)
+		if c.roots[u.Root] = r; known {
 			continue
 		}
-		r = c.Call.same(r)
-		c.roots[u.Root] = r
 		var err error
 		if c.outcomes[i].Ended, err = (recovery{r, c.Options}).run(ctx); err != nil {
 			c.outcomes[i].Ended = append(c.outcomes[i].Ended, Ended{Root: r.dir, Way: Unreadable, Err: err})
@@ -115,20 +116,9 @@ func (c *call) begin(ctx context.Context) {
 	}
 }
 
-func (c *call) sameRoot(r *root) *root {
-	for _, known := range c.roots {
-		if known.dir == r.dir {
-			return known
-		}
-	}
-	return nil
-}
-
-// same returns the root as an earlier run of the call has it.
-func (c *Call) same(r *root) *root {
-	if c == nil {
-		return r
-	}
+// root returns a root as the call has it already, or a new one.
+func (c *Call) root(dir string) *root {
+	r := newRoot(dir)
 	if i := slices.IndexFunc(c.roots, func(known *root) bool { return known.dir == r.dir }); i >= 0 {
 		return c.roots[i]
 	}

@@ -26,20 +26,6 @@ func DamageRule(d *jsonl.Damage) ID {
 	return InvalidJSON
 }
 
-func damageMessage(id ID, d *jsonl.Damage) string {
-	if id == NotAnObject && d.SillyTavernKeeps {
-		return d.Reason + "; SillyTavern keeps it as a message and counts it, stchat does not"
-	}
-	return d.Reason
-}
-
-func emptyMessage(size int64) string {
-	if size == 0 {
-		return "the file is empty"
-	}
-	return "the file has only blank lines"
-}
-
 // judgeNoHeader judges a chat whose first line is not a header. Metadata that an old
 // group file keeps for it is not lost: that is group-old-layout. A new, empty header
 // would hide it, so repair adds none while a group file may still have the metadata.

@@ -169,7 +169,11 @@ func (s *scan) finish(size int64) {
 	}
 	switch {
 	case s.lastLine == 0:
-		c.report(EmptyFile, 0, 0, emptyMessage(size))
+		message := "the file has only blank lines"
+		if size == 0 {
+			message = "the file is empty"
+		}
+		c.report(EmptyFile, 0, 0, message)
 	case c.HasHeader && s.lastLine == c.HeaderLine:
 		c.report(HeaderOnly, c.HeaderLine, 0, "the chat has no messages")
 	}
@@ -268,7 +272,10 @@ func (b *batch) addByHand(id ID, l *jsonl.Line, value []byte, message, repair st
 // whether it is the file's last.
 func (b *batch) damaged(l *jsonl.Line) {
 	id := DamageRule(l.Damage)
-	f := Finding{Rule: id, Line: l.Number, Column: l.Damage.Column, Index: noMessage, Message: damageMessage(id, l.Damage)}
+	f := Finding{Rule: id, Line: l.Number, Column: l.Damage.Column, Index: noMessage, Message: l.Damage.Reason}
+	if id == NotAnObject && l.Damage.SillyTavernKeeps {
+		f.Message += "; SillyTavern keeps it as a message and counts it, stchat does not"
+	}
 	if id == InvalidJSON {
 		b.torn = &f
 		return

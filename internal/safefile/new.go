@@ -102,17 +102,8 @@ func CanReplace(target string) error {
 	return mayReplace(target, real, info, err)
 }
 
-// replaceable checks the file itself, real, and returns what it is; errors name the
+// mayReplace checks the file itself, real, of which os.Lstat returned info and err; errors name the
 // target.
-func replaceable(target, real string) (fs.FileInfo, error) {
-	info, err := os.Lstat(real)
-	if err := mayReplace(target, real, info, err); err != nil {
-		return nil, err
-	}
-	return info, nil
-}
-
-// mayReplace is replaceable with what os.Lstat returned for real.
 func mayReplace(target, real string, info fs.FileInfo, err error) error {
 	switch {
 	case err != nil:

@@ -203,8 +203,8 @@ func (t *Temp) Replace(was Stamp) error {
 		return err
 	}
 	defer t.Discard() // unless it is published
-	info, err := replaceable(t.target, t.real)
-	if err != nil {
+	info, err := os.Lstat(t.real)
+	if err := mayReplace(t.target, t.real, info, err); err != nil {
 		return err
 	}
 	if t.seen == nil || t.seen.Mode() != info.Mode() || !sameOwner(t.seen, info) {
