@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/grid"
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
 	"stchat/internal/plural"
@@ -155,9 +153,7 @@ func (o *checkOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 	for _, err := range res.Errs {
 		rep.Errs = append(rep.Errs, err)
 		if o.format == "json" {
-			if err := writeError(c.Out, err.Path, err); err != nil {
-				return err
-			}
+			c.document(documentOf(err.Path, err))
 		}
 	}
 	if baseline != nil {
@@ -207,28 +203,22 @@ func ruleWords(ids *[]rules.ID) flagValue {
 }
 
 func (o *checkOptions) write(c *console, rep *report.Check, paths []string) error {
-	w := bufio.NewWriter(c.Out)
-	var err error
 	switch o.format {
 	case "json":
-		err = rep.WriteJSON(w)
+		return rep.WriteJSON(c.w)
 	case "sarif":
-		err = rep.WriteSARIF(w)
+		return rep.WriteSARIF(c.w)
 	case "github":
-		err = rep.WriteGitHub(w)
+		return rep.WriteGitHub(c.w)
 	case "gitlab":
-		err = rep.WriteGitLab(w, inWorkTree)
+		return rep.WriteGitLab(c.w, inWorkTree)
 	case "markdown":
-		err = rep.WriteMarkdown(w)
+		return rep.WriteMarkdown(c.w)
 	case "junit":
-		err = rep.WriteJUnit(w)
-	default:
-		err = writeFindings(w, c, rep, paths, o.verbose)
+		return rep.WriteJUnit(c.w)
 	}
-	if err != nil {
-		return err
-	}
-	return w.Flush()
+	writeFindings(c, rep, paths, o.verbose)
+	return nil
 }
 
 // runList lists the rules.
@@ -236,16 +226,12 @@ func (o *checkOptions) runList(c *console) error {
 	if o.format != "text" && o.format != "json" {
 		return usagef("--list-rules knows --format text and json, not %s", o.format)
 	}
-	w := bufio.NewWriter(c.Out)
 	t := &grid.Table{Columns: []grid.Column{{}, {}, {Name: true}, {Wrap: true}}}
 	family := ""
 	for _, id := range rules.All() {
 		r := id.Rule()
 		if o.format == "json" {
-			doc := listedRule{1, r.ID, r.Severity.String(), r.Family, r.Summary, r.Effect, r.Repair, repairWord(r.Repairing)}
-			if err := jsondoc.Write(w, doc, ""); err != nil {
-				return err
-			}
+			c.document(listedRule{1, r.ID, r.Severity.String(), r.Family, r.Summary, r.Effect, r.Repair, repairWord(r.Repairing)})
 			continue
 		}
 		mark := ""
@@ -259,15 +245,14 @@ func (o *checkOptions) runList(c *console) error {
 		t.Rows = append(t.Rows, grid.Row{Lead: "  ", Cells: []string{mark, r.Severity.String(), r.ID, r.Summary}, Codes: []string{"", severityColor(r.Severity)}})
 	}
 	if c.shown {
-		s := newScreen(c, w, 0)
-		s.table(t)
+		c.table(t)
 	} else {
-		writePlainRules(w, t.Rows)
+		writePlainRules(c.w, t.Rows)
 	}
 	if o.format == "text" {
-		fmt.Fprintln(w, "\n+ stchat repair fixes it")
+		fmt.Fprintln(c.w, "\n+ stchat repair fixes it")
 	}
-	return w.Flush()
+	return nil
 }
 
 // writePlainRules lists the rules for a pipe.

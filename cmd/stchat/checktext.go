@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"slices"
@@ -24,7 +23,8 @@ const filesShown = 10
 // that fix. Repeated findings are counted: only a rule's first finding in a file is
 // shown, and files in which every rule was shown often enough are left out. verbose
 // shows all.
-func writeFindings(w *bufio.Writer, c *console, rep *report.Check, paths []string, verbose bool) error {
+func writeFindings(c *console, rep *report.Check, paths []string, verbose bool) {
+	w := c.w
 	files, left := 0, 0
 	seen := map[rules.ID]int{} // files shown with the rule
 	for list := rep.Findings; len(list) > 0; files++ {
@@ -35,7 +35,7 @@ func writeFindings(w *bufio.Writer, c *console, rep *report.Check, paths []strin
 		if verbose || !shownEnough(list[:n], seen) {
 			fmt.Fprintln(w, paint(c.outColor, bold, visible.Text(list[0].Path)))
 			for _, severity := range [...]rules.Severity{rules.Error, rules.Warning, rules.Info} {
-				writeSeverity(w, c, list[:n], severity, verbose)
+				writeSeverity(c, list[:n], severity, verbose)
 			}
 			fmt.Fprintln(w)
 		} else {
@@ -46,17 +46,14 @@ func writeFindings(w *bufio.Writer, c *console, rep *report.Check, paths []strin
 	if left > 0 {
 		fmt.Fprintf(w, "%s\n\n", c.prose(fmt.Sprintf("%s and %s with findings of the same rules; --verbose shows all", c.sign("…"), plural.S(left, "file")), 0))
 	}
-	counts := explainRules(w, c, rep.Findings, paths)
+	counts := explainRules(c, rep.Findings, paths)
 	if c.shown && len(counts.Rows) > 0 {
-		s := newScreen(c, w, 0)
 		fmt.Fprintln(w)
-		s.table(counts)
+		c.table(counts)
 	}
-	if len(rep.Chats) == 0 && len(rep.Findings) == 0 && len(rep.Errs) > 0 {
-		return nil // the errors say it all
+	if len(rep.Chats) > 0 || len(rep.Findings) > 0 || len(rep.Errs) == 0 { // else the errors say it all
+		fmt.Fprintln(w, c.prose(summaryLine(rep, files), 0))
 	}
-	_, err := fmt.Fprintln(w, c.prose(summaryLine(rep, files), 0))
-	return err
 }
 
 // shownEnough reports whether every rule with a finding in the list was already shown
@@ -78,7 +75,8 @@ func shownEnough(list []rules.Finding, seen map[rules.ID]int) bool {
 
 // writeSeverity writes the findings of one file with one severity, grouped by rule in
 // the order in which the rules first appear.
-func writeSeverity(w *bufio.Writer, c *console, list []rules.Finding, severity rules.Severity, verbose bool) {
+func writeSeverity(c *console, list []rules.Finding, severity rules.Severity, verbose bool) {
+	w := c.w
 	byRule := map[rules.ID][]*rules.Finding{}
 	var order []rules.ID
 	for i := range list {
@@ -121,7 +119,7 @@ const repairsShown = 3
 
 // explainRules writes the effects and fixes of each rule once, and then the repair commands. It
 // returns a table of how often each rule found something.
-func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []string) *grid.Table {
+func explainRules(c *console, list []rules.Finding, paths []string) *grid.Table {
 	type texts struct {
 		effects, repairs []string
 		findings, files  int
@@ -168,16 +166,16 @@ func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []str
 		if t.findings > 1 && !c.shown {
 			title += fmt.Sprintf(": %d findings in %s", t.findings, plural.S(t.files, "file"))
 		}
-		fmt.Fprintln(w, title)
+		fmt.Fprintln(c.w, title)
 		for _, s := range t.effects {
-			explain(w, c, "effect: ", s)
+			explain(c, "effect: ", s)
 		}
 		for _, s := range t.repairs {
-			explain(w, c, "fix:    ", s)
+			explain(c, "fix:    ", s)
 		}
 	}
 	if len(order) > 0 {
-		fmt.Fprintln(w)
+		fmt.Fprintln(c.w)
 	}
 	all := "the same paths"
 	if len(paths) <= repairsShown {
@@ -188,7 +186,7 @@ func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []str
 		if c.shown && visible.Width(what+between+command) > cmp.Or(c.Width, unknownWidth) {
 			between = "\n  " // whole, to be copied
 		}
-		fmt.Fprintln(w, what+between+command)
+		fmt.Fprintln(c.w, what+between+command)
 	}
 	if repaired {
 		suggest("to see what repair would change:", "stchat repair "+all)
@@ -200,9 +198,9 @@ func explainRules(w *bufio.Writer, c *console, list []rules.Finding, paths []str
 }
 
 // explain writes what is said about a rule, for a person wrapped.
-func explain(w *bufio.Writer, c *console, label, text string) {
+func explain(c *console, label, text string) {
 	for line := range strings.SplitSeq(label+c.prose(visible.Text(text), 2+len(label)), "\n") {
-		fmt.Fprintf(w, "  %s\n", paint(c.outColor, dim, line))
+		fmt.Fprintf(c.w, "  %s\n", paint(c.outColor, dim, line))
 	}
 }
 

@@ -112,8 +112,8 @@ func (o *cloneLorebookOptions) run(ctx context.Context, c *console, _ *pflag.Fla
 		},
 	}
 	of := func(r *book.Result) (string, *book.Result) { return r.Doc.Source, r }
-	return sayAll(c, how, results, of, func(r *book.Result) error {
+	return sayAll(c, how, results, of, func(r *book.Result) {
 		inPlace = append(inPlace, r.Doc.Rebound...)
-		return c.made(r.Doc.Path)
+		c.made(r.Doc.Path)
 	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"stchat/internal/changeset"
+	"stchat/internal/jsondoc"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
@@ -40,6 +42,8 @@ type console struct {
 	args    []string // of the program
 	started string   // the command whose RunE was called
 	work    work
+	w       *bufio.Writer // results go through it to Out; see [console.printed]
+	docErr  error         // of the first document that could not be printed
 
 	// known once a command's flags are read
 	outColor, errColor bool
@@ -51,6 +55,31 @@ type console struct {
 	mu     sync.Mutex
 	redraw func() // clears the progress line; nil if there is none
 }
+
+func newConsole(e env, args []string) *console {
+	c := &console{env: e, args: args}
+	c.w = bufio.NewWriterSize(standardOutput{c}, 64<<10)
+	return c
+}
+
+// standardOutput is Out as it is at the time: a pager or jq may take its place.
+type standardOutput struct{ c *console }
+
+// Write implements io.Writer.
+func (s standardOutput) Write(p []byte) (int, error) { return s.c.Out.Write(p) }
+
+// printed flushes what was printed, and returns the first error. Nothing more is printed after it,
+// and it ends the command: so only who may print for long needs to ask.
+func (c *console) printed() error { return cmp.Or(c.docErr, c.w.Flush()) }
+
+// document prints a JSON document.
+func (c *console) document(doc any) error {
+	c.docErr = cmp.Or(c.docErr, jsondoc.Write(c.w, doc, ""))
+	return c.docErr
+}
+
+// row prints cells for a pipe.
+func (c *console) row(cells ...string) { fmt.Fprintln(c.w, strings.Join(cells, "\t")) }
 
 // paint colours s, which must already be escaped for a terminal.
 func paint(on bool, code, s string) string {
@@ -104,41 +133,48 @@ func (c *console) fail(err error) {
 	c.errLine(red, "", text)
 }
 
-// failed prints the error of one of several sources and counts it; where documents are wanted
-// it also writes the error's to w.
-func (c *console) failed(w io.Writer, path string, err error) error {
+// counted prints the error of one of several sources, and counts it.
+func (c *console) counted(err error) {
 	c.fail(err)
 	if isInterrupted(err) {
 		c.work.left++
 	} else {
 		c.work.done++
 	}
-	if !c.json {
-		return nil
+}
+
+// failed is counted, with a document where documents are wanted.
+func (c *console) failed(path string, err error) {
+	c.counted(err)
+	if c.json {
+		c.document(documentOf(path, err))
 	}
-	return writeError(w, path, err)
 }
 
 // failedAll prints the errors of several sources.
-func failedAll[E error](c *console, w io.Writer, errs []E) error {
+func failedAll[E error](c *console, errs []E) {
 	for _, err := range errs {
-		if err := c.failed(w, "", err); err != nil {
-			return err
-		}
+		c.failed("", err)
 	}
-	return nil
 }
 
-// unprinted returns the error of results that could not be printed, completed by all,
-// which says what was done nevertheless. A closed pipe is no error.
-func unprinted(err error, all string) error {
-	if err == nil || isClosedPipe(err) {
+// unprinted is [console.printed] for results that were made all the same: the error is completed
+// by all, which says so, and a closed pipe is none.
+func (c *console) unprinted(all string) error {
+	err := c.printed()
+	if err == nil {
+		return nil
+	}
+	c.w.Reset(io.Discard)
+	if c.docErr = nil; isClosedPipe(err) {
 		return nil
 	}
 	return fmt.Errorf("%w; %s", err, all)
 }
 
+// errLine prints a line on stderr, after what was printed before it.
 func (c *console) errLine(color, kind, text string) {
+	_ = c.w.Flush() // the error stays
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.redraw != nil {
@@ -158,21 +194,18 @@ func (e *env) remark(kind, text string) string {
 }
 
 // line prints text to stdout, on a terminal with hidden characters as escapes.
-func (c *console) line(text string) error {
+func (c *console) line(text string) {
 	if c.OutTTY {
 		text = visible.Lines(text)
 	}
-	_, err := fmt.Fprintln(c.Out, text)
-	return err
+	fmt.Fprintln(c.w, text)
 }
 
 // made prints the path of what was made, unless documents are printed.
-func (c *console) made(path string) error {
-	if c.json {
-		return nil
+func (c *console) made(path string) {
+	if !c.json {
+		fmt.Fprintln(c.w, c.path(path))
 	}
-	_, err := fmt.Fprintln(c.Out, c.path(path))
-	return err
 }
 
 // path returns a path as it is printed to stdout: on a terminal quoted if it needs
@@ -322,6 +355,7 @@ func (c *console) ask(question string) (yes, asked bool) {
 	if !c.InTTY || !c.ErrTTY {
 		return false, false
 	}
+	_ = c.w.Flush() // the error stays
 	if p, ok := c.Out.(*pager); ok {
 		p.release() // it holds stderr back, and reads the keys
 	}

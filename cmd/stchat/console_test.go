@@ -24,7 +24,8 @@ func TestProgressAppearsLateAndGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, said := world(nil)
 		e.Out, e.OutTTY = said, true // one terminal
-		c := &console{env: e, globals: globals{color: "never"}}
+		c := newConsole(e, nil)
+		c.color = "never"
 		drawn := func() string {
 			synctest.Wait()
 			c.mu.Lock()
@@ -74,14 +75,16 @@ func TestProgressIsForTerminals(t *testing.T) {
 		"--quiet": func(c *console) { c.quiet = true },
 	} {
 		e, _ := world(nil)
-		c := &console{env: e, globals: globals{color: "auto"}}
+		c := newConsole(e, nil)
+		c.color = "auto"
 		change(c)
 		if c.meter("branch", false); c.redraw != nil {
 			t.Errorf("%s: there is progress", name)
 		}
 	}
 	e, _ := world(nil)
-	c := &console{env: e, globals: globals{color: "auto"}}
+	c := newConsole(e, nil)
+	c.color = "auto"
 	if c.meter("branch", true); c.redraw != nil {
 		t.Error("--json: there is progress")
 	}
@@ -136,7 +139,8 @@ func TestColoured(t *testing.T) {
 	}
 	for _, tt := range tests {
 		e, _ := world(tt.vars)
-		c := &console{env: e, globals: globals{color: tt.flag}}
+		c := newConsole(e, nil)
+		c.color = tt.flag
 		if got := c.coloured(tt.tty); got != tt.want {
 			t.Errorf("--color %s, %v, terminal %v: %v", tt.flag, tt.vars, tt.tty, got)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
-	"stchat/internal/jsondoc"
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops/cut"
@@ -47,7 +45,6 @@ func reportCuts(c *console, o *cutOptions, results []*cut.Result) error {
 	var n counts
 	inPlace := false
 	var linked []string
-	var summed error
 	how := saying{
 		dryRun: o.opt.Changes.DryRun && !c.json, hints: cutHints(o), no: isRefused,
 		written: fmt.Sprintf("every %s that was to be named there is written", o.opt.Kind),
@@ -57,7 +54,7 @@ func reportCuts(c *console, o *cutOptions, results []*cut.Result) error {
 			}
 			if len(results) > 1 && !c.work.interrupted {
 				if c.json {
-					summed = jsondoc.Write(c.Out, n.document(len(results), o.opt.Changes.DryRun), "")
+					c.document(n.document(len(results), o.opt.Changes.DryRun))
 				}
 				c.note("%s", n.summary(o))
 			}
@@ -69,18 +66,16 @@ func reportCuts(c *console, o *cutOptions, results []*cut.Result) error {
 		}
 		return r.Doc.Source, r
 	}
-	err := sayAll(c, how, results, of, func(r *cut.Result) error {
+	return sayAll(c, how, results, of, func(r *cut.Result) {
 		if edited(&r.Doc) {
 			if inPlace = true; o.opt.Link {
 				linked = append(linked, r.Doc.Source)
 			}
 		}
-		if o.opt.Output == cut.Stdout {
-			return nil
+		if o.opt.Output != cut.Stdout {
+			c.made(r.Doc.Path)
 		}
-		return c.made(r.Doc.Path)
 	})
-	return cmp.Or(unprinted(summed, how.written), err)
 }
 
 // edited reports whether a file that SillyTavern may have open was edited.

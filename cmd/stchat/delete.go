@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops/move"
 	"stchat/internal/plural"
 	"stchat/internal/userdir"
@@ -67,7 +66,7 @@ func (o *newOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		return usagef("%s: a group's new chat has no file until SillyTavern greets in it, so --like and --set are for characters' chats", args[0])
 	}
 	of := func(r *move.NewResult) (string, *move.NewResult) { return args[0], r }
-	return sayAll(c, o.how(), []*move.NewResult{r}, of, func(r *move.NewResult) error { return c.made(r.Doc.Path) })
+	return sayAll(c, o.how(), []*move.NewResult{r}, of, func(r *move.NewResult) { c.made(r.Doc.Path) })
 }
 
 const deleteDoc = `Delete chats, with Luker's sidecars. Attachments, images and lorebooks are never
@@ -193,7 +192,8 @@ func (o *deleteOptions) deleteCheckpoints(ctx context.Context, c *console, opt m
 				sum.Deleted++
 			}
 		}
-		return errors.Join(jsondoc.Write(c.Out, sum, ""), err)
+		c.document(sum)
+		return err
 	}
 	why := map[string]int{}
 	for _, k := range kept {

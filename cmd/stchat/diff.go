@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +14,6 @@ import (
 
 	"stchat/internal/align"
 	"stchat/internal/chat"
-	"stchat/internal/jsondoc"
 	"stchat/internal/metadiff"
 	"stchat/internal/names"
 	"stchat/internal/ops/keep"
@@ -135,11 +132,7 @@ func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	for _, side := range []look.DiffedChat{d.A, d.B} {
 		c.leftOut(side.Path, side.Damage, true)
 	}
-	w := bufio.NewWriterSize(c.Out, 64<<10)
-	if err := o.print(c, w, d, times); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
+	if err := o.print(c, d, times); err != nil {
 		return err
 	}
 	return outcome(false, !d.Equal)
@@ -188,18 +181,17 @@ func (o *diffOptions) versions(ctx context.Context, c *console, args []string) (
 }
 
 // print prints the differences.
-func (o *diffOptions) print(c *console, w *bufio.Writer, d *look.Comparison, times [2]time.Time) error {
+func (o *diffOptions) print(c *console, d *look.Comparison, times [2]time.Time) error {
 	switch {
 	case c.json:
-		err := d.Each(func(row look.Difference) error { return jsondoc.Write(w, row, "") })
-		if err == nil {
-			err = jsondoc.Write(w, d.Diffed, "")
-		}
-		return err
+		return cmp.Or(d.Each(func(row look.Difference) error { return c.document(row) }), c.document(d.Diffed))
 	case !c.shown:
-		return d.Each(func(row look.Difference) error { return diffLine(w, row) })
+		return d.Each(func(row look.Difference) error {
+			c.row(diffSign(row.Op), digits(row.A), digits(row.B), row.Role, escaped(row.Name), strings.Join(row.Keys, ","), escaped(deref(row.From)), escaped(deref(row.To)))
+			return nil
+		})
 	}
-	p := &differ{screen: newScreen(c, w, 0), d: d, full: o.full}
+	p := &differ{screen: newScreen(c, 0), d: d, full: o.full}
 	if !o.side || c.Width > 0 && c.Width < 100 {
 		p.measure = min(p.measure, 100)
 	}
@@ -209,20 +201,6 @@ func (o *diffOptions) print(c *console, w *bufio.Writer, d *look.Comparison, tim
 	p.head(times)
 	err := d.Each(p.row)
 	p.flush(true)
-	return err
-}
-
-// diffLine prints a difference as a row.
-func diffLine(w io.Writer, row look.Difference) error {
-	index := func(i *int) string {
-		if i == nil {
-			return ""
-		}
-		return strconv.Itoa(*i)
-	}
-	_, err := fmt.Fprintln(w, strings.Join([]string{
-		diffSign(row.Op), index(row.A), index(row.B), row.Role, escaped(row.Name), strings.Join(row.Keys, ","), escaped(deref(row.From)), escaped(deref(row.To)),
-	}, "\t"))
 	return err
 }
 

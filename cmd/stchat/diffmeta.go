@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/jsondoc"
 	"stchat/internal/metadiff"
 	"stchat/internal/ops"
 	"stchat/internal/visible"
@@ -69,44 +67,32 @@ func (o *diffMetaOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 		return c.failedAs(err)
 	}
 	c.warns(d.Warnings)
-	w := bufio.NewWriter(c.Out)
 	switch o.format {
 	case "json":
-		err = jsondoc.Write(w, d, "")
+		c.document(d)
 	case "patch":
-		_, err = w.Write(append(visible.JSON(d.Diff.Patch()), '\n'))
+		c.w.Write(append(visible.JSON(d.Diff.Patch()), '\n'))
 	case "merge-patch":
-		err = writeMergePatch(w, d)
+		patch, err := d.Diff.MergePatch()
+		if null, ok := errors.AsType[*metadiff.NullError](err); ok {
+			return fmt.Errorf("%s: %w; use --format patch", d.LabelB, null)
+		} else if err != nil {
+			return err
+		}
+		c.w.Write(append(visible.JSON(patch), '\n'))
 	default:
-		writeChanges(w, c, d)
+		writeChanges(c, d)
 		if d.Equal && c.shown {
 			c.note("the metadata is equal")
 		}
 	}
-	if err == nil {
-		err = w.Flush()
-	}
-	if err == nil && !d.Equal {
-		err = errNo
-	}
-	return err
+	return outcome(false, !d.Equal)
 }
 
-// failedAs returns an error, and writes its document first if documents are wanted.
+// failedAs returns an error, and prints its document first if documents are wanted.
 func (c *console) failedAs(err error) error {
 	if c.json && !isA[*usageError](err) {
-		return errors.Join(err, writeError(c.Out, "", err))
-	}
-	return err
-}
-
-func writeMergePatch(w *bufio.Writer, d *ops.MetaDiff) error {
-	patch, err := d.Diff.MergePatch()
-	if null, ok := errors.AsType[*metadiff.NullError](err); ok {
-		return fmt.Errorf("%s: %w; use --format patch", d.LabelB, null)
-	}
-	if err == nil {
-		_, err = w.Write(append(visible.JSON(patch), '\n'))
+		c.document(documentOf("", err))
 	}
 	return err
 }
@@ -116,21 +102,21 @@ const longValue = 120
 
 // writeChanges writes the changes for a person: each path with its old and new value,
 // and at the end what the changes mean.
-func writeChanges(w *bufio.Writer, c *console, d *ops.MetaDiff) {
+func writeChanges(c *console, d *ops.MetaDiff) {
 	if d.Equal {
 		return
 	}
-	fmt.Fprintln(w, paint(c.outColor, bold, "--- "+visible.Text(d.LabelA)))
-	fmt.Fprintln(w, paint(c.outColor, bold, "+++ "+visible.Text(d.LabelB)))
+	w := c.w
+	c.diffHead(d.LabelA, d.LabelB, "")
 	for _, change := range d.Changes {
 		sign := map[metadiff.Op]string{metadiff.Add: "+", metadiff.Remove: "-", metadiff.Replace: "~"}[change.Op]
 		fmt.Fprintf(w, "%s %s\n", sign, paint(c.outColor, cyan, visible.Text(change.Path)))
 		from, to := metadiff.Excerpts(string(change.From), string(change.To), longValue)
 		if change.Op != metadiff.Add {
-			fmt.Fprintln(w, paint(c.outColor, red, "    - "+c.excerpt(from)))
+			c.diffLine(red, "    - ", from)
 		}
 		if change.Op != metadiff.Remove {
-			fmt.Fprintln(w, paint(c.outColor, green, "    + "+c.excerpt(to)))
+			c.diffLine(green, "    + ", to)
 		}
 	}
 	fmt.Fprintln(w)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/choose"
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/patch"
@@ -145,7 +143,7 @@ func isNo(err error) bool {
 
 // report prints what became of the chats, and returns the worst outcome. result, if it is not
 // nil, prints a chat's result on stdout; --json and --dry-run print their own.
-func (o *inPlaceFlags) report(c *console, results []*edit.Result, result func(r *edit.Result) error) error {
+func (o *inPlaceFlags) report(c *console, results []*edit.Result, result func(r *edit.Result)) error {
 	bumped := true // every one that was edited
 	var edited []string
 	how := saying{dryRun: o.Changes.DryRun, hints: editHints(), end: func() {
@@ -154,7 +152,7 @@ func (o *inPlaceFlags) report(c *console, results []*edit.Result, result func(r 
 		}
 	}}
 	of := func(r *edit.Result) (string, *ops.Result[edit.Document]) { return r.Doc.Path, &r.Result }
-	return sayAll(c, how, results, of, func(r *edit.Result) (err error) {
+	return sayAll(c, how, results, of, func(r *edit.Result) {
 		if r.Doc.DidWrite {
 			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
 		}
@@ -162,13 +160,12 @@ func (o *inPlaceFlags) report(c *console, results []*edit.Result, result func(r 
 		case c.json:
 		case o.Changes.DryRun:
 			o.show(c, r)
-		case result != nil:
-			err = result(r)
+		default:
+			result(r)
 		}
-		if err == nil && r.Doc.Unchanged {
+		if r.Doc.Unchanged {
 			c.note("%s: unchanged", r.Doc.Path)
 		}
-		return err
 	})
 }
 
@@ -187,11 +184,9 @@ type editSummary struct {
 
 // reportMany is report for a command that takes many chats. Those of which nothing was chosen are
 // counted only.
-func (o *inPlaceFlags) reportMany(c *console, results []*edit.Result, result func(r *edit.Result) error) error {
+func (o *inPlaceFlags) reportMany(c *console, results []*edit.Result, result func(r *edit.Result)) error {
 	sum := o.summary(len(results))
-	if err := failedAll(c, c.Out, o.walked.Errs); err != nil {
-		return err
-	}
+	failedAll(c, o.walked.Errs)
 	met := slices.DeleteFunc(results, func(r *edit.Result) bool {
 		return errors.Is(r.Err, edit.ErrPassedOver) || o.many && errors.Is(r.Err, choose.ErrNone)
 	})
@@ -208,9 +203,7 @@ func (o *inPlaceFlags) reportMany(c *console, results []*edit.Result, result fun
 	}
 	err := o.report(c, met, result)
 	if !c.work.interrupted {
-		if err := o.sum(c, &sum); err != nil {
-			return err
-		}
+		o.sum(c, &sum)
 	}
 	switch {
 	case err != nil:
@@ -229,14 +222,13 @@ func (o *inPlaceFlags) summary(chats int) editSummary {
 }
 
 // sum prints what many chats add up to.
-func (o *inPlaceFlags) sum(c *console, s *editSummary) (err error) {
+func (o *inPlaceFlags) sum(c *console, s *editSummary) {
 	if o.many && c.json {
-		err = jsondoc.Write(c.Out, *s, "")
+		c.document(*s)
 	}
-	if o.many && err == nil {
+	if o.many && c.printed() == nil {
 		c.note("%s", s.text())
 	}
-	return err
 }
 
 func (s *editSummary) text() string {
@@ -255,17 +247,14 @@ func (s *editSummary) text() string {
 
 // printIndexes prints the numbers of messages of a chat, one per line, after its path where there
 // are many chats.
-func (o *inPlaceFlags) printIndexes(c *console, r *edit.Result, list []int) error {
+func (o *inPlaceFlags) printIndexes(c *console, r *edit.Result, list []int) {
 	before := ""
 	if o.many {
 		before = c.path(r.Doc.Path) + "\t"
 	}
-	var b bytes.Buffer
 	for _, i := range list {
-		fmt.Fprintf(&b, "%s%d\n", before, i)
+		fmt.Fprintf(c.w, "%s%d\n", before, i)
 	}
-	_, err := c.Out.Write(b.Bytes())
-	return err
 }
 
 // show prints what a dry run would change, in the style of a diff.
@@ -273,23 +262,32 @@ func (o *inPlaceFlags) show(c *console, r *edit.Result) {
 	if len(r.Diffs) == 0 {
 		return
 	}
-	path := visible.Text(r.Doc.Path)
-	fmt.Fprintln(c.Out, paint(c.outColor, bold, "--- "+path))
-	fmt.Fprintln(c.Out, paint(c.outColor, bold, "+++ "+path+" (edited)"))
+	c.diffHead(r.Doc.Path, r.Doc.Path, " (edited)")
 	for _, d := range r.Diffs {
 		where := fmt.Sprintf("message %d", d.Index)
 		if d.Index < 0 {
 			where = "metadata"
 		}
-		fmt.Fprintln(c.Out, paint(c.outColor, cyan, "@@ "+where+" @@"))
+		fmt.Fprintln(c.w, paint(c.outColor, cyan, "@@ "+where+" @@"))
 		if d.Before != nil {
-			fmt.Fprintln(c.Out, paint(c.outColor, red, "-"+c.excerpt(string(d.Before))))
+			c.diffLine(red, "-", string(d.Before))
 		}
 		if d.After != nil {
-			fmt.Fprintln(c.Out, paint(c.outColor, green, "+"+c.excerpt(string(d.After))))
+			c.diffLine(green, "+", string(d.After))
 		}
 	}
 	if n := len(r.Doc.Changed) + len(r.Doc.Added) + len(r.Doc.Deleted) - len(r.Diffs); n > 0 {
-		fmt.Fprintf(c.Out, "%s and %s more\n", c.sign("…"), plural.S(n, "change"))
+		fmt.Fprintf(c.w, "%s and %s more\n", c.sign("…"), plural.S(n, "change"))
 	}
+}
+
+// diffHead prints the head of a diff of two files.
+func (c *console) diffHead(a, b, about string) {
+	fmt.Fprintln(c.w, paint(c.outColor, bold, "--- "+visible.Text(a)))
+	fmt.Fprintln(c.w, paint(c.outColor, bold, "+++ "+visible.Text(b)+about))
+}
+
+// diffLine prints one side of what differs.
+func (c *console) diffLine(color, sign, text string) {
+	fmt.Fprintln(c.w, paint(c.outColor, color, sign+c.excerpt(text)))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -15,7 +14,6 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
 	"stchat/internal/isolate"
-	"stchat/internal/jsondoc"
 	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"
 	"stchat/internal/message"
@@ -107,10 +105,10 @@ type errorDetail struct {
 	Column  *int   `json:"column"`
 }
 
-// writeError writes the document of an error; an empty path means the one that the
-// error itself names.
-func writeError(w io.Writer, path string, err error) error {
-	doc := errorDocument{Schema: 1, Error: errorDetail{Code: errorCode(err), Message: errorText(err)}}
+// documentOf returns the document of an error; an empty path means the one that the error
+// itself names.
+func documentOf(path string, err error) (doc errorDocument) {
+	doc = errorDocument{Schema: 1, Error: errorDetail{Code: errorCode(err), Message: errorText(err)}}
 	if line, ok := errors.AsType[*jsonl.LineError](err); ok {
 		doc.Error.Line, doc.Error.Column = &line.Damage.Line, &line.Damage.Column
 		if path == "" {
@@ -126,7 +124,7 @@ func writeError(w io.Writer, path string, err error) error {
 	if path != "" {
 		doc.Path = &path
 	}
-	return jsondoc.Write(w, doc, "")
+	return doc
 }
 
 // errorText returns the text of an error, with what can be done about it.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"os"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops/dataset"
 	"stchat/internal/ops/publish"
 	"stchat/internal/plural"
@@ -146,16 +144,12 @@ func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	}
 	var end func()
 	e.opt.Meter, end = c.meter("exporting", c.json || e.opt.Output == "")
-	e.w = bufio.NewWriterSize(c.Out, 64<<10)
-	if e.opt.Stdout = e.w; data {
+	if e.opt.Stdout = c.w; data {
 		err = e.data(ctx)
 	} else {
 		err = e.pages(ctx, format)
 	}
 	end()
-	if flushed := e.w.Flush(); err == nil {
-		err = flushed
-	}
 	if err != nil {
 		return forceHint(err)
 	}
@@ -166,7 +160,6 @@ func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 type exporting struct {
 	*exportOptions
 	*console
-	w         *bufio.Writer
 	anyFailed bool
 	none      bool // nothing was written
 }
@@ -174,15 +167,16 @@ type exporting struct {
 // fail says that a chat could not be exported.
 func (e *exporting) fail(path string, err error) error {
 	e.anyFailed = true
-	return e.failed(e.w, path, forceHint(err))
+	e.failed(path, forceHint(err))
+	return nil
 }
 
 // written says where a file was written.
-func (e *exporting) written(path *string) (err error) {
-	if path != nil && !e.json {
-		_, err = e.w.WriteString(e.path(*path) + "\n")
+func (e *exporting) written(path *string) error {
+	if path != nil {
+		e.made(*path)
 	}
-	return err
+	return nil
 }
 
 // pages writes chats for people to read.
@@ -194,7 +188,7 @@ func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 		case err != nil:
 			return e.fail(d.Path, err)
 		case e.json:
-			return jsondoc.Write(e.w, d, "")
+			return e.document(d)
 		case d.Messages == 0:
 			e.note("%s: no message was chosen, so nothing is written", label(d.Path))
 		}
@@ -204,11 +198,10 @@ func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 		}
 		return e.written(d.Output)
 	})
-	if err == nil {
-		err = e.written(sum.Index)
-	}
 	if err == nil && e.json && e.opt.Folder {
-		err = jsondoc.Write(e.w, sum, "")
+		return e.document(sum)
+	} else if err == nil {
+		return e.written(sum.Index)
 	}
 	return err
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/dataset"
 	"stchat/internal/plural"
@@ -56,7 +55,7 @@ func (e *exporting) data(ctx context.Context) error {
 			e.note("%s: its first %s are in another chat, too", label(d.Path), plural.S(d.Repeated, "message"))
 		}
 		if e.json {
-			return jsondoc.Write(e.w, d, "")
+			return e.document(d)
 		} else if opt.Folder {
 			return e.written(d.Output)
 		}

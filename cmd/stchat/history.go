@@ -1,19 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/pflag"
 
 	"stchat/internal/grid"
 	"stchat/internal/history"
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops/keep"
 	"stchat/internal/plural"
 	"stchat/internal/visible"
@@ -118,32 +115,31 @@ func (o *historyOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 		return beginsOne(err)
 	}
 	if c.json {
-		err = jsondoc.Write(c.Out, d, "")
+		c.document(d)
 	} else {
-		err = o.print(c, d)
+		o.print(c, d)
 	}
-	if err == nil && len(d.Problems) > 0 {
-		err = errNo
+	if len(d.Problems) > 0 {
+		return errNo
 	}
-	if o.forget && !o.dryRun && err == nil {
+	if o.forget && !o.dryRun {
 		for _, chat := range args {
 			if _, stat := os.Stat(chat); stat == nil {
 				c.note("%s: the file is still there, and the next snapshot would take it again", chat)
 			}
 		}
 	}
-	if err == nil && d.Freed != nil {
+	if d.Freed != nil {
 		for _, other := range d.Others {
 			c.note("%s once had the same name, and stays", visible.Quote(other))
 		}
 	}
-	return err
+	return nil
 }
 
 // print prints a history as text.
-func (o *historyOptions) print(c *console, d *keep.History) error {
-	w := bufio.NewWriter(c.Out)
-	s := newScreen(c, w, 0)
+func (o *historyOptions) print(c *console, d *keep.History) {
+	s := newScreen(c, 0)
 	wrong := &grid.Table{Columns: []grid.Column{{Code: red}, {Name: true, Code: cyan}, {Text: true}}}
 	for _, p := range d.Problems {
 		cells := []string{string(p.Rule)}
@@ -155,7 +151,7 @@ func (o *historyOptions) print(c *console, d *keep.History) error {
 		}
 		cells = append(cells, visible.Text(p.Text))
 		if !c.shown {
-			fmt.Fprintln(w, strings.Join(cells, "\t"))
+			c.row(cells...)
 		} else if len(cells) < 3 {
 			cells = slices.Insert(cells, 1, "")
 		}
@@ -168,8 +164,12 @@ func (o *historyOptions) print(c *console, d *keep.History) error {
 		if d.Mended != nil {
 			c.note("%s stored again", plural.S(*d.Mended, "line"))
 		}
-		c.note("%s in %s checked, %s", plural.S(int(d.Versions), "version"), formatBytes(d.Bytes), found(len(d.Problems)))
-		return w.Flush()
+		found := "nothing is wrong"
+		if n := len(d.Problems); n > 0 {
+			found = plural.S(n, "problem")
+		}
+		c.note("%s in %s checked, %s", plural.S(int(d.Versions), "version"), formatBytes(d.Bytes), found)
+		return
 	}
 	if f := d.Freed; f != nil && !o.compact {
 		verb := "dropped"
@@ -190,13 +190,4 @@ func (o *historyOptions) print(c *console, d *keep.History) error {
 		{Cells: []string{"  on disk", formatBytes(d.Bytes)}},
 		{Cells: []string{"  word index", index}},
 	}})
-	return w.Flush()
-}
-
-// found returns the number of problems in words.
-func found(n int) string {
-	if n == 0 {
-		return "nothing is wrong"
-	}
-	return plural.S(n, "problem")
 }

@@ -13,7 +13,6 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/convert"
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/bring"
 	"stchat/internal/plural"
@@ -112,21 +111,21 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		}
 		return r.Doc.Source, &r.Result
 	}
-	return sayAll(c, how, results, of, func(r *bring.Result) error { return o.print(c, r) })
+	return sayAll(c, how, results, of, func(r *bring.Result) { o.print(c, r) })
 }
 
 // print prints the chats of a conversation; its own document is printed already.
-func (o *importOptions) print(c *console, r *bring.Result) (err error) {
-	docs := append([]bring.Document{r.Doc}, r.More...)
-	for i := range docs {
-		if c.json && i > 0 {
-			err = errors.Join(err, jsondoc.Write(c.Out, docs[i], ""))
+func (o *importOptions) print(c *console, r *bring.Result) {
+	c.made(r.Doc.Path)
+	for _, d := range r.More {
+		if c.json {
+			c.document(d)
 		}
-		err = errors.Join(err, c.made(docs[i].Path))
+		c.made(d.Path)
 	}
 	if r.Doc.Existed {
 		c.note("%s: imported before", r.Doc.Path)
-		return err
+		return
 	}
 	var about []string
 	for _, d := range r.Doc.Dropped {
@@ -138,5 +137,4 @@ func (o *importOptions) print(c *console, r *bring.Result) (err error) {
 	if r.Doc.Branches > 0 {
 		c.note("%s: %s of the conversation not imported; --branches imports them too", r.Doc.Path, plural.S(r.Doc.Branches, "other end"))
 	}
-	return err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/grid"
 	"stchat/internal/inspect"
-	"stchat/internal/jsondoc"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
@@ -87,7 +85,6 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 		return err
 	}
 	meter, end := c.meter("inspecting", c.json || o.messages)
-	w := bufio.NewWriter(c.Out)
 	opt := ops.InspectOptions{List: list, Stdin: c.In, Meter: meter}
 	failed := false
 	var reports []*inspect.Report
@@ -95,9 +92,9 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 		switch {
 		case err != nil:
 			failed = true
-			return c.failed(w, "", err)
+			c.failed("", err)
 		case c.json:
-			return jsondoc.Write(w, r, "")
+			return c.document(r)
 		default:
 			reports = append(reports, r)
 		}
@@ -105,18 +102,17 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 	}
 	shown := &grid.Table{} // of messages, for a person
 	if o.messages {
-		o.listMessages(c, w, &opt, shown)
+		o.listMessages(c, &opt, shown)
 	}
 	res, err := ops.Inspect(ctx, opt)
 	end()
 	if err == nil && !o.messages {
-		err = o.finish(c, w, res, reports, failed)
+		o.finish(c, res, reports, failed)
 	}
 	if len(shown.Rows) > 0 {
-		s := newScreen(c, w, 0)
-		s.table(shown)
+		c.table(shown)
 	}
-	if err = cmp.Or(err, w.Flush()); err != nil {
+	if err = cmp.Or(err, c.printed()); err != nil {
 		c.work.done, c.work.left = res.Done, res.Chats-res.Done
 		return err
 	}
@@ -128,24 +124,23 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 }
 
 // finish writes what comes after the last chat.
-func (o *inspectOptions) finish(c *console, w *bufio.Writer, res *ops.Inspected, reports []*inspect.Report, failed bool) error {
+func (o *inspectOptions) finish(c *console, res *ops.Inspected, reports []*inspect.Report, failed bool) {
 	switch {
 	case c.json && res.Several:
-		return jsondoc.Write(w, res.Summary, "")
+		c.document(res.Summary)
 	case c.json, len(reports) == 0 && failed:
 	case res.Several:
-		writeTable(w, c, inspect.Tree(reports), res.Summary)
+		writeTable(c, inspect.Tree(reports), res.Summary)
 	case len(reports) == 1:
-		writeCard(w, c, reports[0])
+		writeCard(c, reports[0])
 		for _, text := range reports[0].Warnings {
 			c.warn("%s: %s", label(reports[0].Path), text)
 		}
 	}
-	return nil
 }
 
 // listMessages makes the inspection list messages as they are read, or put them in a table for a person.
-func (o *inspectOptions) listMessages(c *console, w *bufio.Writer, opt *ops.InspectOptions, t *grid.Table) {
+func (o *inspectOptions) listMessages(c *console, opt *ops.InspectOptions, t *grid.Table) {
 	t.Columns = []grid.Column{
 		{Right: true},
 		{Title: "name", Name: true},
@@ -178,16 +173,16 @@ func (o *inspectOptions) listMessages(c *console, w *bufio.Writer, opt *ops.Insp
 	opt.Message = func(m *inspect.Message) error {
 		switch {
 		case c.json:
-			return jsondoc.Write(w, m, "")
+			return c.document(m)
 		case c.shown:
 			t.Rows = append(t.Rows, messageRow(c, m))
 		default:
 			if several {
-				fmt.Fprintf(w, "%s\t", visible.Text(path))
+				fmt.Fprintf(c.w, "%s\t", visible.Text(path))
 			}
-			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%d\n", m.Index, m.Role, textOr(m.Name), textOr(m.Date), swipeText(m), marks(m), visible.Text(firstLine(m)), m.Bytes)
+			fmt.Fprintf(c.w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%d\n", m.Index, m.Role, textOr(m.Name), textOr(m.Date), swipeText(m), marks(m), visible.Text(firstLine(m)), m.Bytes)
 		}
-		return w.Flush() // the reader of a pipe gets each row at once
+		return c.printed() // the reader of a pipe gets each row at once
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"math"
@@ -21,7 +20,6 @@ const shownLines = 12
 
 // card writes lines of a label and its cells.
 type card struct {
-	w      *bufio.Writer
 	c      *console
 	damage bool // the lines are about damage
 }
@@ -29,7 +27,7 @@ type card struct {
 // line writes one line; the cells must already be escaped for a terminal.
 func (k card) line(label string, cells ...string) {
 	if !k.c.shown {
-		fmt.Fprintf(k.w, "%s\t%s\n", label, strings.Join(cells, "\t"))
+		k.c.row(append([]string{label}, cells...)...)
 		return
 	}
 	const indent = 14
@@ -53,7 +51,7 @@ func (k card) line(label string, cells ...string) {
 		if k.damage {
 			line = paint(k.c.outColor, red, line)
 		}
-		fmt.Fprintf(k.w, "%s%s\n", paint(k.c.outColor, dim, visible.Pad(label, indent)), line)
+		fmt.Fprintf(k.c.w, "%s%s\n", paint(k.c.outColor, dim, visible.Pad(label, indent)), line)
 		label = ""
 	}
 }
@@ -85,14 +83,14 @@ func (k card) list(label string, n, total int, cells func(i int) []string) {
 }
 
 // writeCard writes all about one chat.
-func writeCard(w *bufio.Writer, c *console, r *inspect.Report) {
-	k := card{w: w, c: c}
+func writeCard(c *console, r *inspect.Report) {
+	k := card{c: c}
 	name := visible.Text(r.Name)
 	if r.Path == chat.Stdin {
 		name = "standard input"
 	}
 	if c.shown {
-		fmt.Fprintln(w, paint(c.outColor, bold, c.prose(name, 0)))
+		fmt.Fprintln(c.w, paint(c.outColor, bold, c.prose(name, 0)))
 	} else {
 		k.line("chat", name)
 	}

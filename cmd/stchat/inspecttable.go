@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"path/filepath"
@@ -18,13 +17,14 @@ import (
 )
 
 // writeTable writes a row for each chat, a total, and what user folders hold.
-func writeTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspect.Summary) {
+func writeTable(c *console, rows []inspect.Row, sum inspect.Summary) {
 	if c.shown {
-		writeShownTable(w, c, rows, sum)
+		writeShownTable(c, rows, sum)
 		return
 	}
+	w := c.w
 	for _, r := range rows {
-		fmt.Fprintln(w, strings.Join(plainRow(r), "\t"))
+		c.row(plainRow(r)...)
 	}
 	// the same columns, with the number of chats in place of the depth
 	fmt.Fprintf(w, "total\t%d\t\t\t\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\t\t\t\t%d\n", sum.Chats, sum.Messages, sum.User, sum.Character, sum.System,
@@ -61,8 +61,8 @@ func plainRow(row inspect.Row) []string {
 
 // writeShownTable writes the table for a person: chats below their folder, checkpoints
 // and branches indented below their parent.
-func writeShownTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspect.Summary) {
-	s := newScreen(c, w, 0)
+func writeShownTable(c *console, rows []inspect.Row, sum inspect.Summary) {
+	s := newScreen(c, 0)
 	t := &grid.Table{Columns: []grid.Column{
 		{Title: "chat", Name: true},
 		{Title: "messages", Right: true, Code: green},
@@ -92,24 +92,24 @@ func writeShownTable(w *bufio.Writer, c *console, rows []inspect.Row, sum inspec
 	if sum.Chats > 0 {
 		s.table(t)
 	} else {
-		fmt.Fprintln(w, "no chat here")
+		fmt.Fprintln(c.w, "no chat here")
 	}
 	if sum.Lorebooks == nil {
 		return
 	}
-	fmt.Fprintln(w, "\n"+c.prose(strings.Join([]string{
+	fmt.Fprintln(c.w, "\n"+c.prose(strings.Join([]string{
 		plural.S(sum.Characters, "character"), plural.S(*sum.Groups, "group"), plural.S(sum.Chats, "chat"), plural.S(sum.Messages, "message"), formatBytes(sum.Bytes),
 	}, ", "), 0))
-	writeBooks(w, c, "used by a chat", sum.Lorebooks.Used)
-	writeBooks(w, c, "not used by any chat", sum.Lorebooks.Unused)
+	writeBooks(c, "used by a chat", sum.Lorebooks.Used)
+	writeBooks(c, "not used by any chat", sum.Lorebooks.Unused)
 }
 
-func writeBooks(w *bufio.Writer, c *console, what string, books []string) {
+func writeBooks(c *console, what string, books []string) {
 	text := fmt.Sprintf("%s %s", plural.S(len(books), "lorebook"), what)
 	if len(books) > 0 {
 		text += ": " + strings.Join(keyList(books, true), ", ")
 	}
-	fmt.Fprintln(w, c.prose(text, 0))
+	fmt.Fprintln(c.w, c.prose(text, 0))
 }
 
 // byGroup puts the chats below each title together, with their checkpoints and branches.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -16,7 +14,6 @@ import (
 
 	"stchat/internal/grid"
 	"stchat/internal/history"
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops/keep"
 	"stchat/internal/sendate"
 	"stchat/internal/visible"
@@ -172,7 +169,7 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 	if note != "" {
 		c.note("%s", note)
 	}
-	err = cmp.Or(err, t.end())
+	t.end()
 	unknown := "; --backups also looks in SillyTavern's own"
 	if o.backups {
 		unknown = inLost
@@ -211,7 +208,8 @@ func (o *logOptions) folder(ctx context.Context, c *console, folder string, whic
 		t.Columns = []grid.Column{{Title: "found"}, {Title: "rev", Right: true}, {Title: "changes"}, {Title: "file", Name: true, Code: cyan}}
 		err = keep.FolderLog(ctx, opt, from, o.limit, t.ran)
 	}
-	return beginsOne(cmp.Or(err, t.end()))
+	t.end()
+	return beginsOne(err)
 }
 
 // beginsOne adds to the error that there is no history how to begin one.
@@ -243,28 +241,27 @@ func absolute(path string) string {
 // logTable is what log lists: rows of a table for a person, which is printed at the end, or lines
 // for a pipe.
 type logTable struct {
-	*screen
+	screen
 	grid.Table
+	c    *console
 	rows bool
-	json bool
 }
 
 func newLogTable(c *console) *logTable {
-	s := newScreen(c, bufio.NewWriter(c.Out), 0)
-	return &logTable{screen: &s, rows: c.shown && !c.json, json: c.json}
+	return &logTable{screen: newScreen(c, 0), c: c, rows: c.shown && !c.json}
 }
 
 // put prints a document, if there is one, or else a row.
 func (t *logTable) put(doc any, row grid.Row) error {
-	if t.json && doc != nil {
-		return jsondoc.Write(t.w, doc, "")
-	}
-	if t.rows {
+	switch {
+	case t.c.json && doc != nil:
+		return t.c.document(doc)
+	case t.rows:
 		t.Rows = append(t.Rows, row)
-		return nil
+	default:
+		t.c.row(row.Cells...)
 	}
-	_, err := fmt.Fprintln(t.w, strings.Join(row.Cells, "\t"))
-	return err
+	return nil
 }
 
 // head begins a part of the list.
@@ -272,17 +269,16 @@ func (t *logTable) head(text, about string) {
 	switch {
 	case t.rows:
 		t.Rows = append(t.Rows, grid.Row{Heading: text, About: about})
-	case !t.json:
+	case !t.c.json:
 		fmt.Fprintln(t.w, "# "+text)
 	}
 }
 
 // end prints the table, if anything is in it.
-func (t *logTable) end() error {
+func (t *logTable) end() {
 	if len(t.Rows) > 0 {
 		t.table(&t.Table)
 	}
-	return t.w.Flush()
 }
 
 // gone returns the row of a chat that is gone.
@@ -318,8 +314,8 @@ func (t *logTable) kept(k *keep.Kept) grid.Row {
 func (t *logTable) ran(r keep.Ran) (err error) {
 	run, note := strconv.FormatInt(r.Run, 10), visible.Text(r.Note)
 	switch {
-	case t.json:
-		return jsondoc.Write(t.w, r, "")
+	case t.c.json:
+		return t.c.document(r)
 	case t.rows:
 		t.head(run+"  "+localTime(r.At), note)
 	case len(r.Changes) == 0:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +18,6 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/grid"
-	"stchat/internal/jsondoc"
 	"stchat/internal/names"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"
@@ -169,9 +167,7 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 	if o.restore {
 		return o.bringBack(ctx, c, res, named, len(named)+len(opt.Names) > 0, keep.RestoreOptions{Changes: changes, NewUUID: uuid.NewString})
 	}
-	if err := o.write(c, res); err != nil {
-		return err
-	}
+	o.write(c, res)
 	return outcome(len(res.Errs) > 0, len(res.Chats) > 0)
 }
 
@@ -183,8 +179,8 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 		return chat.To == "" || chat.LiveMessages != nil && !named[userdir.RealPath(chat.To)]
 	})
 	left := len(all) - len(res.Chats)
-	if err := o.write(c, res); err != nil {
-		return err
+	if o.write(c, res); c.printed() != nil {
+		return c.printed()
 	}
 	if left > 0 && !c.json {
 		c.note("%s more that lost something: name a chat to bring back what it has lost", plural.S(left, "chat"))
@@ -247,39 +243,26 @@ func (o *lostOptions) restores(c *console, chat *keep.LostChat) string {
 	return strings.Join(append(words, visible.Args(absolute(chat.To))), " ")
 }
 
-func (o *lostOptions) write(c *console, res *keep.LostResult) error {
-	w := bufio.NewWriter(c.Out)
-	switch {
+func (o *lostOptions) write(c *console, res *keep.LostResult) {
+	for _, chat := range res.Chats {
+		if c.json {
+			c.document(chat)
+		} else if !c.shown {
+			c.row(plainLost(chat)...)
+		}
+	}
+	if c.shown && !c.json {
+		writeLost(c, res)
+	}
+	failedAll(c, res.Errs)
+	switch sum := res.Summary; {
 	case c.json:
-		for _, chat := range res.Chats {
-			if err := jsondoc.Write(w, chat, ""); err != nil {
-				return err
-			}
-		}
-	case c.shown:
-		writeLost(w, c, res)
-	default:
-		for _, chat := range res.Chats {
-			fmt.Fprintln(w, strings.Join(plainLost(chat), "\t"))
-		}
-	}
-	if err := failedAll(c, w, res.Errs); err != nil {
-		return err
-	}
-	if c.json {
-		if err := jsondoc.Write(w, res.Summary, ""); err != nil {
-			return err
-		}
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if sum := res.Summary; !c.json && sum.Chats > 0 {
+		c.document(sum)
+	case sum.Chats > 0:
 		c.note("%s, %s only in older versions; compared with %s", plural.S(sum.Chats, "chat"), plural.S(sum.Lost, "message"), sourcesText(sum.Sources))
-	} else if !c.json && sum.Unreadable == 0 {
+	case sum.Unreadable == 0:
 		c.note("nothing is lost, compared with %s", sourcesText(sum.Sources))
 	}
-	return nil
 }
 
 // sourcesText names what the chats were compared with.
@@ -322,7 +305,7 @@ func plainLost(chat *keep.LostChat) []string {
 
 // writeLost lists the chats below their owners, with how many of each owner's places for
 // backups are taken.
-func writeLost(w *bufio.Writer, c *console, res *keep.LostResult) {
+func writeLost(c *console, res *keep.LostResult) {
 	var owners []string
 	byOwner := map[string][]*keep.LostChat{}
 	for _, chat := range res.Chats {
@@ -367,8 +350,7 @@ func writeLost(w *bufio.Writer, c *console, res *keep.LostResult) {
 		}
 	}
 	if len(t.Rows) > 0 {
-		s := newScreen(c, w, 0)
-		s.table(t)
+		c.table(t)
 	}
 }
 

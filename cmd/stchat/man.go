@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/choose"
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops/cut"
 )
 
@@ -406,7 +405,7 @@ func (versionOptions) run(_ context.Context, c *console, _ *pflag.FlagSet, _ []s
 func (c *console) version() error {
 	v := readVersion()
 	if c.json {
-		return jsondoc.Write(c.Out, v, "")
+		return c.document(v)
 	}
 	commit := "unknown"
 	if v.Commit != nil {
@@ -415,15 +414,13 @@ func (c *console) version() error {
 			commit += " (modified)"
 		}
 	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "stchat %s\ncommit  %s\ngo      %s %s\n", v.Version, commit, v.Go, v.Platform)
+	fmt.Fprintf(c.w, "stchat %s\ncommit  %s\ngo      %s %s\n", v.Version, commit, v.Go, v.Platform)
 	for i, f := range v.Formats {
 		head := "        "
 		if i == 0 {
 			head = "formats "
 		}
-		text.WriteString(head + f + "\n")
+		fmt.Fprintln(c.w, head+f)
 	}
-	_, err := fmt.Fprint(c.Out, text.String())
-	return err
+	return c.printed()
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -16,7 +14,6 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/grid"
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/merge"
 	"stchat/internal/plural"
@@ -169,16 +166,15 @@ func (o *mergeOptions) into(c *console, arg string) (string, error) {
 
 // report prints the rows of one FROM, and the summary.
 func (o *mergeOptions) report(c *console, opt *merge.Options, r *merge.Result) error {
-	how := saying{dryRun: o.opt.Changes.DryRun}
-	if err := say(c, how, opt.From, &r.Result); err != nil || r.Err != nil {
-		return err
+	say(c, saying{dryRun: o.opt.Changes.DryRun}, opt.From, &r.Result)
+	if r.Err != nil {
+		return nil
 	}
 	if c.json {
-		var errs []error
 		for _, row := range r.Rows {
-			errs = append(errs, jsondoc.Write(c.Out, row, ""))
+			c.document(row)
 		}
-		return errors.Join(append(errs, jsondoc.Write(c.Out, r.Doc, ""))...)
+		return c.document(r.Doc)
 	}
 	t := &mergeTable{c: c, root: opt.Into, all: o.verbose || !c.shown}
 	t.Columns = []grid.Column{{}, {Name: true}, {Wrap: true}}
@@ -189,22 +185,16 @@ func (o *mergeOptions) report(c *console, opt *merge.Options, r *merge.Result) e
 	}
 	var edited []string
 	for _, row := range r.Rows {
-		if err := t.row(row); err != nil {
-			return err
-		}
+		t.row(row)
 		if row.Sign == merge.Ahead || row.Sign == merge.Parted || row.Links > 0 {
 			edited = append(edited, row.Path)
 		}
 	}
 	if c.shown {
-		w := bufio.NewWriter(c.Out)
-		s := newScreen(c, w, 0)
-		s.table(&t.Table)
-		if err := w.Flush(); err != nil {
-			return err
-		}
+		c.table(&t.Table)
 	}
-	if err := t.end(&r.Doc); err != nil {
+	t.end(&r.Doc)
+	if err := c.printed(); err != nil {
 		return err
 	}
 	if len(edited) > 0 && !o.opt.Changes.DryRun {
@@ -226,32 +216,24 @@ func (t *mergeTable) shows(r *merge.Row) bool {
 	return t.all || r.Links > 0 || r.Sign != merge.Same && r.Sign != merge.Behind
 }
 
-func (t *mergeTable) row(r *merge.Row) error {
+func (t *mergeTable) row(r *merge.Row) {
 	if r.Err != nil {
 		t.c.fail(withHint(r.Err, editHints()))
 	}
 	for _, text := range r.Told {
 		t.c.note("%s: %s", r.Path, text)
 	}
-	if !t.shows(r) {
-		return nil
-	}
-	if !t.c.shown {
-		to, at := "", ""
-		if r.To != nil {
-			to = *r.To
-		}
-		if r.At != nil {
-			at = strconv.Itoa(*r.At)
-		}
-		_, err := fmt.Fprintln(t.c.Out, strings.Join([]string{string(r.Sign), r.Path, r.From, to, strconv.Itoa(r.Own), strconv.Itoa(r.OwnFrom), at}, "\t"))
-		return err
+	switch {
+	case !t.shows(r):
+		return
+	case !t.c.shown:
+		t.c.row(string(r.Sign), r.Path, r.From, deref(r.To), strconv.Itoa(r.Own), strconv.Itoa(r.OwnFrom), digits(r.At))
+		return
 	}
 	colour := map[merge.Sign]string{merge.New: green, merge.Ahead: green, merge.Parted: yellow, merge.Other: yellow, merge.Refused: red}[r.Sign]
 	t.Rows = append(t.Rows, grid.Row{
 		Cells: []string{string(r.Sign), visible.Text(t.short(r.Path)), visible.Text(mergeText(r))}, Codes: []string{colour},
 	})
-	return nil
 }
 
 // short returns a path as it is in INTO.
@@ -314,7 +296,7 @@ func mergeCount(r *merge.Row) string {
 }
 
 // end prints what was counted.
-func (t *mergeTable) end(s *merge.Summary) error {
+func (t *mergeTable) end(s *merge.Summary) {
 	done := "done"
 	if s.DryRun {
 		done = "to do"
@@ -323,10 +305,9 @@ func (t *mergeTable) end(s *merge.Summary) error {
 	if len(s.Left) > 0 {
 		text += "; not merged: " + strings.Join(s.Left, ", ")
 	}
-	if !t.c.shown {
+	if t.c.shown {
+		fmt.Fprintln(t.c.w, t.c.prose(text, 0))
+	} else {
 		t.c.note("%s", text)
-		return nil
 	}
-	_, err := fmt.Fprintln(t.c.Out, t.c.prose(text, 0))
-	return err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops/look"
 	"stchat/internal/patch"
 	"stchat/internal/prose"
@@ -84,15 +82,15 @@ func (o *messageCountOptions) run(ctx context.Context, c *console, _ *pflag.Flag
 			return ctx.Err()
 		case err != nil:
 			failed = true
-			err = c.failed(c.Out, path, err)
+			c.failed(path, err)
 		case c.json:
-			err = jsondoc.Write(c.Out, messageCount{1, path, read.Chosen}, "")
+			c.document(messageCount{1, path, read.Chosen})
 		case len(paths) > 1:
-			_, err = fmt.Fprintf(c.Out, "%d\t%s\n", read.Chosen, c.path(path))
+			fmt.Fprintf(c.w, "%d\t%s\n", read.Chosen, c.path(path))
 		default:
-			_, err = fmt.Fprintln(c.Out, read.Chosen)
+			fmt.Fprintln(c.w, read.Chosen)
 		}
-		if err != nil {
+		if err := c.printed(); err != nil {
 			return err
 		}
 	}
@@ -203,10 +201,9 @@ func (o *messageGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagS
 	case (o.format == "raw" || o.format == "fields") && (o.swipes || o.reasoning || o.display):
 		return usagef("--swipes, --reasoning and --display go with --format text or markdown")
 	}
-	w := bufio.NewWriterSize(c.Out, 64<<10)
-	p := &messagePrinter{console: c, w: w, o: o}
+	p := &messagePrinter{console: c, o: o}
 	if o.format == "read" && !c.json {
-		p.reader = newReader(c, w, o)
+		p.reader = newReader(c, o)
 	}
 	if len(paths) > 1 && len(o.fields) > 0 && !slices.Contains(o.fields, "path") {
 		o.fields = slices.Insert(o.fields, 0, "path")
@@ -233,13 +230,8 @@ func (o *messageGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagS
 				return err
 			}
 			failed = true
-			if err := c.failed(w, path, err); err != nil {
-				return err
-			}
+			c.failed(path, err)
 		}
-	}
-	if err := w.Flush(); err != nil {
-		return err
 	}
 	none := chosen == 0 && len(paths) > 0
 	if none && !failed && c.shown {
@@ -264,7 +256,6 @@ func fieldsOf(list []string) ([]field, error) {
 // messagePrinter prints messages one after the other.
 type messagePrinter struct {
 	*console
-	w      *bufio.Writer
 	o      *messageGetOptions
 	fields []field
 	title  string // of the chat, until its first message
@@ -281,7 +272,7 @@ type field struct {
 func (p *messagePrinter) print(m *look.Message) error {
 	switch {
 	case p.json:
-		return jsondoc.Write(p.w, m, "")
+		return p.document(m)
 	case p.o.format == "raw":
 		line := string(m.Stored)
 		if p.OutTTY {

@@ -82,7 +82,7 @@ func (o *messageAddOptions) run(ctx context.Context, c *console, fs *pflag.FlagS
 			return err
 		}
 	}
-	return o.report(c, edit.Add(ctx, opt), func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Added) })
+	return o.report(c, edit.Add(ctx, opt), func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Added) })
 }
 
 // read reads the messages to add into opt, or with --role the text of one.
@@ -195,5 +195,5 @@ func (o *messageApplyOptions) run(ctx context.Context, c *console, _ *pflag.Flag
 		}
 		results = edit.Apply(ctx, edit.BatchOptions{Options: common, Operations: list})
 	}
-	return o.report(c, results, func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Added) })
+	return o.report(c, results, func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Added) })
 }

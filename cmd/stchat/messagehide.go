@@ -52,7 +52,7 @@ func (o *messageHideOptions) run(ctx context.Context, c *console, _ *pflag.FlagS
 		return err
 	}
 	results := edit.Hide(ctx, edit.HideOptions{Options: common, Choice: choice, Hide: o.hide, All: o.all})
-	return o.reportMany(c, results, func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Changed) })
+	return o.reportMany(c, results, func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Changed) })
 }
 
 const messageDeleteDoc = `Delete messages. Whole lines are removed; the others keep every byte, except for
@@ -101,5 +101,5 @@ func (o *messageDeleteOptions) run(ctx context.Context, c *console, _ *pflag.Fla
 		return usagef("--save takes one CHAT, not %d", len(common.Chats))
 	}
 	results := edit.Delete(ctx, edit.DeleteOptions{Options: common, Choice: choice, ToolCalls: o.toolCalls, Save: o.save})
-	return o.reportMany(c, results, func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Deleted) })
+	return o.reportMany(c, results, func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Deleted) })
 }

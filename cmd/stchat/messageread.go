@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"slices"
@@ -27,8 +26,8 @@ type reader struct {
 	owner, name       string
 }
 
-func newReader(c *console, w *bufio.Writer, o *messageGetOptions) *reader {
-	return &reader{screen: newScreen(c, w, 76), swipes: o.swipes, reasoning: o.reasoning, ranges: o.chosenBy.Ranges}
+func newReader(c *console, o *messageGetOptions) *reader {
+	return &reader{screen: newScreen(c, 76), swipes: o.swipes, reasoning: o.reasoning, ranges: o.chosenBy.Ranges}
 }
 
 // print prints a message, and before the first of a chat its title.

@@ -82,7 +82,7 @@ func (o *messageSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagS
 	if o.as {
 		return o.asBranchFlags.run(ctx, c, &o.inPlaceFlags, common.Chats, choice, true, func(_ int, line []byte, _ *rawjson.Object) ([]byte, error) { return opt.Line(line) })
 	}
-	return o.reportMany(c, edit.Set(ctx, opt), func(r *edit.Result) error { return o.printIndexes(c, r, r.Doc.Changed) })
+	return o.reportMany(c, edit.Set(ctx, opt), func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Changed) })
 }
 
 // substitution parses RE=TEXT, split at the first = that no backslash escapes.
@@ -185,12 +185,10 @@ func (o *messageSwipeOptions) run(ctx context.Context, c *console, fs *pflag.Fla
 			return opt.Line(at+1, line, metadata)
 		})
 	}
-	return o.report(c, edit.Swipe(ctx, opt), func(r *edit.Result) error {
-		if r.Swipe == 0 {
-			return nil
+	return o.report(c, edit.Swipe(ctx, opt), func(r *edit.Result) {
+		if r.Swipe != 0 {
+			fmt.Fprintln(c.w, r.Swipe)
 		}
-		_, err := fmt.Fprintln(c.Out, r.Swipe)
-		return err
 	})
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
 	"stchat/internal/patch"
@@ -115,12 +114,11 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 			return ctx.Err()
 		case err != nil:
 			failed = true
-			err = c.failed(c.Out, path, err)
+			c.failed(path, err)
 		case one && m.Value(o.value) == nil:
 			absent = true
-			continue
 		case c.json, len(paths) > 1 && !one:
-			err = jsondoc.Write(c.Out, m, "")
+			c.document(m)
 		default:
 			value := m.Metadata
 			if one {
@@ -129,12 +127,12 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 				value = m.Values
 			}
 			if text, ok := indented(value, c.outColor); ok && c.shown && len(paths) == 1 {
-				_, err = fmt.Fprintln(c.Out, text)
-				break
+				fmt.Fprintln(c.w, text)
+			} else {
+				printValue(c, value)
 			}
-			err = printValue(c, value)
 		}
-		if err != nil {
+		if err := c.printed(); err != nil {
 			return err
 		}
 	}
@@ -143,7 +141,7 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 
 // printValue prints one JSON value on a line, a string without its quotes: in a pipe as it
 // is stored, on a terminal with hidden characters as escapes.
-func printValue(c *console, raw []byte) error {
+func printValue(c *console, raw []byte) {
 	text, ok := rawjson.Unquote(raw)
 	switch {
 	case ok:
@@ -152,7 +150,7 @@ func printValue(c *console, raw []byte) error {
 	default:
 		text = string(raw)
 	}
-	return c.line(text)
+	c.line(text)
 }
 
 // indented returns an object or a list as a person reads it, with the keys painted; ok is
@@ -236,10 +234,9 @@ func (o *metaSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if opt.Options, err = o.walk(ctx, c, args, "name a chat, a folder or your user folder, e.g. `stchat meta set chat.jsonl --set note_depth=4`"); err != nil {
 		return err
 	}
-	return o.reportMany(c, edit.SetMeta(ctx, opt), func(r *edit.Result) error {
-		if r.Doc.Unchanged {
-			return nil
+	return o.reportMany(c, edit.SetMeta(ctx, opt), func(r *edit.Result) {
+		if !r.Doc.Unchanged {
+			c.made(r.Doc.Path)
 		}
-		return c.made(r.Doc.Path)
 	})
 }

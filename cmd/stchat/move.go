@@ -85,7 +85,7 @@ func (o *moveFlags) report(c *console, results []*move.Result) error {
 			c.closeTabs(o.BumpIntegrity, done...)
 		}
 	}
-	return sayAll(c, how, results, of, func(r *move.Result) error {
+	return sayAll(c, how, results, of, func(r *move.Result) {
 		path := r.Doc.From
 		if r.Doc.To != nil {
 			path = *r.Doc.To
@@ -98,7 +98,7 @@ func (o *moveFlags) report(c *console, results []*move.Result) error {
 				done = append(done, e.Path)
 			}
 		}
-		return c.made(path)
+		c.made(path)
 	})
 }
 
@@ -117,12 +117,10 @@ func (o *moveFlags) run(ctx context.Context, c *console, _ *pflag.FlagSet, args 
 		return err
 	}
 	of := func(r *move.OpenResult) (string, *move.OpenResult) { return r.Doc.Path, r }
-	err = sayAll(c, o.how(), move.Open(ctx, opt, args), of, func(r *move.OpenResult) error {
-		err := c.made(r.Doc.Card)
-		if err == nil && !r.Doc.Changed {
+	err = sayAll(c, o.how(), move.Open(ctx, opt, args), of, func(r *move.OpenResult) {
+		if c.made(r.Doc.Card); !r.Doc.Changed {
 			c.note("%s: unchanged", r.Doc.Card)
 		}
-		return err
 	})
 	if err == nil && !o.Changes.DryRun {
 		c.note("reload SillyTavern: it keeps cards and groups in memory")

@@ -80,10 +80,10 @@ func TestPagerGivesWayToAQuestion(t *testing.T) {
 	}
 	seen := filepath.Join(t.TempDir(), "seen")
 	var out, errs bytes.Buffer
-	c := &console{env: env{
+	c := newConsole(env{
 		In: strings.NewReader("y\n"), InTTY: true, Out: &out, OutTTY: true, Err: &errs, ErrTTY: true,
 		Pager: "cat > '" + seen + "'", Paging: new(atomic.Bool), Getenv: func(string) string { return "" }, Now: time.Now,
-	}}
+	}, nil)
 	err := c.throughPager(pflag.NewFlagSet("", pflag.ContinueOnError), everything, func() error {
 		fmt.Fprintln(c.Out, "a list")
 		c.note("a note")

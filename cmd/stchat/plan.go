@@ -71,8 +71,9 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 		outside = outside || len(r.Doc.Unreachable) > 0
 		id = r.ID
 	}
-	s := newScreen(c, bufio.NewWriter(c.Err), 76)
-	s.color = c.errColor
+	_ = c.w.Flush() // the error stays
+	s := newScreen(c, 76)
+	s.w, s.color = bufio.NewWriter(c.Err), c.errColor
 	what := goes.text()
 	if len(chats) == 1 {
 		name := visible.Text(strings.TrimSuffix(filepath.Base(chats[0]), filepath.Ext(chats[0])))

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops/repair"
 	"stchat/internal/plural"
 	"stchat/internal/rules"
@@ -93,9 +90,9 @@ func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	if ended != nil && len(rep.Results) == 0 { // chats were only read
 		c.work.left = int(meter.State().Files)
 	}
-	failed, err := o.report(c, rep, ended != nil)
-	if o.write {
-		err = unprinted(err, "what was to be told there is done")
+	failed := o.report(c, rep, ended != nil)
+	if err = c.printed(); o.write {
+		err = c.unprinted("what was to be told there is done")
 	}
 	if err = errors.Join(ended, err); err != nil {
 		return err
@@ -105,20 +102,15 @@ func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 }
 
 // report prints what was, or would be, fixed, with notes and errors, and reports whether
-// anything failed. The error is that of printing.
-func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (failed bool, err error) {
-	note := func(printed error) {
-		if err == nil {
-			err = printed
-		}
-	}
+// anything failed.
+func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (failed bool) {
 	for _, e := range rep.Ended {
 		c.ended(e)
 	}
 	for _, e := range rep.Errs {
 		c.fail(e)
 		if c.json {
-			note(writeError(c.Out, e.Path, e))
+			c.document(documentOf(e.Path, e))
 		}
 	}
 	failed = len(rep.Errs) > 0
@@ -127,14 +119,12 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (fail
 	}
 	var sum repaired
 	for _, r := range rep.Results {
-		note(say(c, saying{}, r.Doc.Path, &r.Result))
+		say(c, saying{}, r.Doc.Path, &r.Result)
 		failed = failed || r.Err != nil
 		if r.Doc.Total == 0 {
 			continue
 		}
-		if err == nil {
-			note(o.print(c, r, sum.files == 0))
-		}
+		o.print(c, r, sum.files == 0)
 		sum.add(r)
 	}
 	if len(sum.chats) > 0 && o.write {
@@ -149,25 +139,23 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (fail
 	default:
 		c.note("%s in %s would be fixed; --write does it", plural.S(sum.changes, "thing"), plural.S(sum.files, "file"))
 	}
-	return failed, err
+	return failed
 }
 
 // print puts one result on stdout.
-func (o *repairOptions) print(c *console, r *repair.Result, first bool) error {
+func (o *repairOptions) print(c *console, r *repair.Result, first bool) {
 	if c.json {
-		return jsondoc.Write(c.Out, r.Doc, "")
+		c.document(r.Doc)
+		return
 	}
-	var b bytes.Buffer
 	if !first {
-		b.WriteByte('\n')
+		fmt.Fprintln(c.w)
 	}
 	if o.write {
-		writeRepaired(&b, c, r)
+		writeRepaired(c, r)
 	} else {
-		writeDiff(&b, c, r)
+		writeDiff(c, r)
 	}
-	_, err := c.Out.Write(b.Bytes())
-	return err
 }
 
 // repaired sums up what was, or would be, fixed.
@@ -185,17 +173,16 @@ func (s *repaired) add(r *repair.Result) {
 }
 
 // writeDiff writes what would be done to a file, in the style of a diff.
-func writeDiff(w io.Writer, c *console, r *repair.Result) {
-	path := visible.Text(r.Doc.Path)
-	fmt.Fprintln(w, paint(c.outColor, bold, "--- "+path))
-	fmt.Fprintln(w, paint(c.outColor, bold, "+++ "+path+" (repaired)"))
+func writeDiff(c *console, r *repair.Result) {
+	w := c.w
+	c.diffHead(r.Doc.Path, r.Doc.Path, " (repaired)")
 	for _, d := range r.Diffs {
 		fmt.Fprintf(w, "%s %s: %s\n", paint(c.outColor, cyan, "@@"+placeOfDiff(d)+" @@"), d.Rule, visible.Text(d.Change))
 		if d.Before != nil {
-			fmt.Fprintln(w, paint(c.outColor, red, "-"+c.excerpt(*d.Before)))
+			c.diffLine(red, "-", *d.Before)
 		}
 		if d.After != nil {
-			fmt.Fprintln(w, paint(c.outColor, green, "+"+c.excerpt(*d.After)))
+			c.diffLine(green, "+", *d.After)
 		}
 	}
 	if n := r.Doc.Total - len(r.Diffs); n > 0 {
@@ -222,7 +209,8 @@ func placeOfDiff(d repair.Diff) string {
 }
 
 // writeRepaired writes what was done to a file, rule by rule.
-func writeRepaired(w io.Writer, c *console, r *repair.Result) {
+func writeRepaired(c *console, r *repair.Result) {
+	w := c.w
 	fmt.Fprintln(w, paint(c.outColor, bold, visible.Text(r.Doc.Path)))
 	for _, n := range r.Doc.Counts {
 		fmt.Fprintf(w, "  fixed  %s: %s\n", n.Rule, plural.S(n.Count, "change"))

@@ -160,18 +160,17 @@ func reportRestored(c *console, dryRun bool, results []*keep.RestoreResult) erro
 		}
 	}}
 	of := func(r *keep.RestoreResult) (string, *keep.RestoreResult) { return r.Doc.Source, r }
-	return sayAll(c, how, results, of, func(r *keep.RestoreResult) (err error) {
+	return sayAll(c, how, results, of, func(r *keep.RestoreResult) {
 		if !c.json && !dryRun && r.Doc.Path != cut.Stdout {
 			path := r.Doc.Path
 			if c.OutTTY {
 				path = visible.Args(path)
 			}
-			_, err = fmt.Fprintln(c.Out, path)
+			fmt.Fprintln(c.w, path)
 		}
 		if r.Doc.InPlace && !dryRun && userdir.HasExtension(r.Doc.Path) {
 			inPlace = append(inPlace, r.Doc.Path)
 		}
-		return err
 	})
 }
 

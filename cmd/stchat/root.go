@@ -215,7 +215,13 @@ func (c *console) runVerb(v *verb, cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	return c.throughPager(cmd.Flags(), v.pages, func() error { return v.run(cmd.Context(), c, cmd.Flags(), args) })
+	return c.throughPager(cmd.Flags(), v.pages, func() error {
+		err := v.run(cmd.Context(), c, cmd.Flags(), args)
+		if printed := c.printed(); printed != nil && (err == nil || errors.Is(err, errNo) || errors.Is(err, errReported)) {
+			return printed
+		}
+		return err
+	})
 }
 
 // operands checks a command's arguments, with an error that says what they are instead of how
@@ -232,7 +238,7 @@ func (v verb) operands(cmd *cobra.Command, args []string) error {
 // run executes the program and returns its exit code. An error before any command's
 // RunE is called is wrong usage: Cobra itself does not distinguish.
 func run(ctx context.Context, e env, args []string) int {
-	c := &console{env: e, args: args}
+	c := newConsole(e, args)
 	root := newRoot(c)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)

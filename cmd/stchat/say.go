@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
-	"stchat/internal/jsondoc"
 	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops"
@@ -38,15 +36,15 @@ type saying struct {
 }
 
 // say prints all about a result but its document: the warnings, the notes, the steps, and
-// the error with its hint. source is what the result was made from. The error that it
-// returns is that of printing.
-func say[D any](c *console, how saying, source string, r *ops.Result[D]) error {
+// the error with its hint. source is what the result was made from.
+func say[D any](c *console, how saying, source string, r *ops.Result[D]) {
 	for _, e := range r.Ended {
 		c.ended(e)
 	}
 	c.warns(r.Warnings)
 	if r.Err != nil {
-		return c.failed(c.Out, source, withHint(r.Err, how.hints))
+		c.failed(source, withHint(r.Err, how.hints))
+		return
 	}
 	c.notes(r.Notes)
 	c.work.done++
@@ -62,27 +60,20 @@ func say[D any](c *console, how saying, source string, r *ops.Result[D]) error {
 		// with --quiet too: undo can take back less than before
 		c.errLine("", "", fmt.Sprintf("the record %s (%s) was dropped: what is kept for undo had grown too large; it held %s", d.ID, commandText(d.Command), formatBytes(d.Bytes)))
 	}
-	return nil
 }
 
 // sayAll prints several results in order, each without an error as a document if JSON is
 // wanted, and calls done for it. of returns what a result was made from, and the part that
 // all verbs have; a result may have a document of its own. The error is that of printing, while
 // what was done is told all the same on stderr, or else the worst outcome.
-func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source string, r *ops.Result[D]), done func(R) error) error {
+func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source string, r *ops.Result[D]), done func(R)) error {
 	if how.no == nil {
 		how.no = isNo
 	}
-	var printed error
 	failed, no := false, false
-	note := func(err error) {
-		if err != nil && printed == nil {
-			printed, c.Out = err, io.Discard
-		}
-	}
 	for _, one := range results {
 		source, r := of(one)
-		note(say(c, how, source, r))
+		say(c, how, source, r)
 		if r.Err != nil {
 			is := how.no(r.Err)
 			failed, no = failed || !is, no || is
@@ -93,15 +84,16 @@ func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source st
 			if own, ok := any(one).(interface{ Document() any }); ok {
 				doc = own.Document()
 			}
-			note(jsondoc.Write(c.Out, doc, ""))
+			c.document(doc)
 		}
-		note(done(one))
+		done(one)
 	}
-	if how.end != nil && (printed == nil || how.written != "") {
+	if how.end != nil && (c.printed() == nil || how.written != "") {
 		how.end()
 	}
+	printed := c.printed()
 	if how.written != "" {
-		printed = unprinted(printed, how.written)
+		printed = c.unprinted(how.written)
 	}
 	return cmp.Or(printed, outcome(failed, no))
 }

@@ -27,8 +27,8 @@ type screen struct {
 }
 
 // newScreen returns a screen whose measure is at most so many cells; 0: all there are.
-func newScreen(c *console, w *bufio.Writer, most int) screen {
-	s := screen{w: w, color: c.outColor, ascii: c.ascii(), width: c.Width, indent: 2}
+func newScreen(c *console, most int) screen {
+	s := screen{w: c.w, color: c.outColor, ascii: c.ascii(), width: c.Width, indent: 2}
 	if s.width == 0 {
 		s.width = unknownWidth
 	}
@@ -77,6 +77,12 @@ func (s *screen) fit(text string, beside int) string {
 
 func (s *screen) fitName(text string, beside int) string {
 	return visible.CutLeft(text, max(s.measure-beside, 1), s.sign("…"))
+}
+
+// table prints a table.
+func (c *console) table(t *grid.Table) {
+	s := newScreen(c, 0)
+	s.table(t)
 }
 
 // table prints a table.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -17,7 +16,6 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/grid"
-	"stchat/internal/jsondoc"
 	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops"
@@ -194,9 +192,8 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	opt.Read = c.shown && !c.json
 	var end func()
 	opt.Meter, end = c.meter("searching", c.json)
-	w := bufio.NewWriter(c.Out)
 	shown := false
-	p := &hitPrinter{screen: newScreen(c, w, 0), c: c, chats: map[string]bool{}}
+	p := &hitPrinter{screen: newScreen(c, 0), c: c, chats: map[string]bool{}}
 	var hits []*look.SearchHit
 	var first *look.SearchHit
 	opt.Each = func(hit *look.SearchHit) error {
@@ -206,9 +203,9 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		}
 		switch {
 		case c.json:
-			return jsondoc.Write(w, hit, "")
+			return c.document(hit)
 		case !c.shown:
-			fmt.Fprintln(w, strings.Join(plainHit(hit), "\t"))
+			c.row(fmt.Sprintf("%s:#%d", visible.Text(hit.Path), hit.Index), digits(hit.Rev), textOr(hit.Date), textOr(hit.Name), strconv.Itoa(hit.Places), visible.Text(hit.Snippet))
 		default:
 			const table = 1000 // without a limit there may be very many
 			if hits = append(hits, hit); len(hits) == table {
@@ -217,7 +214,7 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 			}
 			first = cmp.Or(first, hit)
 		}
-		_, err := w.Write(nil) // the error of what was written
+		_, err := c.w.Write(nil) // the error of what was written
 		return err
 	}
 	res, err := look.Search(ctx, opt)
@@ -232,18 +229,14 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	}
 	if err != nil {
 		c.work.count(opt.Meter)
-		return cmp.Or(w.Flush(), err)
+		return cmp.Or(c.printed(), err)
 	}
 	p.all(hits)
-	if err := failedAll(c, w, res.Errs); err != nil {
-		return err
-	}
+	failedAll(c, res.Errs)
 	if first != nil {
-		err = p.end(ctx, first)
-	} else {
-		err = w.Flush()
+		p.end(ctx, first)
 	}
-	if err != nil {
+	if err := c.printed(); err != nil {
 		return err
 	}
 	if res.Damaged {
@@ -287,15 +280,6 @@ func (o *searchOptions) longer(ctx context.Context, opt look.SearchOptions) stri
 		return ""
 	}
 	return "; " + visible.Quote(text) + " finds beginnings"
-}
-
-// plainHit returns the cells of a text's row for a pipe.
-func plainHit(h *look.SearchHit) []string {
-	rev := ""
-	if h.Rev != nil {
-		rev = strconv.Itoa(*h.Rev)
-	}
-	return []string{fmt.Sprintf("%s:#%d", visible.Text(h.Path), h.Index), rev, visible.Text(deref(h.Date)), visible.Text(deref(h.Name)), strconv.Itoa(h.Places), visible.Text(h.Snippet)}
 }
 
 // hitPrinter prints texts for a person, below their owner and their chat.
@@ -415,10 +399,10 @@ func hitOwner(h *look.SearchHit) string {
 
 // end says how much was found, and for the first text how to read on where it stands and how to go
 // another way from there.
-func (p *hitPrinter) end(ctx context.Context, first *look.SearchHit) error {
+func (p *hitPrinter) end(ctx context.Context, first *look.SearchHit) {
 	p.line(dim, plural.S(p.texts, "text")+" in "+plural.S(len(p.chats), "chat"))
-	if err := p.w.Flush(); err != nil || !p.c.ErrTTY || p.c.quiet || first.Rev != nil {
-		return err
+	if p.c.printed() != nil || !p.c.ErrTTY || p.c.quiet || first.Rev != nil {
+		return
 	}
 	last := first.Index
 	choice := choose.Choice{Ranges: []choose.Range{{From: last, To: last + 2}}}
@@ -430,7 +414,6 @@ func (p *hitPrinter) end(ctx context.Context, first *look.SearchHit) error {
 	path := visible.Args(first.Path)
 	fmt.Fprintf(p.c.Err, "  %s   stchat message get %s -a %d..%d\n", paint(p.c.errColor, dim, "read on"), path, max(first.Index-2, 0), last)
 	fmt.Fprintf(p.c.Err, "  %s    stchat branch %s --at %d\n", paint(p.c.errColor, dim, "branch"), path, first.Index)
-	return nil
 }
 
 // marked returns a hit's snippet with the found words marked.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,22 +89,19 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 // report prints what became of the chats.
 func (o *slimOptions) report(c *console, list []*edit.SlimResult) error {
 	sum := o.summary(len(list))
-	if err := failedAll(c, c.Out, o.walked.Errs); err != nil {
-		return err
-	}
+	failedAll(c, o.walked.Errs)
 	var freed int64
 	var edited []string
 	bumped := true
-	var printed error
 	how := saying{dryRun: o.Changes.DryRun, hints: editHints(), end: func() {
 		sum.Failed += len(list) - sum.Changed - sum.Unchanged
-		if printed = o.sum(c, &sum); len(edited) > 0 && printed == nil {
+		if o.sum(c, &sum); len(edited) > 0 && c.printed() == nil {
 			c.note("%s are free once 'stchat undo --prune' drops what is kept for undo", formatBytes(freed))
 			c.closeTabs(bumped, edited...)
 		}
 	}}
 	of := func(r *edit.SlimResult) (string, *ops.Result[edit.Document]) { return r.Doc.Path, &r.Result.Result }
-	err := sayAll(c, how, list, of, func(r *edit.SlimResult) error {
+	err := sayAll(c, how, list, of, func(r *edit.SlimResult) {
 		if r.Doc.Unchanged {
 			sum.Unchanged++
 			c.note("%s: unchanged", r.Doc.Path)
@@ -119,18 +115,18 @@ func (o *slimOptions) report(c *console, list []*edit.SlimResult) error {
 		if o.output == "" && r.Doc.DidWrite {
 			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
 		}
-		return o.print(c, r)
+		o.print(c, r)
 	})
-	if printed == nil && len(o.walked.Errs) > 0 && (err == nil || errors.Is(err, errNo)) {
+	if len(o.walked.Errs) > 0 && (err == nil || errors.Is(err, errNo)) {
 		err = errReported
 	}
-	return cmp.Or(printed, err)
+	return err
 }
 
 // print prints the result for one chat.
-func (o *slimOptions) print(c *console, r *edit.SlimResult) error {
+func (o *slimOptions) print(c *console, r *edit.SlimResult) {
 	if c.json || r.Doc.Unchanged {
-		return nil
+		return
 	}
 	path := r.Doc.Path
 	if o.output != "" {
@@ -142,6 +138,5 @@ func (o *slimOptions) print(c *console, r *edit.SlimResult) error {
 			parts = append(parts, fmt.Sprintf("%s of %s, %s", p.Part, plural.S(p.Messages, "message"), formatBytes(p.Bytes)))
 		}
 	}
-	_, err := fmt.Fprintf(c.Out, "%s\t%s → %s\t%s\n", c.path(path), formatBytes(r.Doc.BytesBefore), formatBytes(r.Doc.Bytes), strings.Join(parts, "; "))
-	return err
+	c.row(c.path(path), formatBytes(r.Doc.BytesBefore)+" → "+formatBytes(r.Doc.Bytes), strings.Join(parts, "; "))
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/jsondoc"
 	"stchat/internal/names"
 	"stchat/internal/ops/keep"
 	"stchat/internal/plural"
@@ -88,28 +86,29 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 		return usagef("--backups goes without --shard: to know whose backup one is takes all chats")
 	}
 	meter, end := c.meter("keeping", c.json)
-	w := bufio.NewWriter(c.Out)
-	few := &takenFiles{screen: newScreen(c, w, 0), of: map[string][]string{}, kinds: map[string]int{}}
+	few := &takenFiles{screen: newScreen(c, 0), of: map[string][]string{}, kinds: map[string]int{}}
 	opt := o.opt
 	opt.List, opt.Store, opt.Now, opt.Meter = list, o.of(c), c.Now(), meter
 	opt.Each = func(t keep.Taken) error {
-		if c.json {
-			return jsondoc.Write(w, t, "")
-		}
-		if c.shown && !o.verbose {
+		switch {
+		case c.json:
+			return c.document(t)
+		case c.shown && !o.verbose:
 			few.add(t)
-			return nil
+		case c.OutTTY:
+			fmt.Fprintf(c.w, "%s  rev %d, %s more\n", visible.Text(t.Path), t.Rev, formatBytes(t.Stored))
+		default:
+			fmt.Fprintf(c.w, "%s\t%d\t%d\n", t.Path, t.Rev, t.Stored)
 		}
-		_, err := fmt.Fprintln(w, takenLine(c, t))
-		return err
+		return nil
 	}
 	sum, err := keep.Snapshot(ctx, opt)
 	end()
 	if err == nil && c.json {
-		err = jsondoc.Write(w, sum, "")
+		c.document(sum)
 	}
 	few.print()
-	err = cmp.Or(err, w.Flush())
+	err = cmp.Or(err, c.printed())
 	for _, e := range sum.Errs {
 		c.fail(withHint(e, []hint{{keep.ErrLoose, "; name one with --store"}}))
 	}
@@ -209,14 +208,6 @@ func (f *takenFiles) sum(s *keep.Snapshotted) string {
 		text += fmt.Sprintf("; %d left out", s.LeftOut)
 	}
 	return text
-}
-
-// takenLine returns one new version as a line of text.
-func takenLine(c *console, t keep.Taken) string {
-	if !c.OutTTY {
-		return fmt.Sprintf("%s\t%d\t%d", t.Path, t.Rev, t.Stored)
-	}
-	return fmt.Sprintf("%s  rev %d, %s more", visible.Text(t.Path), t.Rev, formatBytes(t.Stored))
 }
 
 // snapshotSum returns the sum as a line of text.

@@ -91,11 +91,11 @@ func (o *splitOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 		}
 		return opt.Chat, p.Result
 	}
-	return sayAll(c, how, parts, of, func(p *cut.Part) error {
+	return sayAll(c, how, parts, of, func(p *cut.Part) {
 		if p.Recap {
 			c.warn("%s: what Auto-Recap says of the messages before %d stays with the chat; to put it in as a message: stchat state get %s recap: --jq '.values[\"recap:\"].running.versions[-1].content' | stchat message add %s --at 0 --role narrator -",
 				p.Doc.Path, p.Doc.First, visible.Quote(opt.Chat), visible.Quote(p.Doc.Path))
 		}
-		return c.made(p.Doc.Path)
+		c.made(p.Doc.Path)
 	})
 }

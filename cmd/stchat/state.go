@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/grid"
-	"stchat/internal/jsondoc"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/state"
@@ -85,14 +83,13 @@ func (o *stateFlags) report(c *console, results []*state.Result) error {
 		}
 	}}
 	of := func(r *state.Result) (string, *ops.Result[state.Changed]) { return r.Doc.Path, &r.Result }
-	return sayAll(c, how, results, of, func(r *state.Result) error {
+	return sayAll(c, how, results, of, func(r *state.Result) {
 		if edited = edited || r.Doc.DidWrite; r.Doc.DidWrite && r.Chat {
 			chats = append(chats, r.Doc.Path)
 		}
 		if !r.Doc.Changed {
 			c.note("%s: unchanged", r.Doc.Path)
 		}
-		return nil
 	})
 }
 
@@ -129,11 +126,11 @@ func stateTable(titles ...string) *grid.Table {
 }
 
 // printStates prints the rows of a table, if there are any, in a pipe with nothing cut.
-func printStates(c *console, t *grid.Table) error {
+func printStates(c *console, t *grid.Table) {
 	if len(t.Rows) == 0 {
-		return nil
+		return
 	}
-	s := newScreen(c, bufio.NewWriter(c.Out), 0)
+	s := newScreen(c, 0)
 	if !c.shown {
 		s.width = math.MaxInt
 		for i := range t.Columns {
@@ -142,7 +139,6 @@ func printStates(c *console, t *grid.Table) error {
 	}
 	s.table(t)
 	t.Rows = nil
-	return s.w.Flush()
 }
 
 // countText returns a number, - if it is unknown.
@@ -199,26 +195,22 @@ func (o *stateListOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet
 				return ctx.Err()
 			}
 			failed = true
-			if err := c.failed(c.Out, path, stateUsage(err)); err != nil {
-				return err
-			}
+			c.failed(path, stateUsage(err))
 			continue
 		}
 		if c.json {
-			err = jsondoc.Write(c.Out, l, "")
+			c.document(l)
 		} else {
 			addStates(c, t, l, len(paths) > 1)
 		}
-		if err == nil && !c.shown {
-			err = printStates(c, t) // each has its own
+		if !c.shown {
+			printStates(c, t) // each has its own
 		}
-		if err != nil {
+		if err := c.printed(); err != nil {
 			return err
 		}
 	}
-	if err := printStates(c, t); err != nil {
-		return err
-	}
+	printStates(c, t)
 	return outcome(failed, false)
 }
 
@@ -228,7 +220,7 @@ func addStates(c *console, t *grid.Table, l *state.List, titled bool) {
 	case titled && c.shown && len(l.Namespaces) > 0:
 		t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(l.Path)})
 	case titled && !c.shown:
-		fmt.Fprintln(c.Out, l.Path)
+		fmt.Fprintln(c.w, l.Path)
 	}
 	if len(l.Namespaces) == 0 {
 		c.note("%s: no extension state", l.Path)
@@ -305,18 +297,15 @@ func (o *stateGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 	c.notes(v.Notes)
 	switch {
 	case c.json:
-		err = jsondoc.Write(c.Out, v, "")
+		c.document(v)
 	case len(namespaces) > 1:
-		err = c.line(strings.TrimSuffix(string(v.Values), "\n"))
+		c.line(strings.TrimSuffix(string(v.Values), "\n"))
 	case v.Only == nil:
-		err = c.line("null")
+		c.line("null")
 	default:
-		err = c.line(strings.TrimSuffix(string(v.Only), "\n"))
+		c.line(strings.TrimSuffix(string(v.Only), "\n"))
 	}
-	if err == nil && len(namespaces) == 1 && v.Only == nil {
-		err = errNo
-	}
-	return err
+	return outcome(false, len(namespaces) == 1 && v.Only == nil)
 }
 
 const stateLogDoc = `Print the history of a namespace: the commits of its floor log, with message,
@@ -358,7 +347,7 @@ func (o *stateLogOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 	}
 	c.notes(l.Notes)
 	if c.json {
-		return jsondoc.Write(c.Out, l, "")
+		return c.document(l)
 	}
 	if l.Namespace == state.Recap {
 		t := stateTable("#version", "date", "#scenes", "prev > new", "current", "scene")
@@ -368,7 +357,8 @@ func (o *stateLogOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 				map[bool]string{true: "current", false: "-"}[v.Current], map[bool]string{true: "there", false: "gone"}[v.Scene],
 			}})
 		}
-		return printStates(c, t)
+		printStates(c, t)
+		return nil
 	}
 	t := stateTable("#message", "#swipe", "counts", "#operations", "#bytes")
 	for _, m := range l.Commits {
@@ -378,7 +368,8 @@ func (o *stateLogOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 		}
 		t.Rows = append(t.Rows, grid.Row{Cells: []string{countText(m.Floor), countText(m.Swipe), counts, strconv.Itoa(m.Operations), strconv.Itoa(m.Bytes)}})
 	}
-	return printStates(c, t)
+	printStates(c, t)
+	return nil
 }
 
 func orDash(s string) string {
@@ -393,4 +384,12 @@ func deref(s *string) string {
 		return ""
 	}
 	return *s
+}
+
+// digits returns a number, "" if it is unknown.
+func digits[N int | int64](n *N) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -217,7 +217,7 @@ func (o *statePruneOptions) run(ctx context.Context, c *console, _ *pflag.FlagSe
 		for _, r := range results {
 			for _, gone := range r.Doc.Removed {
 				if r.Err == nil {
-					fmt.Fprintf(c.Out, "%s\t%d\t%s\n", c.path(r.Doc.Path), gone.Count, gone.What)
+					c.row(c.path(r.Doc.Path), strconv.Itoa(gone.Count), gone.What)
 				}
 			}
 		}

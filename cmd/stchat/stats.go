@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/grid"
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/ops/publish"
@@ -106,28 +104,20 @@ func (o *statsOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 	for _, d := range s.Damage {
 		c.leftOut(d.Path, d.Damage, true)
 	}
-	w := bufio.NewWriter(c.Out)
-	if err := failedAll(c, w, s.Errs); err != nil {
-		return err
-	}
-	if err := o.print(ctx, c, w, s); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
+	failedAll(c, s.Errs)
+	if err := o.print(ctx, c, s); err != nil {
 		return err
 	}
 	return outcome(len(s.Errs) > 0, s.Messages == 0)
 }
 
-func (o *statsOptions) print(ctx context.Context, c *console, w *bufio.Writer, s *look.Statistics) error {
+func (o *statsOptions) print(ctx context.Context, c *console, s *look.Statistics) error {
 	switch {
 	case c.json:
 		for _, t := range s.Rows {
-			if err := jsondoc.Write(w, t, ""); err != nil {
-				return err
-			}
+			c.document(t)
 		}
-		return jsondoc.Write(w, s, "")
+		return c.document(s)
 	case o.output != "":
 		var changes changeset.Options
 		err := c.changes(&changes)
@@ -137,18 +127,16 @@ func (o *statsOptions) print(ctx context.Context, c *console, w *bufio.Writer, s
 		if err := ops.WriteOutput(ctx, ops.Output{Path: o.output, Force: o.force, Own: publish.IsPage, Changes: changes}, func(w io.Writer) error { return publish.Stats(w, s) }).Err; err != nil {
 			return forceHint(err)
 		}
-		_, err = fmt.Fprintln(w, c.path(o.output))
-		return err
+		c.made(o.output)
+		return nil
 	case !c.shown:
 		for _, t := range s.Rows {
-			fmt.Fprintln(w, strings.Join([]string{
-				escaped(t.Key), strconv.Itoa(t.Chats), strconv.Itoa(t.Messages), strconv.Itoa(t.Words), strconv.Itoa(t.UserWords),
-				strconv.Itoa(t.Swipes), textOr(t.FirstDate), textOr(t.LastDate),
-			}, "\t"))
+			c.row(escaped(t.Key), strconv.Itoa(t.Chats), strconv.Itoa(t.Messages), strconv.Itoa(t.Words), strconv.Itoa(t.UserWords),
+				strconv.Itoa(t.Swipes), textOr(t.FirstDate), textOr(t.LastDate))
 		}
 		return nil
 	}
-	p := &statsPrinter{newScreen(c, w, 0), s}
+	p := &statsPrinter{newScreen(c, 0), s}
 	if s.Messages == 0 {
 		c.note("no message was counted")
 		return nil

@@ -177,7 +177,7 @@ func (o *treeOptions) write(ctx context.Context, c *console, res *look.TreeResul
 		}
 	}
 	if o.output == "" {
-		return o.draw(c, c.Out, res)
+		return o.draw(c, c.w, res)
 	}
 	var opt changeset.Options
 	err := c.changes(&opt)
@@ -191,8 +191,8 @@ func (o *treeOptions) write(ctx context.Context, c *console, res *look.TreeResul
 	if outcome.Err != nil {
 		return forceHint(outcome.Err)
 	}
-	_, err = fmt.Fprintln(c.Out, c.path(o.output))
-	return err
+	fmt.Fprintln(c.w, c.path(o.output))
+	return nil
 }
 
 // forceHint adds what helps where a file is in the way.
@@ -250,17 +250,22 @@ func (o *treeOptions) draw(c *console, w io.Writer, res *look.TreeResult) error 
 
 // writeTreeJSON writes a document for each chat, those of errors, and the summary.
 func writeTreeJSON(c *console, w io.Writer, res *look.TreeResult) error {
+	var docs []any
 	for _, o := range res.Tree.Owners {
 		for _, chat := range o.Chats {
-			if err := jsondoc.Write(w, chat, ""); err != nil {
-				return err
-			}
+			docs = append(docs, chat)
 		}
 	}
-	if err := failedAll(c, w, res.Errs); err != nil {
-		return err
+	for _, err := range res.Errs {
+		c.counted(err)
+		docs = append(docs, documentOf("", err))
 	}
-	return jsondoc.Write(w, res.Tree.Summary, "")
+	for _, doc := range append(docs, res.Tree.Summary) {
+		if err := jsondoc.Write(w, doc, ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // isUTF8 reports whether the terminal shows more than ASCII, according to the locale.

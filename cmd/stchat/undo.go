@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/changeset"
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops/past"
 	"stchat/internal/userdir"
 	"stchat/internal/visible"
@@ -159,14 +157,12 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 	if since, ok := errors.AsType[*changeset.SinceError](r.Err); ok {
 		r.Err = &hinted{since, "; --force leaves these files as they are and takes the rest back"}
 	}
-	err = say(c, saying{hints: hints}, "", r)
+	say(c, saying{hints: hints}, "", r)
 	switch {
-	case err != nil:
-		return err
 	case r.Err != nil:
 		return errReported
 	case c.json:
-		return jsondoc.Write(c.Out, r.Doc, "")
+		return c.document(r.Doc)
 	}
 	if len(r.Doc.Aside) == 0 {
 		lines := undone(c, r)
@@ -174,17 +170,15 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 			lines = lines[:1]
 		}
 		for _, line := range lines {
-			if err := c.line(line); err != nil {
-				return err
-			}
+			c.line(line)
 		}
 		if c.shown && !o.verbose {
-			s := newScreen(c, bufio.NewWriter(c.Out), 0)
+			s := newScreen(c, 0)
 			s.plan(undonePlan(r), o.changes.DryRun)
-			if err := s.w.Flush(); err != nil {
-				return err
-			}
 		}
+	}
+	if err := c.printed(); err != nil {
+		return err
 	}
 	if r.Doc.Redo != nil {
 		c.note("if one of these chats or groups is open in SillyTavern, reload it now: its next save would undo this")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/grid"
-	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/past"
 	"stchat/internal/plural"
@@ -68,22 +66,16 @@ func printRecords(c *console, root string, now time.Time) error {
 	switch {
 	case c.json || !c.shown:
 	case len(list) > 0:
-		err = printTable(c, root, list, now)
+		printTable(c, root, list, now)
 	default:
 		c.note("%s: nothing is recorded here", c.path(root))
 	}
 	for _, rec := range list {
-		switch {
-		case err != nil:
-			return err
-		case c.json:
-			err = jsondoc.Write(c.Out, rec, "")
-		case !c.shown:
-			err = c.line(strings.Join(recordRow(root, rec), "\t"))
+		if c.json {
+			c.document(rec)
+		} else if !c.shown {
+			c.line(strings.Join(recordRow(root, rec), "\t"))
 		}
-	}
-	if err != nil {
-		return err
 	}
 	for _, err := range errs {
 		c.fail(err)
@@ -102,8 +94,7 @@ func recordRow(root string, rec past.Listed) []string {
 }
 
 // printTable prints the records for a person. Commands are cut to the width of the terminal.
-func printTable(c *console, root string, list []past.Listed, now time.Time) error {
-	s := newScreen(c, bufio.NewWriter(c.Out), 0)
+func printTable(c *console, root string, list []past.Listed, now time.Time) {
 	t := &grid.Table{Columns: []grid.Column{
 		{Title: "ID"},
 		{Title: "time", Code: dim, Optional: true},
@@ -121,8 +112,7 @@ func printTable(c *console, root string, list []past.Listed, now time.Time) erro
 			rec.ID, rec.At.Local().Format(minute), ageText(now.Sub(rec.At)), command, strconv.Itoa(rec.Files), formatBytes(rec.Bytes),
 		}})
 	}
-	s.table(t)
-	return s.w.Flush()
+	c.table(t)
 }
 
 // relativeTo returns a recorded command with the paths in a folder relative to it.
@@ -163,9 +153,7 @@ func runPrune(ctx context.Context, c *console, opt past.PruneOptions) error {
 	for _, rec := range list {
 		freed += rec.Bytes
 		if c.json {
-			if err := jsondoc.Write(c.Out, rec, ""); err != nil {
-				return err
-			}
+			c.document(rec)
 		}
 	}
 	verb := "dropped, which frees"
