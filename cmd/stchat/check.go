@@ -18,7 +18,11 @@ import (
 	"stchat/internal/safefile"
 )
 
-const checkDoc = `Find problems in chats, and explain what SillyTavern or an extension does
+func newCheck() verb {
+	o := &checkOptions{}
+	return verb{
+		use: "check [PATH...]", short: "Find problems in chats and explain the fix",
+		doc: `Find problems in chats, and explain what SillyTavern or an extension does
 because of them and how to fix them. Nothing is written.
 
 PATH is a chat, a folder (every *.jsonl below it), a SillyTavern user folder,
@@ -47,13 +51,7 @@ Settings are read from .stchatrc in the working folder, else at the top of the
 git work tree: an argument a line, # begins a comment. It may have --select,
 --ignore, --severity, --report, --baseline, --skip-other, --format, and paths
 below it. Flags of the command line win, lists add up, paths replace the file's.
-`
-
-func newCheck() verb {
-	o := &checkOptions{}
-	return verb{
-		use: "check [PATH...]", short: "Find problems in chats and explain the fix",
-		doc: checkDoc, no: "a finding reaches --severity",
+`, no: "a finding reaches --severity",
 		example: `  stchat check SillyTavern/data/default-user
   stchat check "chats/Mira/Harbour.jsonl" --severity warning
   stchat check chats --select torn-tail --select invalid-json

@@ -12,7 +12,16 @@ import (
 	"stchat/internal/ops/book"
 )
 
-const cloneLorebookDoc = `Copy a lorebook under a new name, in the same folder. SOURCE is a lorebook
+// cloneLorebookOptions are the flags of clone-lorebook.
+type cloneLorebookOptions struct {
+	listFlags
+	opt book.Options
+}
+
+func newCloneLorebook() verb {
+	return verb{
+		use: "clone-lorebook SOURCE...", short: "Copy a lorebook and point chats at the copy",
+		doc: `Copy a lorebook under a new name, in the same folder. SOURCE is a lorebook
 (worlds/NAME.json), or a chat, which stands for its lorebook
 (chat_metadata.world_info). SillyTavern copies only the lorebook's name into a
 checkpoint or branch, so that all of them write into one book; with a clone, a
@@ -35,18 +44,7 @@ line of the chat does. With several SOURCEs, each chat gets the clone of the
 SOURCE that it is, or whose lorebook it names.
 
 Prints the path of each clone, one per line.
-`
-
-// cloneLorebookOptions are the flags of clone-lorebook.
-type cloneLorebookOptions struct {
-	listFlags
-	opt book.Options
-}
-
-func newCloneLorebook() verb {
-	return verb{
-		use: "clone-lorebook SOURCE...", short: "Copy a lorebook and point chats at the copy",
-		doc: cloneLorebookDoc,
+`,
 		example: `  stchat clone-lorebook "worlds/Harbour.json" --name "Harbour, spring"
   stchat clone-lorebook chats/Mira/branch.jsonl --rebind chats/Mira/branch.jsonl
   stchat clone-lorebook chats/Mira/*.jsonl --internal reset --drop "draft*"

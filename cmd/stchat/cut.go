@@ -19,7 +19,10 @@ import (
 	"stchat/internal/userdir"
 )
 
-const checkpointDoc = `Write a new chat beside each CHAT with its messages 0 to N inclusive, as
+func newCheckpoint() verb {
+	return verb{
+		use: "checkpoint CHAT...", short: "Copy a chat up to a message",
+		doc: `Write a new chat beside each CHAT with its messages 0 to N inclusive, as
 SillyTavern's "Create checkpoint" does. The messages are copied byte for byte;
 in the header only the metadata changes: main_chat names the source, integrity
 is a new slug, and the flags below can change more.
@@ -33,12 +36,7 @@ The new file appears whole or not at all, and never replaces another one. With
 before, unless messages were added to that.
 
 Prints the path of each new chat, one per line.
-`
-
-func newCheckpoint() verb {
-	return verb{
-		use: "checkpoint CHAT...", short: "Copy a chat up to a message",
-		doc: checkpointDoc, no: "a --require does not hold",
+`, no: "a --require does not hold",
 		example: `  stchat checkpoint chats/Mira/Harbour.jsonl --at 120 --name "before the storm"
   stchat checkpoint -n "before migration" chats/*/*.jsonl
   stchat checkpoint chat.jsonl -a -2 --link --naming sillytavern
@@ -49,7 +47,10 @@ func newCheckpoint() verb {
 	}
 }
 
-const branchDoc = `Write a new chat beside each CHAT with its messages 0 to N inclusive, as
+func newBranch() verb {
+	return verb{
+		use: "branch CHAT...", short: "Branch a chat at a message",
+		doc: `Write a new chat beside each CHAT with its messages 0 to N inclusive, as
 SillyTavern's "Create branch" does. It differs from a checkpoint in its name,
 in the link that --link notes in the source (a message has one checkpoint and
 any number of branches), and in --swipe, which selects another swipe of message
@@ -58,12 +59,7 @@ N.
 Everything else works as in 'stchat checkpoint': messages are copied byte for
 byte, the source is not touched, the new file appears whole or not at all, and
 its path is printed.
-`
-
-func newBranch() verb {
-	return verb{
-		use: "branch CHAT...", short: "Branch a chat at a message",
-		doc: branchDoc, no: "a --require does not hold",
+`, no: "a --require does not hold",
 		example: `  stchat branch "chats/Mira/Harbour.jsonl" --at 42
   stchat branch chat.jsonl --at 42 --swipe 2 --name "the other answer"
   stchat branch chat.jsonl --at 42 --isolate --require auto-recap

@@ -16,19 +16,17 @@ import (
 	"stchat/internal/userdir"
 )
 
-const newDoc = `Make a new chat of a character or a group. OWNER is a folder of chats/, a card,
+func newNew() verb {
+	return verb{
+		use: "new OWNER", short: "Make a new chat",
+		doc: `Make a new chat of a character or a group. OWNER is a folder of chats/, a card,
 a group file, or a group's name. SillyTavern adds the greeting when the chat is
 first opened, so a character's new chat is a file with only a header, and a
 group's new chat is a name in the group's list, without a file.
 
 --like CHAT copies that chat's settings (author's note, scenario, lorebook,
 backgrounds and so on), but nothing of its story. Prints the chat's path.
-`
-
-func newNew() verb {
-	return verb{
-		use: "new OWNER", short: "Make a new chat",
-		doc:     newDoc,
+`,
 		example: "  stchat new chats/Mira --open\n  stchat new characters/Mira.png -n \"Winter\" --like chats/Mira/Harbour.jsonl",
 		args:    cobra.ExactArgs(1),
 		options: &newOptions{},
@@ -69,7 +67,10 @@ func (o *newOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 	return sayAll(c, o.how(), []*move.NewResult{r}, of, func(r *move.NewResult) { c.made(r.Doc.Path) })
 }
 
-const deleteDoc = `Delete chats, with Luker's sidecars. Attachments, images and lorebooks are never
+func newDelete() verb {
+	return verb{
+		use: "delete CHAT|LOREBOOK...", short: "Delete chats, and repair what named them",
+		doc: `Delete chats, with Luker's sidecars. Attachments, images and lorebooks are never
 touched with them. What is deleted is kept in .stchat until
 'stchat undo --prune' drops it; SillyTavern's own full backup includes that
 folder.
@@ -90,12 +91,7 @@ in its name is a branch to SillyTavern, and is not found. All is judged before
 anything goes; what stays is counted by reason.
 
 Prints the path of each deleted file.
-` + moveDoc
-
-func newDelete() verb {
-	return verb{
-		use: "delete CHAT|LOREBOOK...", short: "Delete chats, and repair what named them",
-		doc:     deleteDoc,
+` + moveDoc,
 		example: "  stchat delete \"chats/Mira/Harbour.jsonl\"\n  stchat delete Mira/Harbour\n  stchat delete \"Mira/*\" --checkpoints --older-than 30d --keep 3 --dry-run\n  stchat undo",
 		rules: []string{
 			"checkpoints needs older-than|keep = --checkpoints takes --older-than AGE, --keep N, or both",

@@ -23,7 +23,10 @@ import (
 	"stchat/internal/visible"
 )
 
-const diffDoc = `Compare the messages of two chats, or of a chat and an older version of it: with
+func newDiff() verb {
+	return verb{
+		use: "diff A [B]", short: "Compare the messages of two chats, or of a chat and its past",
+		doc: `Compare the messages of two chats, or of a chat and an older version of it: with
 --rev or --as-of, CHAT's version is A, and B is the chat as it is, or its newest
 version if it is gone. Revs and times are those of log. A or B may be -,
 standard input; damaged lines are left out, as SillyTavern leaves them out.
@@ -41,12 +44,7 @@ A person sees the words that changed, and the beginnings of messages that one
 chat has alone; --full leaves nothing out, and --side puts A and B side by side.
 A pipe gets a row a difference: -, + or ~, the index in A and in B, role, name,
 what differs, the text in A and in B, with tabs between them.
-`
-
-func newDiff() verb {
-	return verb{
-		use: "diff A [B]", short: "Compare the messages of two chats, or of a chat and its past",
-		doc: diffDoc, no: "the messages differ, or none is common",
+`, no: "the messages differ, or none is common",
 		example: `  stchat diff Harbour.jsonl "Harbour - Branch #1.jsonl"
   stchat diff Harbour.jsonl "Harbour - Branch #1.jsonl" --side
   stchat diff Mira/Harbour --as-of 1w

@@ -13,7 +13,10 @@ import (
 	"stchat/internal/visible"
 )
 
-const diffMetaDoc = `Compare the metadata of two chats as SillyTavern would load it: chat_metadata of
+func newDiffMeta() verb {
+	return verb{
+		use: "diff-meta A B", short: "Compare the metadata of two chats",
+		doc: `Compare the metadata of two chats as SillyTavern would load it: chat_metadata of
 their headers, or for a group chat without one what its group file keeps. Only
 the headers are read. A or B may be -, standard input.
 
@@ -27,12 +30,7 @@ Formats: text for people, long values cut around the difference; json, described
 in docs/json.md; patch, a JSON Patch (RFC 6902), and merge-patch, a JSON Merge
 Patch (RFC 7386), each of which applied to A's metadata gives B's. A merge patch
 cannot put an explicit null anywhere: where B needs one, that is an error.
-`
-
-func newDiffMeta() verb {
-	return verb{
-		use: "diff-meta A B", short: "Compare the metadata of two chats",
-		doc: diffMetaDoc, no: "the metadata differs",
+`, no: "the metadata differs",
 		example: `  stchat diff-meta Harbour.jsonl "Harbour__before the storm.jsonl"
   stchat diff-meta A.jsonl B.jsonl --ignore integrity --ignore 'auto_*'
   stchat diff-meta A.jsonl B.jsonl --only variables --format patch

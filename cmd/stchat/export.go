@@ -14,7 +14,10 @@ import (
 	"stchat/internal/plural"
 )
 
-const exportDoc = `Write chats for people to read elsewhere. PATH is as in inspect.
+func newExport() verb {
+	return verb{
+		use: "export PATH...", short: "Write chats as pages, Markdown, text or data",
+		doc: `Write chats for people to read elsewhere. PATH is as in inspect.
 
 html      a page that needs nothing else: no network, no other file, and no
           script to be read; it has the text as SillyTavern shows it, avatars
@@ -41,12 +44,7 @@ DIR/ has OWNER/NAME.jsonl. rows takes hidden messages and all others, too. In
 openai and sharegpt a narrator's message is the system's, a chat without both a
 user and an assistant has no line, and reasoning is left out. --names macro puts
 {{user}} and {{char}} in the places of names; that makes nobody anonymous.
-` + choiceDoc
-
-func newExport() verb {
-	return verb{
-		use: "export PATH...", short: "Write chats as pages, Markdown, text or data",
-		doc: exportDoc, no: "no message was chosen",
+` + choiceDoc, no: "no message was chosen",
 		example: `  stchat export "chats/Mira/Harbour.jsonl" -o harbour.html
   stchat export chats -o site/
   stchat export "chats/Mira/Harbour.jsonl" --format txt > harbour.txt

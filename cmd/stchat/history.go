@@ -16,7 +16,22 @@ import (
 	"stchat/internal/visible"
 )
 
-const historyDoc = `Show what the history of a user folder holds, check it, or make it smaller.
+type historyOptions struct {
+	storeFlag
+	verify  bool
+	mend    bool
+	prune   bool
+	rules   history.Rules
+	forget  bool
+	compact bool
+	data    string
+	dryRun  bool
+}
+
+func newHistory() verb {
+	return verb{
+		use: "history [CHAT...]", short: "Check the history, or make it smaller",
+		doc: `Show what the history of a user folder holds, check it, or make it smaller.
 The folder is that of --data, or else the one around the working folder.
 
   --verify   reads everything, computes every checksum again, and lists what
@@ -33,24 +48,7 @@ The folder is that of --data, or else the one around the working folder.
 
 Only days, weeks and months that have a version are counted. Undo records,
 SillyTavern's backups and copies of the history that you made are not touched.
-`
-
-type historyOptions struct {
-	storeFlag
-	verify  bool
-	mend    bool
-	prune   bool
-	rules   history.Rules
-	forget  bool
-	compact bool
-	data    string
-	dryRun  bool
-}
-
-func newHistory() verb {
-	return verb{
-		use: "history [CHAT...]", short: "Check the history, or make it smaller",
-		doc: historyDoc, no: "--verify found that something is wrong",
+`, no: "--verify found that something is wrong",
 		example: `  stchat history
   stchat history --verify
   stchat history --prune --keep-last 20 --keep-daily 30 --keep-monthly 24

@@ -19,7 +19,10 @@ import (
 	"stchat/internal/visible"
 )
 
-const importDoc = `Make chats of what other programs exported. OWNER is the character or group that
+func newImport() verb {
+	return verb{
+		use: "import FILE...", short: "Make chats of what other programs exported",
+		doc: `Make chats of what other programs exported. OWNER is the character or group that
 they belong to: a name, a folder of chats/, a card or a group's file. FILE is
 JSON, JSON lines, text, - for stdin, or a zip, of which each conversations*.json
 at the root or one folder down is read. The format is found out:
@@ -39,12 +42,7 @@ Other replies at the same place become swipes; with --branches the other ends of
 a tree of messages become branches. Messages without a date are dated by their
 neighbours, or by FILE, so that the same FILE makes the same chats. Names are
 those of the source, else those of SillyTavern.
-`
-
-func newImport() verb {
-	return verb{
-		use: "import FILE...", short: "Make chats of what other programs exported",
-		doc: importDoc, no: "there was no message in any FILE",
+`, no: "there was no message in any FILE",
 		example: `  stchat import chatgpt-export.zip --to Mira --branches
   stchat import story.json --to chats/Mira --open
   stchat import old.txt --to Mira --as txt --user Tom -n "The old chat"`,

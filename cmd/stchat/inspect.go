@@ -18,7 +18,10 @@ import (
 	"stchat/internal/visible"
 )
 
-const inspectDoc = `Show what a chat contains: messages by role, dates, swipes, what the bytes are
+func newInspect() verb {
+	return verb{
+		use: "inspect [PATH...]", short: "Show what a chat contains",
+		doc: `Show what a chat contains: messages by role, dates, swipes, what the bytes are
 spent on, parent, checkpoints and branches, lorebook, state of extensions, and
 damage. Nothing is written. Damage is shown, but is not an error.
 
@@ -51,12 +54,7 @@ and of a message:
   marks, first line, bytes
 With --json there is one document per line, described in docs/json.md; for
 several chats, the last one is a summary.
-`
-
-func newInspect() verb {
-	return verb{
-		use: "inspect [PATH...]", short: "Show what a chat contains",
-		doc: inspectDoc,
+`,
 		example: `  stchat inspect "chats/Mira/Harbour.jsonl"
   stchat inspect SillyTavern/data/default-user
   stchat inspect chats --json | jq -r 'select(.damage_total > 0).path'

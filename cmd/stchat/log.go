@@ -19,30 +19,6 @@ import (
 	"stchat/internal/visible"
 )
 
-const logDoc = `Say what happened: without CHAT, or with a FOLDER, list the snapshots of a user
-folder, newest first, and what each found new, changed (+ messages added,
-~ changed, - removed), renamed, gone, or back. --since leaves out older ones.
---gone lists the chats that are gone now instead, each with the command that
-brings it back, and --as-of what was in the folder at that time.
-
-With CHAT it lists the versions of a chat, newest first: number, time, where
-it came from, messages, what was added, changed and removed since the version
-before, note, and the last message. --backups also lists SillyTavern's own
-backups of the chat, and needs no history; a backup is matched to its chat by
-its slug, or else by the lines they share. Versions of other chats that once had
-the same name follow under a heading of their own.
-
-CHAT is a path, even of a file that is gone or was renamed, or OWNER/NAME: the
-character's folder or the group's name, and the chat. It may be any file that is
-kept: a lorebook, a card, a group's file, a sidecar, a backup. With --rev or
---as-of, log lists what that version changed, one row per message: + added,
-~ changed, - removed.
-
-REV is a number as listed, which no other version of any chat has, or counts
-from the end: -1 is the newest version. TIME is a date, a time, or an age such
-as 90m, 2h, 3d or 2w: the last version that is not later.
-`
-
 // pickFlags are --rev and --as-of.
 type pickFlags struct {
 	rev  int64
@@ -88,7 +64,29 @@ type logOptions struct {
 func newLog() verb {
 	return verb{
 		use: "log [CHAT|FOLDER]", short: "Say what happened, or list the versions of a chat",
-		doc: logDoc,
+		doc: `Say what happened: without CHAT, or with a FOLDER, list the snapshots of a user
+folder, newest first, and what each found new, changed (+ messages added,
+~ changed, - removed), renamed, gone, or back. --since leaves out older ones.
+--gone lists the chats that are gone now instead, each with the command that
+brings it back, and --as-of what was in the folder at that time.
+
+With CHAT it lists the versions of a chat, newest first: number, time, where
+it came from, messages, what was added, changed and removed since the version
+before, note, and the last message. --backups also lists SillyTavern's own
+backups of the chat, and needs no history; a backup is matched to its chat by
+its slug, or else by the lines they share. Versions of other chats that once had
+the same name follow under a heading of their own.
+
+CHAT is a path, even of a file that is gone or was renamed, or OWNER/NAME: the
+character's folder or the group's name, and the chat. It may be any file that is
+kept: a lorebook, a card, a group's file, a sidecar, a backup. With --rev or
+--as-of, log lists what that version changed, one row per message: + added,
+~ changed, - removed.
+
+REV is a number as listed, which no other version of any chat has, or counts
+from the end: -1 is the newest version. TIME is a date, a time, or an age such
+as 90m, 2h, 3d or 2w: the last version that is not later.
+`,
 		example: `  stchat log --since 1w
   stchat log --gone
   stchat log "chats/Mira/Harbour.jsonl"

@@ -27,7 +27,10 @@ import (
 	"stchat/internal/visible"
 )
 
-const lostDoc = `Find messages that only older versions of chats have, because a chat is gone, is
+func newLost() verb {
+	return verb{
+		use: "lost [PATH...]", short: "Find messages that only older versions have",
+		doc: `Find messages that only older versions of chats have, because a chat is gone, is
 empty, or starts over with its greeting. Each chat is shown with the version
 that has most of what is lost, and with the command that brings it back.
 
@@ -58,12 +61,7 @@ save deletes the oldest.
 In a pipe there is a row for each chat, separated by tabs: owner, chat, messages
 now (empty: it is gone), lost, reworded, best version, its time, its messages,
 command. docs/json.md describes the JSON documents.
-`
-
-func newLost() verb {
-	return verb{
-		use: "lost [PATH...]", short: "Find messages that only older versions have",
-		doc: lostDoc, no: "something is lost, or was not brought back",
+`, no: "something is lost, or was not brought back",
 		example: `  stchat lost
   stchat lost --restore
   stchat lost --restore "chats/Mira/Harbour.jsonl"

@@ -21,14 +21,12 @@ import (
 	"stchat/internal/ops/cut"
 )
 
-const manDoc = `Write the manual pages of all commands into the folder DIR, for packages. Their
-date is that of SOURCE_DATE_EPOCH, else today's.
-`
-
 func newMan() verb {
 	return verb{
 		use: "man DIR", short: "Write the manual pages into a folder",
-		doc: manDoc, hidden: true, // packagers run it; users have the pages
+		doc: `Write the manual pages of all commands into the folder DIR, for packages. Their
+date is that of SOURCE_DATE_EPOCH, else today's.
+`, hidden: true, // packagers run it; users have the pages
 		example: "  stchat man /usr/local/share/man/man1",
 		args:    cobra.ExactArgs(1), offers: completeDirs,
 		options: flagless(func(c *console, args []string) error {
@@ -182,7 +180,11 @@ func roff(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-const completionDoc = `Print the script that lets a shell complete stchat's commands, flags, values
+func newCompletion() verb {
+	shells := []string{"bash", "fish", "powershell", "zsh"}
+	return verb{
+		use: "completion SHELL", short: "Print the script that completes commands in a shell",
+		doc: `Print the script that lets a shell complete stchat's commands, flags, values
 and chats when you press Tab. To load it in every new shell:
 
   bash         add to ~/.bashrc:  source <(stchat completion bash)
@@ -192,13 +194,7 @@ and chats when you press Tab. To load it in every new shell:
 
 bash needs the package bash-completion; zsh needs compinit. Packages of stchat
 install these scripts for you.
-`
-
-func newCompletion() verb {
-	shells := []string{"bash", "fish", "powershell", "zsh"}
-	return verb{
-		use: "completion SHELL", short: "Print the script that completes commands in a shell",
-		doc:     completionDoc,
+`,
 		example: "  stchat completion fish > ~/.config/fish/completions/stchat.fish",
 		offers:  cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp),
 		options: flagless(func(c *console, args []string) error {
@@ -314,10 +310,6 @@ func completeDirs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDi
 // These are set by a release build: -ldflags "-X main.version=v1.2.3 -X main.homepage=https://…".
 var version, homepage string
 
-const versionDoc = `Print the version of stchat, the commit it was built from, the Go version and
-platform, and the formats it knows.
-`
-
 // versionInfo is what version --json prints.
 type versionInfo struct {
 	Schema   int      `json:"schema"`
@@ -386,7 +378,9 @@ func modulePath() string {
 func newVersion() verb {
 	return verb{
 		use: "version", short: "Print version, commit, Go version and known formats",
-		doc:     versionDoc,
+		doc: `Print the version of stchat, the commit it was built from, the Go version and
+platform, and the formats it knows.
+`,
 		example: "  stchat version\n  stchat version --json",
 		args:    cobra.NoArgs, offers: cobra.NoFileCompletions,
 		options: versionOptions{},

@@ -21,7 +21,10 @@ import (
 	"stchat/internal/visible"
 )
 
-const mergeDoc = `Make one of two copies: of a chat, of the chats of a character or group, or of a
+func newMerge() verb {
+	return verb{
+		use: "merge INTO FROM...", short: "Make one of two copies of a chat, of chats, or of a user folder",
+		doc: `Make one of two copies: of a chat, of the chats of a character or group, or of a
 whole user folder. FROM is only read. What it has more comes into INTO whole,
 and no text is dropped:
 
@@ -58,12 +61,7 @@ with INTO as it is.
 In a pipe there is a row for each thing, separated by tabs: sign, path, FROM's
 path, the new path, messages that only INTO's has, that only FROM's has, and
 the first that differs.
-`
-
-func newMerge() verb {
-	return verb{
-		use: "merge INTO FROM...", short: "Make one of two copies of a chat, of chats, or of a user folder",
-		doc:     mergeDoc,
+`,
 		example: "  stchat merge \"chats/Mira/Harbour.jsonl\" ~/Downloads/Harbour.jsonl\n  stchat merge chats/Mira /media/phone/default-user/chats/Mira --dry-run\n  stchat merge data/default-user /media/phone/default-user",
 		args:    cobra.MinimumNArgs(1),
 		options: &mergeOptions{},

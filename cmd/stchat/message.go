@@ -18,14 +18,12 @@ import (
 	"stchat/internal/words"
 )
 
-const messageDoc = `Read and edit messages of chats.
-
-See 'stchat message COMMAND --help' for each command.`
-
 func newMessage() verb {
 	return verb{
 		use: "message COMMAND", short: "Read and edit messages of chats",
-		doc: messageDoc, no: "no message was chosen",
+		doc: `Read and edit messages of chats.
+
+See 'stchat message COMMAND --help' for each command.`, no: "no message was chosen",
 		example: "  stchat message get chat.jsonl --at 3..9\n  stchat message count chat.jsonl --role user",
 		below: []named{
 			{"add", "", newMessageAdd},
@@ -41,16 +39,14 @@ func newMessage() verb {
 	}
 }
 
-const messageCountDoc = `Count messages of chats; without a choice, all of them.
-
-Prints a number; for several chats, a line per chat with the number, a tab and
-the path.
-` + choiceDoc
-
 func newMessageCount() verb {
 	return verb{
 		use: "count CHAT...", short: "Count messages",
-		doc: messageCountDoc, no: "messages were asked for that no chat has",
+		doc: `Count messages of chats; without a choice, all of them.
+
+Prints a number; for several chats, a line per chat with the number, a tab and
+the path.
+` + choiceDoc, no: "messages were asked for that no chat has",
 		example: "  stchat message count chat.jsonl\n  stchat message count chats/Mira/*.jsonl --role user --since 2026-03-01",
 		means:   reads(),
 		options: &messageCountOptions{},
@@ -97,7 +93,10 @@ func (o *messageCountOptions) run(ctx context.Context, c *console, _ *pflag.Flag
 	return outcome(failed, chosen == 0 && !opt.Choice.All() && len(paths) > 0)
 }
 
-const messageGetDoc = `Print messages of a chat; without a choice, all of them.
+func newMessageGet() verb {
+	return verb{
+		use: "get CHAT...", short: "Print messages",
+		doc: `Print messages of a chat; without a choice, all of them.
 
 --format says how:
   read      to be read on a terminal, where it is the default: the text as
@@ -114,12 +113,7 @@ Reading stops after the last message that RANGES can include. With --tail it
 starts at the end of the file: what comes before is neither read nor checked,
 so indexes are unknown. A damaged line among those read is an error, unless
 --skip-damaged leaves it out.
-` + choiceDoc
-
-func newMessageGet() verb {
-	return verb{
-		use: "get CHAT...", short: "Print messages",
-		doc: messageGetDoc, no: "no message was chosen",
+` + choiceDoc, no: "no message was chosen",
 		example: `  stchat message get "chats/Mira/Harbour.jsonl" --at 3..9
   stchat message get chat.jsonl --last 2 --tail
   stchat message get chat.jsonl --format markdown --role user > mine.md

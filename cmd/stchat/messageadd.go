@@ -18,7 +18,10 @@ import (
 	"stchat/internal/rawjson"
 )
 
-const messageAddDoc = `Add messages to a chat: at the end, or with --at N before message N.
+func newMessageAdd() verb {
+	return verb{
+		use: "add CHAT [FILE]", short: "Add messages",
+		doc: `Add messages to a chat: at the end, or with --at N before message N.
 
 Without --text, FILE or stdin is read: with --role as plain text, else as JSON:
 one message, a list of them, or one per line, as 'message get --format raw'
@@ -27,12 +30,7 @@ is_system and send_date are added where they are missing. One that has the same
 extra.gen_id as the chat's last message is not added again.
 
 Prints the indexes of the new messages, one per line.
-` + inPlaceDoc
-
-func newMessageAdd() verb {
-	return verb{
-		use: "add CHAT [FILE]", short: "Add messages",
-		doc: messageAddDoc, no: "--expect-… fails",
+` + inPlaceDoc, no: "--expect-… fails",
 		example: `  stchat message add chat.jsonl --role user --text "Where were we?"
   stchat message get a.jsonl -a 3..9 --format raw | stchat message add b.jsonl
   stchat message add chat.jsonl --at 12 removed.jsonl`,
@@ -130,7 +128,10 @@ func objects(path string, data []byte) ([][]byte, error) {
 	return list, nil
 }
 
-const messageApplyDoc = `Make many edits of one chat together: all of them or none.
+func newMessageApply() verb {
+	return verb{
+		use: "apply CHAT OPS", short: "Make many edits of one chat together",
+		doc: `Make many edits of one chat together: all of them or none.
 
 OPS, or - for stdin, holds one JSON object per line. All indexes are those
 before the call, whatever the order, so deleting shifts nothing. "at" is a
@@ -149,12 +150,7 @@ With --patch, OPS is one JSON patch (RFC 6902) of the list of messages, whose
 operations are applied one after the other: add, remove, replace, test.
 
 Prints the indexes of the messages that were added, one per line.
-` + inPlaceDoc
-
-func newMessageApply() verb {
-	return verb{
-		use: "apply CHAT OPS", short: "Make many edits of one chat together",
-		doc: messageApplyDoc, no: "a test or --expect-… fails",
+` + inPlaceDoc, no: "a test or --expect-… fails",
 		example: "  stchat message apply chat.jsonl ops.jsonl\n  echo '{\"op\":\"delete\",\"at\":[3,\"7..9\"]}' | stchat message apply chat.jsonl -",
 		args:    cobra.ExactArgs(2),
 		means:   &subjects{most: 1, chats: true, writes: true},

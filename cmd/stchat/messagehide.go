@@ -55,18 +55,16 @@ func (o *messageHideOptions) run(ctx context.Context, c *console, _ *pflag.FlagS
 	return o.reportMany(c, results, func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Changed) })
 }
 
-const messageDeleteDoc = `Delete messages. Whole lines are removed; the others keep every byte, except for
+func newMessageDelete() verb {
+	return verb{
+		use: "delete CHAT...", short: "Delete messages",
+		doc: `Delete messages. Whole lines are removed; the others keep every byte, except for
 indexes and ids that have to follow.
 
 --save FILE writes the deleted lines to a new file, ready for 'message add
 --at'. --tool-calls also deletes the tool calls directly before a deleted reply,
 as SillyTavern's own button does. Prints the indexes of the deleted messages.
-` + manyDoc + choiceDoc + inPlaceDoc
-
-func newMessageDelete() verb {
-	return verb{
-		use: "delete CHAT...", short: "Delete messages",
-		doc: messageDeleteDoc, no: "no message was chosen, or --expect-… fails",
+` + manyDoc + choiceDoc + inPlaceDoc, no: "no message was chosen, or --expect-… fails",
 		example: `  stchat message delete chat.jsonl -a -10..
   stchat message delete chat.jsonl -a 40..45 --save removed.jsonl
   stchat undo`,

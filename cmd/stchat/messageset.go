@@ -14,19 +14,17 @@ import (
 	"stchat/internal/rawjson"
 )
 
-const messageSetDoc = `Change messages: keys of the stored object, or parts of the text.
+func newMessageSet() verb {
+	return verb{
+		use: "set CHAT...", short: "Change messages",
+		doc: `Change messages: keys of the stored object, or parts of the text.
 
 Changes are made in this order: --replace, --merge, --merge-patch, --patch,
 --set, --unset, --sub. --sub RE=TEXT replaces every match of the regular
 expression RE (RE2) in the text; TEXT may contain $1 and ${name}; write a = in
 RE as \=. If the text changes, so does the chosen swipe; --all-swipes makes the
 substitution in all swipes.
-` + manyDoc + choiceDoc + asBranchDoc + inPlaceDoc
-
-func newMessageSet() verb {
-	return verb{
-		use: "set CHAT...", short: "Change messages",
-		doc: messageSetDoc, no: "no message was chosen, or a test or --expect-… fails",
+` + manyDoc + choiceDoc + asBranchDoc + inPlaceDoc, no: "no message was chosen, or a test or --expect-… fails",
 		example: `  stchat message set chat.jsonl -a 0.. --sub "Jon\b=John"
   stchat message set chat.jsonl -a 12 --set /extra/model=other
   stchat message set chat.jsonl -a 12 --sub storm=calm --as-branch -n "calm sea"
@@ -106,19 +104,17 @@ func substitution(text string) (s edit.Substitution, err error) {
 	return s, nil
 }
 
-const messageSwipeDoc = `Choose, add or delete a swipe of one message. Swipes count from 1, as the
+func newMessageSwipe() verb {
+	return verb{
+		use: "swipe CHAT", short: "Choose, add or delete a swipe",
+		doc: `Choose, add or delete a swipe of one message. Swipes count from 1, as the
 screen shows them.
 
 --choose K first stores what the message has now in its own swipe, as
 SillyTavern does before it swipes. --add TEXT adds a swipe at the end and prints
 its number; with --choose and no number it is chosen. --delete K deletes a
 swipe; if it was the chosen one, the next is chosen, or the last.
-` + asBranchDoc + inPlaceDoc
-
-func newMessageSwipe() verb {
-	return verb{
-		use: "swipe CHAT", short: "Choose, add or delete a swipe",
-		doc: messageSwipeDoc, no: "no message was chosen, or --expect-… fails",
+` + asBranchDoc + inPlaceDoc, no: "no message was chosen, or --expect-… fails",
 		example: "  stchat message swipe chat.jsonl -a -1 --choose 2\n  stchat message swipe chat.jsonl -a 12 --add \"Not tonight.\"\n  stchat message swipe chat.jsonl -a 12 --choose 1 --as-branch -n \"other answer\"",
 		args:    cobra.RangeArgs(1, 2),
 		means:   &subjects{most: 1, chats: true, writes: true},

@@ -18,15 +18,13 @@ import (
 	"stchat/internal/visible"
 )
 
-const metaDoc = `Read and edit chat_metadata: what SillyTavern and extensions keep about a chat.
-
-See 'stchat meta COMMAND --help' for each command, and 'stchat diff-meta' for
-what differs between two chats.`
-
 func newMeta() verb {
 	return verb{
 		use: "meta COMMAND", short: "Read and edit the metadata of chats",
-		doc: metaDoc, no: "there is no such value",
+		doc: `Read and edit chat_metadata: what SillyTavern and extensions keep about a chat.
+
+See 'stchat meta COMMAND --help' for each command, and 'stchat diff-meta' for
+what differs between two chats.`, no: "there is no such value",
 		example: "  stchat meta get chat.jsonl --value world_info",
 		below: []named{
 			{"get", "", newMetaGet},
@@ -35,7 +33,10 @@ func newMeta() verb {
 	}
 }
 
-const metaGetDoc = `Print the metadata of chats as it is stored, on one line.
+func newMetaGet() verb {
+	return verb{
+		use: "get CHAT... [KEY...]", short: "Print metadata, or some values of it",
+		doc: `Print the metadata of chats as it is stored, on one line.
 
 Arguments that end in .jsonl, and -, are chats; all others, and everything after
 --, are keys. If you name keys, an object with those that exist is printed. A
@@ -44,12 +45,7 @@ key. --value prints one value by itself, a string without its quotes.
 
 With several chats, and with --json, there is one document per line. The
 metadata of a group chat of the old layout comes from its group file.
-`
-
-func newMetaGet() verb {
-	return verb{
-		use: "get CHAT... [KEY...]", short: "Print metadata, or some values of it",
-		doc: metaGetDoc, no: "there is no value under the KEY of --value",
+`, no: "there is no value under the KEY of --value",
 		example: `  stchat meta get "chats/Mira/Harbour.jsonl"
   stchat meta get chat.jsonl main_chat world_info
   stchat meta get chat.jsonl --value /timedWorldInfo/sticky
@@ -167,7 +163,10 @@ func indented(raw []byte, color bool) (text string, ok bool) {
 	return key.ReplaceAllString(b.String(), "${1}"+paint(true, cyan, "${2}")+"${3}"), true
 }
 
-const metaSetDoc = `Change the metadata of every chat in the PATHs that meets all --where
+func newMetaSet() verb {
+	return verb{
+		use: "set PATH...", short: "Change metadata",
+		doc: `Change the metadata of every chat in the PATHs that meets all --where
 conditions. Only the header line changes. Prints the paths of the chats that
 changed.
 
@@ -177,12 +176,7 @@ the other flags skip these two keys, and --replace keeps them.
 
 A --where condition is KEY (the key exists), !KEY (it does not), KEY=VALUE or
 KEY!=VALUE (compared as JSON values), or KEY~GLOB (a text that matches).
-` + inPlaceDoc
-
-func newMetaSet() verb {
-	return verb{
-		use: "set PATH...", short: "Change metadata",
-		doc: metaSetDoc, no: "no chat meets --where, or a test or --expect-… fails",
+` + inPlaceDoc, no: "no chat meets --where, or a test or --expect-… fails",
 		example: `  stchat meta set chat.jsonl --set note_depth=4
   stchat meta set chats --where world_info=Old --set world_info=New
   stchat diff-meta a.jsonl b.jsonl --format patch > p

@@ -128,17 +128,15 @@ func (o *moveFlags) run(ctx context.Context, c *console, _ *pflag.FlagSet, args 
 	return err
 }
 
-const openDoc = `Make a chat the one that its character or group opens with: chat in the
+func newOpen() verb {
+	return verb{
+		use: "open CHAT...", short: "Make a chat the one that its owner opens with",
+		doc: `Make a chat the one that its character or group opens with: chat in the
 character's card, chat_id in the group's file. Nothing else in them changes.
 
 Prints the file that was edited. Reload SillyTavern afterwards: it keeps cards
 and groups in memory.
-`
-
-func newOpen() verb {
-	return verb{
-		use: "open CHAT...", short: "Make a chat the one that its owner opens with",
-		doc:     openDoc,
+`,
 		example: "  stchat open \"chats/Mira/Harbour.jsonl\"",
 		args:    cobra.MinimumNArgs(1),
 		means:   single(),
@@ -146,7 +144,10 @@ func newOpen() verb {
 	}
 }
 
-const renameDoc = `Rename a chat together with everything that names it: its children's parent,
+func newRename() verb {
+	return verb{
+		use: "rename CHAT|LOREBOOK NAME", short: "Rename a chat or lorebook, with all that names it",
+		doc: `Rename a chat together with everything that names it: its children's parent,
 links to it in every chat of its owner, the group's list, the chat that its card
 or group has open, Luker's sidecars, and its own Auto-Recap data, which the
 extension would erase otherwise. SillyTavern itself only renames the file.
@@ -158,12 +159,7 @@ the chat's. Prints the new paths.
 
 A lorebook (worlds/X.json) is renamed with what names it: the metadata of the
 user's chats, their timed effects, cards, and SillyTavern's settings.
-` + moveDoc
-
-func newRename() verb {
-	return verb{
-		use: "rename CHAT|LOREBOOK NAME", short: "Rename a chat or lorebook, with all that names it",
-		doc:     renameDoc,
+` + moveDoc,
 		example: "  stchat rename \"chats/Mira/Harbour.jsonl\" \"The harbour\"\n  stchat rename --family --dry-run \"chats/Mira/Harbour.jsonl\" \"The harbour\"",
 		args:    cobra.ExactArgs(2),
 		means:   &subjects{most: 1, chats: true, writes: true, whole: true},
@@ -203,19 +199,17 @@ func (o *renameOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	return o.report(c, results)
 }
 
-const moveCmdDoc = `Move chats to another character, or from group to group. OWNER is a folder of
+func newMove() verb {
+	return verb{
+		use: "move CHAT... OWNER", short: "Move chats to another character or group",
+		doc: `Move chats to another character, or from group to group. OWNER is a folder of
 chats/, a card, a group file, or a group's name.
 
 Links do not work across characters and groups, so a chat with relatives that
 would stay behind is refused, unless --family takes all of them along, or --cut
 removes the links on both sides. Messages keep their bytes and their speakers'
 names. Prints the new paths.
-` + moveDoc
-
-func newMove() verb {
-	return verb{
-		use: "move CHAT... OWNER", short: "Move chats to another character or group",
-		doc:     moveCmdDoc,
+` + moveDoc,
 		example: "  stchat move chats/Mira/Harbour.jsonl chats/Ines\n  stchat move --family chats/Mira/Harbour.jsonl characters/Ines.png",
 		args:    cobra.MinimumNArgs(2),
 		rules: []string{

@@ -15,7 +15,10 @@ import (
 	"stchat/internal/visible"
 )
 
-const repairDoc = `Fix what 'stchat check' finds, as far as possible without guessing. PATH is a
+func newRepair() verb {
+	return verb{
+		use: "repair PATH...", short: "Fix chats that are damaged or point nowhere",
+		doc: `Fix what 'stchat check' finds, as far as possible without guessing. PATH is a
 chat, a folder (every *.jsonl below it), or a SillyTavern user folder.
 
 Without --write nothing is changed: the changes are shown as a diff.
@@ -38,12 +41,7 @@ dangling-branch: a link to a chat that does not exist is removed. If the chat is
 known to have been renamed, the link gets the new name even without --rule.
 Extension state that no longer fits the messages (recap-scene, beyond-end,
 pending-old, prompt-dangling and others) is moved to <name>.damaged.
-`
-
-func newRepair() verb {
-	return verb{
-		use: "repair PATH...", short: "Fix chats that are damaged or point nowhere",
-		doc: repairDoc, no: "without --write there is something to repair",
+`, no: "without --write there is something to repair",
 		example: `  stchat repair "chats/Mira/Harbour.jsonl"
   stchat repair SillyTavern/data/default-user --write
   stchat repair chats --write --rule torn-tail --quarantine damaged

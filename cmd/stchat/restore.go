@@ -17,7 +17,18 @@ import (
 	"stchat/internal/visible"
 )
 
-const restoreDoc = `Make a chat from one of its versions in the history, or with --backup from one
+type restoreOptions struct {
+	storeFlag
+	pickFlags
+	opt  keep.RestoreOptions
+	at   int
+	data string
+}
+
+func newRestore() verb {
+	return verb{
+		use: "restore CHAT", short: "Bring a version of a chat back",
+		doc: `Make a chat from one of its versions in the history, or with --backup from one
 of SillyTavern's own backups. Without --rev and --as-of, it is the newest
 version that differs from the file. Every piece is verified before anything
 appears.
@@ -44,20 +55,7 @@ to -o, or with -n to a new chat. --at cuts the version after a message; the
 result is then no longer exact.
 
 Prints the path of each file that was written.
-`
-
-type restoreOptions struct {
-	storeFlag
-	pickFlags
-	opt  keep.RestoreOptions
-	at   int
-	data string
-}
-
-func newRestore() verb {
-	return verb{
-		use: "restore CHAT", short: "Bring a version of a chat back",
-		doc: restoreDoc, no: "no version differs from the chat as it is",
+`, no: "no version differs from the chat as it is",
 		example: `  stchat restore "chats/Mira/Harbour.jsonl"
   stchat restore Mira/Harbour --as-of 2d --in-place
   stchat restore Mira/Harbour --backup backups/chat_mira_20261120-210411.jsonl

@@ -27,14 +27,12 @@ import (
 	"stchat/internal/treeview"
 )
 
-const schemasDoc = `Write a JSON Schema (2020-12) of each document that --json prints into the
-folder DIR, made from the types that are printed.
-`
-
 func newSchemas() verb {
 	return verb{
 		use: "schemas DIR", short: "Write the schemas of the JSON documents into a folder",
-		doc: schemasDoc, hidden: true, // for who changes a document: the schemas are in docs/schema
+		doc: `Write a JSON Schema (2020-12) of each document that --json prints into the
+folder DIR, made from the types that are printed.
+`, hidden: true, // for who changes a document: the schemas are in docs/schema
 		example: "  stchat schemas docs/schema",
 		args:    cobra.ExactArgs(1), offers: completeDirs,
 		options: flagless(func(_ *console, args []string) error {

@@ -29,7 +29,10 @@ import (
 	"stchat/internal/words"
 )
 
-const searchDoc = `Find words in chats; case and accents do not matter. Only whole words are found,
+func newSearch() verb {
+	return verb{
+		use: "search QUERY... [PATH...]", short: "Find words in chats",
+		doc: `Find words in chats; case and accents do not matter. Only whole words are found,
 except that Chinese, Japanese, Korean and Thai text is found by any part of it.
 
   salt harbour      messages with both words
@@ -57,12 +60,7 @@ words that more than 200,000 have.
 
 In a pipe there is a row for each text, separated by tabs: path:#index, version,
 date, name, places, part of the text. docs/json.md describes the JSON documents.
-`
-
-func newSearch() verb {
-	return verb{
-		use: "search QUERY... [PATH...]", short: "Find words in chats",
-		doc: searchDoc, no: "nothing was found",
+`, no: "nothing was found",
 		example: `  stchat search lighthouse
   stchat search '"old harbour" -storm' chats/Mira
   stchat search lamp --role character --since 2026-03-01

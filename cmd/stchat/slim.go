@@ -15,7 +15,10 @@ import (
 	"stchat/internal/userdir"
 )
 
-const slimDoc = `Make chats smaller by what nobody reads any more. --drop says what goes:
+func newSlim() verb {
+	return verb{
+		use: "slim CHAT...", short: "Drop swipes, reasoning and inlined pictures",
+		doc: `Make chats smaller by what nobody reads any more. --drop says what goes:
 
   swipes     swipes that are not chosen, and what the chosen one repeats of its
              message. A swipe with a checkpoint or a branch stays
@@ -30,12 +33,7 @@ it is read again: names, texts, dates and everything else must be as before.
 The old chat is kept for undo until 'stchat undo --prune' drops it; only then is
 the space free. A copy that was not made slim has swipes that the other lacks:
 merge with --no-swipes. Prints each chat that changed with what went.
-` + choiceDoc + inPlaceDoc
-
-func newSlim() verb {
-	return verb{
-		use: "slim CHAT...", short: "Drop swipes, reasoning and inlined pictures",
-		doc: slimDoc, no: "no message was chosen, or --expect-… fails",
+` + choiceDoc + inPlaceDoc, no: "no message was chosen, or --expect-… fails",
 		example: "  stchat slim \"chats/Mira/Harbour.jsonl\"\n  stchat slim chats --drop swipes,reasoning,images --keep-last 200 --dry-run",
 		means:   edits(),
 		options: &slimOptions{},

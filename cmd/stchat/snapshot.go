@@ -15,7 +15,18 @@ import (
 	"stchat/internal/visible"
 )
 
-const snapshotDoc = `Keep a version of every chat that changed since the last snapshot, with group
+type snapshotOptions struct {
+	listFlags
+	storeFlag
+	opt     keep.SnapshotOptions
+	verbose bool
+	data    string
+}
+
+func newSnapshot() verb {
+	return verb{
+		use: "snapshot [PATH...]", short: "Keep a version of every chat that changed",
+		doc: `Keep a version of every chat that changed since the last snapshot, with group
 files, lorebooks, cards and Luker's sidecars, in one file: .stchat/history.db
 in the user folder. Lines that the history already has are not stored again, so
 a version with one more message takes about a kilobyte. Every version can be
@@ -39,20 +50,7 @@ Only you can read the history. It is in the user folder, so that it is found
 there and moves with it; SillyTavern's own backup of a user includes hidden
 files, and so the history. On a network disk let only one machine write to it;
 a disk without locks is refused.
-`
-
-type snapshotOptions struct {
-	listFlags
-	storeFlag
-	opt     keep.SnapshotOptions
-	verbose bool
-	data    string
-}
-
-func newSnapshot() verb {
-	return verb{
-		use: "snapshot [PATH...]", short: "Keep a version of every chat that changed",
-		doc: snapshotDoc,
+`,
 		example: `  stchat snapshot SillyTavern/data/default-user
   stchat snapshot --backups -m "before the update"
   stchat snapshot chats/Mira

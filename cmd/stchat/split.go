@@ -13,7 +13,10 @@ import (
 	"stchat/internal/visible"
 )
 
-const splitDoc = `Split a long chat into parts: new chats beside it, each with the messages from
+func newSplit() verb {
+	return verb{
+		use: "split CHAT", short: "Split a long chat into parts",
+		doc: `Split a long chat into parts: new chats beside it, each with the messages from
 one of the given places to the next. The chat itself stays as it is. --last N
 makes a single new chat of its last N messages, to go on in.
 
@@ -24,12 +27,7 @@ it as it is in the chat. Links stay where they are: checkpoints and branches
 remain the chat's own.
 
 Prints the path of each part.
-`
-
-func newSplit() verb {
-	return verb{
-		use: "split CHAT", short: "Split a long chat into parts",
-		doc:     splitDoc,
+`,
 		example: "  stchat split \"chats/Mira/Harbour.jsonl\" --at 400,900\n  stchat split \"chats/Mira/Harbour.jsonl\" --last 60 -n \"Harbour II\"",
 		args:    cobra.ExactArgs(1),
 		means:   single(),

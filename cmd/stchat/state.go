@@ -17,16 +17,14 @@ import (
 	"stchat/internal/visible"
 )
 
-const stateDoc = `Read and edit what extensions keep: Luker's sidecars beside a chat, its floor
-logs, which say what each message changed, the state beside a character's card,
-and views of what Auto-Recap and Auto-Illustrator keep (recap:, illustrator:).
-
-See 'stchat state COMMAND --help' for each command.`
-
 func newState() verb {
 	return verb{
 		use: "state COMMAND", short: "Read and edit what extensions keep",
-		doc: stateDoc, no: "there is no such state",
+		doc: `Read and edit what extensions keep: Luker's sidecars beside a chat, its floor
+logs, which say what each message changed, the state beside a character's card,
+and views of what Auto-Recap and Auto-Illustrator keep (recap:, illustrator:).
+
+See 'stchat state COMMAND --help' for each command.`, no: "there is no such state",
 		example: "  stchat state list chat.jsonl\n  stchat state get chat.jsonl memory_graph",
 		below: []named{
 			{"delete", "", newStateDelete},
@@ -149,19 +147,17 @@ func countText(n *int) string {
 	return fmt.Sprint(*n)
 }
 
-const stateListDoc = `List the state of chats and characters: namespace, kind, size, entries, and for
+func newStateList() verb {
+	return verb{
+		use: "list PATH...", short: "List what extensions keep",
+		doc: `List the state of chats and characters: namespace, kind, size, entries, and for
 a floor log its commits, the first and the last message that they belong to, and
 whether it can be replayed.
 
 Kinds: plain and floor are state of extensions; legacy is what an older Luker
 left beside a floor log; orphans is what Luker set aside; chat_sync is Luker's
 copy of the chat's slug; recap: and illustrator: are in the chat itself.
-` + namespaceDoc
-
-func newStateList() verb {
-	return verb{
-		use: "list PATH...", short: "List what extensions keep",
-		doc:     stateListDoc,
+` + namespaceDoc,
 		example: "  stchat state list chat.jsonl\n  stchat state list chats/Mira/*.jsonl characters/Mira.png --json",
 		means:   reads(),
 		pages:   everything,
@@ -237,7 +233,10 @@ func addStates(c *console, t *grid.Table, l *state.List, titled bool) {
 	}
 }
 
-const stateGetDoc = `Print what a namespace holds, on one line; for several namespaces, an object
+func newStateGet() verb {
+	return verb{
+		use: "get PATH NS...", short: "Print what a namespace holds",
+		doc: `Print what a namespace holds, on one line; for several namespaces, an object
 with a value or null for each.
 
 If there is a floor log, its commits are replayed: those of the chosen swipes,
@@ -247,12 +246,7 @@ is, in this case the log itself.
 recap: shows what Auto-Recap keeps: the running recap, the recap of each scene,
 and pending work. illustrator: shows Auto-Illustrator's prompts as trees, by
 message, and its images, with whether each file exists.
-` + namespaceDoc
-
-func newStateGet() verb {
-	return verb{
-		use: "get PATH NS...", short: "Print what a namespace holds",
-		doc: stateGetDoc, no: "the one NS holds nothing; null is printed",
+` + namespaceDoc, no: "the one NS holds nothing; null is printed",
 		example: `  stchat state get chat.jsonl memory_graph
   stchat state get chat.jsonl memory_graph --at 40
   stchat state get chat.jsonl recap: illustrator:
@@ -308,18 +302,16 @@ func (o *stateGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 	return outcome(false, len(namespaces) == 1 && v.Only == nil)
 }
 
-const stateLogDoc = `Print the history of a namespace: the commits of its floor log, with message,
+func newStateLog() verb {
+	return verb{
+		use: "log PATH NS", short: "Print the history of a namespace",
+		doc: `Print the history of a namespace: the commits of its floor log, with message,
 swipe (from 1), whether it counts, the number of operations, and size.
 
 For recap:, print the versions of the running recap, with number, date, scenes,
 the messages at which the previous scene and this one end, and whether the scene
 still exists.
-` + namespaceDoc
-
-func newStateLog() verb {
-	return verb{
-		use: "log PATH NS", short: "Print the history of a namespace",
-		doc:     stateLogDoc,
+` + namespaceDoc,
 		example: "  stchat state log chat.jsonl memory_graph\n  stchat state log chat.jsonl recap:",
 		means:   &subjects{most: 1, chats: true},
 		pages:   everything,

@@ -14,7 +14,10 @@ import (
 	"stchat/internal/ops/state"
 )
 
-const stateSetDoc = `Change what a namespace holds. An empty namespace counts as {}; the result must
+func newStateSet() verb {
+	return verb{
+		use: "set PATH NS", short: "Change what a namespace holds",
+		doc: `Change what a namespace holds. An empty namespace counts as {}; the result must
 be an object.
 
 Changes are made in this order: --replace, --merge, --merge-patch, --patch,
@@ -31,12 +34,7 @@ decides by what it has read.
 recap: takes only --version K: version K of the running recap becomes current,
 or with --scene N that of the scene that ends with message N, like Auto-Recap's
 arrows.
-` + stateChangeDoc
-
-func newStateSet() verb {
-	return verb{
-		use: "set PATH NS", short: "Change what a namespace holds",
-		doc: stateSetDoc, no: "a test of --patch does not hold, a path is not there,\n     or the chat is not as it was expected to be",
+` + stateChangeDoc, no: "a test of --patch does not hold, a path is not there,\n     or the chat is not as it was expected to be",
 		example: `  stchat state set chat.jsonl memory_graph --set /nodes/mira={}
   stchat state set chat.jsonl hp --replace hp.json
   stchat state set chat.jsonl hp --floor --set value=10
@@ -122,14 +120,12 @@ func (o *stateSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 	return o.report(c, []*state.Result{state.Set(ctx, opt)})
 }
 
-const stateDeleteDoc = `Delete namespaces: the sidecar, or the floor log and what an older Luker left
-beside it. What is not there is no error.
-` + stateChangeDoc
-
 func newStateDelete() verb {
 	return verb{
 		use: "delete PATH NS...", short: "Delete namespaces",
-		doc: stateDeleteDoc, no: "the chat is not as it was expected to be",
+		doc: `Delete namespaces: the sidecar, or the floor log and what an older Luker left
+beside it. What is not there is no error.
+` + stateChangeDoc, no: "the chat is not as it was expected to be",
 		example: "  stchat state delete chat.jsonl memory_graph\n  stchat state delete characters/Mira.png mood",
 		means:   &subjects{most: 1, chats: true, writes: true},
 		options: &stateDeleteOptions{},
@@ -150,7 +146,10 @@ func (o *stateDeleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagS
 	return o.report(c, []*state.Result{state.Delete(ctx, opt, namespaces)})
 }
 
-const statePruneDoc = `Drop what is certainly unused by the extensions' own rules: Auto-Recap's pending
+func newStatePrune() verb {
+	return verb{
+		use: "prune PATH... [NS...]", short: "Drop what is provably dead",
+		doc: `Drop what is certainly unused by the extensions' own rules: Auto-Recap's pending
 operations older than --older-than, versions of the running recap whose scene
 no longer has a recap, Auto-Illustrator's prompts for messages beyond the end,
 images without a prompt, and commits in Luker's floor logs that are invalid or
@@ -159,12 +158,7 @@ beyond the end.
 Arguments that end in .jsonl or .png are PATHs; the others are namespaces, such
 as recap: and illustrator:, and limit the command to these. Prints what was
 dropped, and how much.
-` + stateChangeDoc
-
-func newStatePrune() verb {
-	return verb{
-		use: "prune PATH... [NS...]", short: "Drop what is provably dead",
-		doc: statePruneDoc, no: "the chat is not as it was expected to be",
+` + stateChangeDoc, no: "the chat is not as it was expected to be",
 		example: "  stchat state prune chat.jsonl --dry-run\n  stchat state prune chats/Mira/*.jsonl recap: --older-than 48h",
 		options: &statePruneOptions{},
 	}

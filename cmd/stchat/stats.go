@@ -21,7 +21,10 @@ import (
 	"stchat/internal/visible"
 )
 
-const statsDoc = `Count messages and words: how much was written, by whom, when. PATH is as in
+func newStats() verb {
+	return verb{
+		use: "stats [PATH...]", short: "Count what was written, by whom, and when",
+		doc: `Count messages and words: how much was written, by whom, when. PATH is as in
 inspect. Words are those that search goes by, in the texts as they are read;
 hidden messages count, lines of the system do not.
 
@@ -31,12 +34,7 @@ written for longer than --gap; days and hours are local.
 
 A person sees a summary, or with --by a table. A pipe gets a row each: key,
 chats, messages, words, words of the user, other swipes, first and last date.
-`
-
-func newStats() verb {
-	return verb{
-		use: "stats [PATH...]", short: "Count what was written, by whom, and when",
-		doc: statsDoc, no: "no message was counted",
+`, no: "no message was counted",
 		example: `  stchat stats
   stchat stats chats/Mira --by chat
   stchat stats --by month --role user

@@ -21,7 +21,10 @@ import (
 	"stchat/internal/treeview"
 )
 
-const treeDoc = `Show which chats grew from which: checkpoints and branches below the chat they
+func newTree() verb {
+	return verb{
+		use: "tree [PATH...]", short: "Show which chats grew from which",
+		doc: `Show which chats grew from which: checkpoints and branches below the chat they
 were made from, each with the message at which it parts from it.
 
 PATH is a chat (its whole family is shown), a folder, or a SillyTavern user
@@ -48,12 +51,7 @@ docs/json.md describes the JSON documents.
 The html page needs no network and no server: open it from disk. It holds the
 texts of all messages while they are up to 8 MB together, else their beginnings,
 searches them, and has an address for each chat: family.html#Mira/Harbour.
-`
-
-func newTree() verb {
-	return verb{
-		use: "tree [PATH...]", short: "Show which chats grew from which",
-		doc: treeDoc,
+`,
 		example: `  stchat tree "chats/Mira/Harbour.jsonl"
   stchat tree SillyTavern/data/default-user
   stchat tree chats/Mira -o family.html

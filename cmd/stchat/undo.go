@@ -18,7 +18,21 @@ import (
 	"stchat/internal/visible"
 )
 
-const undoDoc = `Take back what the last command did, all of it or nothing. Every command that
+type undoOptions struct {
+	list    bool
+	force   bool
+	prune   string
+	keep    int
+	data    string
+	changes changeset.Options
+
+	verbose bool
+}
+
+func newUndo() verb {
+	return verb{
+		use: "undo [ID]", short: "Take back what a command did",
+		doc: `Take back what the last command did, all of it or nothing. Every command that
 writes files records that in the user folder, under .stchat/, and keeps the old
 files there. Not recorded is one new file in a folder that is not a user folder
 and has no .stchat/: to undo it, delete the file.
@@ -47,23 +61,7 @@ deleted files never are. --prune and --keep drop records for good.
 
 .stchat/ has a .gitignore. SillyTavern's own backup of a user includes hidden
 files, so what you delete here may still be in there.
-`
-
-type undoOptions struct {
-	list    bool
-	force   bool
-	prune   string
-	keep    int
-	data    string
-	changes changeset.Options
-
-	verbose bool
-}
-
-func newUndo() verb {
-	return verb{
-		use: "undo [ID]", short: "Take back what a command did",
-		doc: undoDoc, no: "there is nothing to undo",
+`, no: "there is nothing to undo",
 		example: `  stchat undo
   stchat undo --list
   stchat undo 20261121T203325-4f1c9a02
