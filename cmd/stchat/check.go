@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,6 +21,7 @@ import (
 	"stchat/internal/report"
 	"stchat/internal/rules"
 	"stchat/internal/safefile"
+	"stchat/internal/userdir"
 )
 
 func newCheck() verb {
@@ -137,12 +143,11 @@ func (o *checkOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 			return fmt.Errorf("%s:%w; a baseline is what 'stchat check --json' wrote", o.baseline, err)
 		}
 	}
-	meter, end := c.meter("checking", false)
-	opt.Meter = meter
+	end := c.meter("checking", false, &opt.Meter)
 	res, err := repair.Check(ctx, opt)
 	end()
 	if err != nil {
-		c.work.count(meter)
+		c.work.count(opt.Meter)
 		return err
 	}
 	rep := &report.Check{Chats: res.Chats, Findings: res.Findings, Fail: fail, Version: readVersion().Version, Home: homeOf(modulePath()), Command: repairCommand}
@@ -160,6 +165,7 @@ func (o *checkOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 	if err := o.write(c, rep, opt.List.Paths); err != nil {
 		return err
 	}
+	c.flush()
 	for _, err := range res.Errs {
 		c.fail(err)
 	}
@@ -175,10 +181,7 @@ func (o *checkOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 
 // otherFiles counts files that are not chats; any may have any name.
 func otherFiles(n int, any bool) string {
-	if any {
-		return plural.Of(n, "file that is not a chat", "files that are not chats")
-	}
-	return plural.Of(n, ".jsonl file that is not a chat", ".jsonl files that are not chats")
+	return either(any, plural.Of(n, "file that is not a chat", "files that are not chats"), plural.Of(n, ".jsonl file that is not a chat", ".jsonl files that are not chats"))
 }
 
 // ruleWords returns the value of a flag that takes rules.
@@ -229,13 +232,11 @@ func (o *checkOptions) runList(c *console) error {
 	for _, id := range rules.All() {
 		r := id.Rule()
 		if o.format == "json" {
-			c.document(listedRule{1, r.ID, r.Severity.String(), r.Family, r.Summary, r.Effect, r.Repair, repairWord(r.Repairing)})
+			by := map[rules.Repairing]string{rules.Repaired: "yes", rules.OnOrder: "asked", rules.ByHand: "no"}[r.Repairing]
+			c.document(listedRule{1, r.ID, r.Severity.String(), r.Family, r.Summary, r.Effect, r.Repair, by})
 			continue
 		}
-		mark := ""
-		if r.Repairing != rules.ByHand {
-			mark = "+"
-		}
+		mark := when(r.Repairing != rules.ByHand, "+")
 		if r.Family != family {
 			family = r.Family
 			t.Rows = append(t.Rows, grid.Row{Heading: family})
@@ -244,27 +245,20 @@ func (o *checkOptions) runList(c *console) error {
 	}
 	if c.shown {
 		c.table(t)
-	} else {
-		writePlainRules(c.w, t.Rows)
+	}
+	for i, r := range t.Rows {
+		switch {
+		case c.shown:
+		case r.Heading != "":
+			fmt.Fprintln(c.w, when(i > 0, "\n")+r.Heading)
+		default:
+			fmt.Fprintf(c.w, "  %-1s %-7s %-21s %s\n", r.Cells[0], r.Cells[1], r.Cells[2], r.Cells[3])
+		}
 	}
 	if o.format == "text" {
 		fmt.Fprintln(c.w, "\n+ stchat repair fixes it")
 	}
 	return nil
-}
-
-// writePlainRules lists the rules for a pipe.
-func writePlainRules(w io.Writer, rows []grid.Row) {
-	for i, r := range rows {
-		switch {
-		case r.Heading == "":
-			fmt.Fprintf(w, "  %-1s %-7s %-21s %s\n", r.Cells[0], r.Cells[1], r.Cells[2], r.Cells[3])
-		case i > 0:
-			fmt.Fprintf(w, "\n%s\n", r.Heading)
-		default:
-			fmt.Fprintln(w, r.Heading)
-		}
-	}
 }
 
 // listedRule is a rule as --list-rules --json prints it.
@@ -279,13 +273,133 @@ type listedRule struct {
 	By       string `json:"repair"` // yes, asked or no
 }
 
-func repairWord(m rules.Repairing) string {
-	switch m {
-	case rules.Repaired:
-		return "yes"
-	case rules.OnOrder:
-		return "asked"
-	default:
-		return "no"
+// checkConfig is the name of a file with arguments of check.
+const checkConfig = ".stchatrc"
+
+// configFlags are the flags that it may have: it may be a stranger's, so none that writes, reads
+// another list or takes more of the machine.
+func configFlags() []string {
+	return []string{"select", "ignore", "severity", "report", "baseline", "skip-other", "format"}
+}
+
+// configured applies the settings of --config, else those of the working folder or of the top
+// of the git work tree around it, to flags that were not given, and returns args, or where
+// there are none the paths of the settings. Flags that are lists get both.
+func (o *checkOptions) configured(c *console, fs *pflag.FlagSet, args []string) ([]string, error) {
+	path, err := o.configPath()
+	if path == "" || err != nil {
+		return args, err
 	}
+	data, _, err := safefile.Read(path)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", ops.PathError(err))
+	}
+	c.note("settings from %s", path)
+	var paths []string
+	var name string // of the flag whose value is on the next line
+	line := 0
+	set := func(name, value string) error {
+		switch f := fs.Lookup(name); {
+		case f.Changed && name != "select" && name != "ignore", name == "format" && c.json:
+			return nil
+		case name == "baseline":
+			if value, err = below(path, value); err != nil {
+				return err
+			}
+		}
+		err := fs.Lookup(name).Value.Set(value) // not fs.Set, which notes that it was given
+		if err != nil {
+			err = fmt.Errorf("--%s %w", name, err)
+		}
+		return err
+	}
+	for text := range bytes.Lines(data) {
+		line++
+		arg := strings.TrimSpace(string(text))
+		var err error
+		flag, value, valued := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		switch {
+		case name != "":
+			err, name = set(name, arg), ""
+		case arg == "" || strings.HasPrefix(arg, "#"):
+		case !strings.HasPrefix(arg, "-"):
+			if arg, err = below(path, arg); err == nil {
+				paths = append(paths, arg)
+			}
+		case !strings.HasPrefix(arg, "--") || !slices.Contains(configFlags(), flag):
+			err = fmt.Errorf("%s is not for this file; it may have --%s, and paths", arg, strings.Join(configFlags(), ", --"))
+		case valued:
+			err = set(flag, value)
+		case fs.Lookup(flag).NoOptDefVal != "":
+			err = set(flag, fs.Lookup(flag).NoOptDefVal)
+		default:
+			name = flag
+		}
+		if err != nil {
+			return nil, usagef("%s:%d: %v", path, line, err)
+		}
+	}
+	if name != "" {
+		return nil, usagef("%s:%d: --%s needs a value", path, line, name)
+	}
+	if len(args) == 0 && o.filesFrom == "" {
+		args = paths
+	}
+	return args, nil
+}
+
+// configPath returns the file with the settings, "" for none.
+func (o *checkOptions) configPath() (string, error) {
+	switch o.config {
+	case "":
+	case "none":
+		return "", nil
+	default:
+		return o.config, nil
+	}
+	for _, dir := range []string{".", workTree()} {
+		path := filepath.Join(dir, checkConfig)
+		if _, err := os.Stat(path); err == nil && dir != "" {
+			return userdir.Near(path), nil
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", ops.PathError(err)
+		}
+	}
+	return "", nil
+}
+
+// workTree returns the top of the git work tree around the working folder, "" if there is none.
+func workTree() string {
+	dir, err := filepath.Abs(".")
+	for err == nil {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			break
+		}
+		dir = up
+	}
+	return ""
+}
+
+// below returns the path that settings name, from the folder of their file. It must not lead
+// out of that.
+func below(config, path string) (string, error) {
+	full := filepath.Join(filepath.Dir(config), filepath.FromSlash(path))
+	rel, err := filepath.Rel(userdir.RealPath(filepath.Dir(config)), userdir.RealPath(full))
+	if err != nil || !filepath.IsLocal(filepath.FromSlash(path)) || !filepath.IsLocal(rel) {
+		return "", fmt.Errorf("%s leads out of the folder of this file", path)
+	}
+	return full, nil
+}
+
+// inWorkTree returns a path from the top of the git work tree; outside of one as it is.
+func inWorkTree(path string) string {
+	top := workTree()
+	if rel, err := filepath.Rel(userdir.RealPath(top), userdir.RealPath(path)); top != "" && err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
 }

@@ -59,47 +59,36 @@ func writeFindings(c *console, rep *report.Check, paths []string, verbose bool) 
 // shownEnough reports whether every rule with a finding in the list was already shown
 // in filesShown files. If not, it counts this file for each of them.
 func shownEnough(list []rules.Finding, seen map[rules.ID]int) bool {
-	here := map[rules.ID]bool{}
-	enough := true
-	for i := range list {
-		here[list[i].Rule] = true
-		enough = enough && seen[list[i].Rule] >= filesShown
+	if !slices.ContainsFunc(list, func(f rules.Finding) bool { return seen[f.Rule] < filesShown }) {
+		return true
 	}
-	if !enough {
-		for id := range here {
-			seen[id]++
+	here := map[rules.ID]bool{}
+	for _, f := range list {
+		if !here[f.Rule] {
+			here[f.Rule] = true
+			seen[f.Rule]++
 		}
 	}
-	return enough
+	return false
 }
 
 // writeSeverity writes the findings of one file with one severity, grouped by rule in
 // the order in which the rules first appear.
 func writeSeverity(c *console, list []rules.Finding, severity rules.Severity, verbose bool) {
 	w := c.w
-	byRule := map[rules.ID][]*rules.Finding{}
-	var order []rules.ID
+	var byRule groups[rules.ID, *rules.Finding]
 	for i := range list {
-		f := &list[i]
-		if f.Severity != severity {
-			continue
+		if f := &list[i]; f.Severity == severity {
+			byRule.add(f.Rule, f)
 		}
-		if byRule[f.Rule] == nil {
-			order = append(order, f.Rule)
-		}
-		byRule[f.Rule] = append(byRule[f.Rule], f)
 	}
-	for _, id := range order {
+	for _, id := range byRule.keys {
 		all := 0
-		for _, f := range byRule[id] {
+		for _, f := range byRule.of[id] {
 			all += f.Count()
 		}
-		times := ""
-		if all > 1 {
-			times = fmt.Sprintf(", %d times", all)
-		}
-		fmt.Fprintf(w, "  %s %s%s\n", paint(c.outColor, severityColor(severity), severity.String()), id, times)
-		for i, f := range byRule[id] {
+		fmt.Fprintf(w, "  %s %s%s\n", paint(c.outColor, severityColor(severity), severity.String()), id, when(all > 1, fmt.Sprintf(", %d times", all)))
+		for i, f := range byRule.of[id] {
 			if i > 0 && !verbose {
 				break
 			}
@@ -120,35 +109,12 @@ const repairsShown = 3
 // explainRules writes the effects and fixes of each rule once, and then the repair commands. It
 // returns a table of how often each rule found something.
 func explainRules(c *console, list []rules.Finding, paths []string) *grid.Table {
-	type texts struct {
-		effects, repairs []string
-		findings, files  int
-		last             string // file
-		severity         rules.Severity
-	}
-	byRule := map[rules.ID]*texts{}
-	var order []rules.ID
+	var byRule groups[rules.ID, *rules.Finding]
 	var onOrder []string
 	repaired := false
 	for i := range list {
 		f := &list[i]
-		t := byRule[f.Rule]
-		if t == nil {
-			t = &texts{severity: f.Severity}
-			byRule[f.Rule] = t
-			order = append(order, f.Rule)
-		}
-		t.findings += f.Count()
-		if t.files == 0 || t.last != f.Path {
-			t.files++
-			t.last = f.Path
-		}
-		if s := f.Effect(); !slices.Contains(t.effects, s) && len(t.effects) < repairsShown {
-			t.effects = append(t.effects, s)
-		}
-		if s := repairText(f); !slices.Contains(t.repairs, s) && len(t.repairs) < repairsShown {
-			t.repairs = append(t.repairs, s)
-		}
+		byRule.add(f.Rule, f)
 		switch {
 		case f.ByHand():
 		case f.Rule.Rule().Repairing == rules.Repaired:
@@ -158,35 +124,41 @@ func explainRules(c *console, list []rules.Finding, paths []string) *grid.Table 
 		}
 	}
 	counts := &grid.Table{Columns: []grid.Column{{Title: "rule", Name: true}, {Title: "severity"}, {Title: "findings", Right: true, Code: green}, {Title: "files", Right: true, Code: green}}}
-	for _, id := range order {
-		title, t := paint(c.outColor, bold, id.String()), byRule[id]
-		counts.Rows = append(counts.Rows, grid.Row{
-			Cells: []string{id.String(), t.severity.String(), strconv.Itoa(t.findings), strconv.Itoa(t.files)}, Codes: []string{"", severityColor(t.severity)},
-		})
-		if t.findings > 1 && !c.shown {
-			title += fmt.Sprintf(": %d findings in %s", t.findings, plural.S(t.files, "file"))
+	for _, id := range byRule.keys {
+		var effects, repairs []string
+		findings, files, last := 0, 0, ""
+		for i, f := range byRule.of[id] {
+			findings += f.Count()
+			if i == 0 || last != f.Path {
+				files, last = files+1, f.Path
+			}
+			if s := f.Effect(); len(effects) < repairsShown && !slices.Contains(effects, s) {
+				effects = append(effects, s)
+			}
+			s, command := f.Repair(), repairCommand(f)
+			if s += when(command != "" && f.ByHand(), ": "+command); len(repairs) < repairsShown && !slices.Contains(repairs, s) {
+				repairs = append(repairs, s) // the command repair is shown once for all
+			}
 		}
-		fmt.Fprintln(c.w, title)
-		for _, s := range t.effects {
+		severity := byRule.of[id][0].Severity
+		counts.Rows = append(counts.Rows, grid.Row{
+			Cells: []string{id.String(), severity.String(), strconv.Itoa(findings), strconv.Itoa(files)}, Codes: []string{"", severityColor(severity)},
+		})
+		fmt.Fprintln(c.w, paint(c.outColor, bold, id.String())+when(findings > 1 && !c.shown, fmt.Sprintf(": %d findings in %s", findings, plural.S(files, "file"))))
+		for _, s := range effects {
 			explain(c, "effect: ", s)
 		}
-		for _, s := range t.repairs {
+		for _, s := range repairs {
 			explain(c, "fix:    ", s)
 		}
 	}
-	if len(order) > 0 {
+	if len(list) > 0 {
 		fmt.Fprintln(c.w)
 	}
-	all := "the same paths"
-	if len(paths) <= repairsShown {
-		all = visible.Args(paths...)
-	}
+	all := either(len(paths) <= repairsShown, visible.Args(paths...), "the same paths")
 	suggest := func(what, command string) {
-		between := " "
-		if c.shown && visible.Width(what+between+command) > cmp.Or(c.Width, unknownWidth) {
-			between = "\n  " // whole, to be copied
-		}
-		fmt.Fprintln(c.w, what+between+command)
+		tight := c.shown && visible.Width(what+" "+command) > cmp.Or(c.Width, unknownWidth)
+		fmt.Fprintln(c.w, what+either(tight, "\n  ", " ")+command) // whole, to be copied
 	}
 	if repaired {
 		suggest("to see what repair would change:", "stchat repair "+all)
@@ -204,15 +176,6 @@ func explain(c *console, label, text string) {
 	}
 }
 
-// repairText returns how a finding is fixed, with the command unless it is repair, which
-// explainRules shows once for all.
-func repairText(f *rules.Finding) string {
-	if command := repairCommand(f); command != "" && f.ByHand() {
-		return f.Repair() + ": " + command
-	}
-	return f.Repair()
-}
-
 // repairCommand returns the command that fixes a finding, "" if there is none.
 func repairCommand(f *rules.Finding) string {
 	switch {
@@ -225,33 +188,14 @@ func repairCommand(f *rules.Finding) string {
 }
 
 func severityColor(s rules.Severity) string {
-	switch s {
-	case rules.Error:
-		return red
-	case rules.Warning:
-		return yellow
-	default:
-		return cyan
-	}
+	return map[rules.Severity]string{rules.Error: red, rules.Warning: yellow, rules.Info: cyan}[s]
 }
 
 // placeOf returns where in its file a finding is, as the start of a line.
 func placeOf(f *rules.Finding) string {
-	var parts []string
-	if f.Index >= 0 {
-		parts = append(parts, fmt.Sprintf("message %d", f.Index))
-	}
-	if f.Line > 0 {
-		at := fmt.Sprintf("line %d", f.Line)
-		if f.Column > 0 {
-			at += fmt.Sprintf(":%d", f.Column)
-		}
-		parts = append(parts, at)
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return strings.Join(parts, ", ") + ": "
+	line := fmt.Sprintf("line %d", f.Line) + when(f.Column > 0, fmt.Sprintf(":%d", f.Column))
+	place := joined(", ", when(f.Index >= 0, fmt.Sprintf("message %d", f.Index)), when(f.Line > 0, line))
+	return place + when(place != "", ": ")
 }
 
 // summaryLine returns the counts of what was checked and found.
@@ -266,18 +210,6 @@ func summaryLine(rep *report.Check, files int) string {
 	case s.Findings == 0:
 		return chats + ", nothing found"
 	}
-	var parts []string
-	for _, count := range []struct {
-		n    int
-		word string
-	}{{s.Errors, "error"}, {s.Warnings, "warning"}, {s.Infos, "info"}} {
-		if count.n > 0 {
-			parts = append(parts, plural.S(count.n, count.word))
-		}
-	}
-	sum := fmt.Sprintf("%s: %s in %s", chats, strings.Join(parts, ", "), plural.S(files, "file"))
-	if rep.Known > 0 {
-		sum += "; " + plural.S(rep.Known, "known finding")
-	}
-	return sum
+	counts := joined(", ", some(s.Errors, "error"), some(s.Warnings, "warning"), some(s.Infos, "info"))
+	return fmt.Sprintf("%s: %s in %s", chats, counts, plural.S(files, "file")) + when(rep.Known > 0, "; "+plural.S(rep.Known, "known finding"))
 }

@@ -73,12 +73,7 @@ func (t *tab) offer(word, about string) {
 }
 
 // data returns the value of --data.
-func (t *tab) data() string {
-	if f := t.cmd.Flags().Lookup("data"); f != nil {
-		return f.Value.String()
-	}
-	return ""
-}
+func (t *tab) data() string { return flagText(t.cmd.Flags(), "data") }
 
 // chat returns the path of the first argument, a chat, "" if there is none.
 func (t *tab) chat() string {
@@ -94,20 +89,11 @@ func (t *tab) chat() string {
 // store returns the file of the history, "" if there is none or if reading it would end what a
 // killed run began.
 func (t *tab) store(root string) string {
-	named := ""
-	if f := t.cmd.Flags().Lookup("store"); f != nil {
-		named = f.Value.String()
-	}
-	path := keep.StoreOf(root, cmp.Or(named, t.c.Getenv(storeVariable)))
-	for _, half := range []string{"-journal", "-wal"} {
-		if _, err := os.Lstat(path + half); err == nil {
-			return ""
-		}
-	}
-	if _, err := os.Stat(path); err != nil {
-		return ""
-	}
-	return path
+	path := keep.StoreOf(root, cmp.Or(flagText(t.cmd.Flags(), "store"), t.c.Getenv(storeVariable)))
+	_, journal := os.Lstat(path + "-journal")
+	_, wal := os.Lstat(path + "-wal")
+	_, missing := os.Stat(path)
+	return when(journal != nil && wal != nil && missing == nil, path)
 }
 
 // chats offers owners, and the chats of one: as OWNER/NAME, unless what is typed begins no

@@ -44,6 +44,7 @@ type console struct {
 	work    work
 	w       *bufio.Writer // results go through it to Out; see [console.printed]
 	docErr  error         // of the first document that could not be printed
+	erred   bool          // an error was told, and the command went on
 
 	// known once a command's flags are read
 	outColor, errColor bool
@@ -57,7 +58,7 @@ type console struct {
 }
 
 func newConsole(e env, args []string) *console {
-	c := &console{env: e, args: args}
+	c := &console{env: e, args: args, unknown: map[string]error{}}
 	c.w = bufio.NewWriterSize(standardOutput{c}, 64<<10)
 	return c
 }
@@ -71,6 +72,9 @@ func (s standardOutput) Write(p []byte) (int, error) { return s.c.Out.Write(p) }
 // printed flushes what was printed, and returns the first error. Nothing more is printed after it,
 // and it ends the command: so only who may print for long needs to ask.
 func (c *console) printed() error { return cmp.Or(c.docErr, c.w.Flush()) }
+
+// flush lets what was printed be seen before what is said next on stderr.
+func (c *console) flush() { _ = c.printed() }
 
 // document prints a JSON document.
 func (c *console) document(doc any) error {
@@ -120,7 +124,7 @@ func (c *console) warns(list []string) {
 // fail prints an error; the command goes on. An interruption is only noted, to be
 // printed once at the end.
 func (c *console) fail(err error) {
-	if isInterrupted(err) {
+	if c.erred = true; isInterrupted(err) {
 		c.work.interrupted = true
 		return
 	}
@@ -172,9 +176,7 @@ func (c *console) unprinted(all string) error {
 	return fmt.Errorf("%w; %s", err, all)
 }
 
-// errLine prints a line on stderr, after what was printed before it.
 func (c *console) errLine(color, kind, text string) {
-	_ = c.w.Flush() // the error stays
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.redraw != nil {
@@ -199,22 +201,21 @@ func (c *console) line(text string) {
 		text = visible.Lines(text)
 	}
 	fmt.Fprintln(c.w, text)
+	c.flush()
 }
 
 // made prints the path of what was made, unless documents are printed.
 func (c *console) made(path string) {
 	if !c.json {
 		fmt.Fprintln(c.w, c.path(path))
+		c.flush()
 	}
 }
 
 // path returns a path as it is printed to stdout: on a terminal quoted if it needs
 // that, in a pipe as it is.
 func (c *console) path(p string) string {
-	if c.OutTTY {
-		return visible.Quote(p)
-	}
-	return p
+	return either(c.OutTTY, visible.Quote(p), p)
 }
 
 // closeTabs tells the user, once per command that edited a chat or a group in place,
@@ -235,11 +236,11 @@ func (c *console) closeTabs(bumped bool, chats ...string) {
 
 // lukersTabs tells the user that an open tab of Luker wins, if one of the chats is Luker's.
 func (c *console) lukersTabs(chats []string) bool {
-	luker := ops.AnyOfLuker(chats)
-	if luker {
-		c.note("if this chat is open in Luker, what the open tab holds wins: its next save writes over this, whatever the integrity slug; close the chat there first")
+	if !ops.AnyOfLuker(chats) {
+		return false
 	}
-	return luker
+	c.note("if this chat is open in Luker, what the open tab holds wins: its next save writes over this, whatever the integrity slug; close the chat there first")
+	return true
 }
 
 // leftOut warns of the damaged lines that were left out.
@@ -255,13 +256,13 @@ func (c *console) leftOut(path string, damage jsonl.Damages, wanted bool) {
 	}
 }
 
-// meter returns a meter, which is drawn on stderr while work runs, and the function
+// meter makes a meter, which is drawn on stderr while work runs, and returns the function
 // that stops drawing it. Nothing is drawn if stderr is no terminal, or with silent or
 // --quiet.
-func (c *console) meter(verb string, silent bool) (*progress.Meter, func()) {
+func (c *console) meter(verb string, silent bool, to **progress.Meter) (end func()) {
 	m := new(progress.Meter)
-	if silent || c.quiet || !c.ErrTTY {
-		return m, func() {}
+	if *to = m; silent || c.quiet || !c.ErrTTY {
+		return func() {}
 	}
 	done, gone := make(chan struct{}), make(chan struct{})
 	shown := false
@@ -300,14 +301,14 @@ func (c *console) meter(verb string, silent bool) (*progress.Meter, func()) {
 			c.mu.Unlock()
 		}
 	}()
-	return m, func() {
+	return sync.OnceFunc(func() {
 		close(done)
 		<-gone
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		clear()
 		c.redraw, c.Out = nil, out
-	}
+	})
 }
 
 // aboveMeter is standard output on a terminal where a meter may be drawn: it is cleared first.
@@ -328,10 +329,7 @@ func (w *aboveMeter) Write(p []byte) (int, error) {
 
 // ended prints what became of a change that a killed run had begun.
 func (c *console) ended(e changeset.Ended) {
-	what := "a run that was killed"
-	if len(e.Command) > 0 {
-		what = fmt.Sprintf("%q, which was killed,", commandText(e.Command))
-	}
+	what := either(len(e.Command) > 0, fmt.Sprintf("%q, which was killed,", commandText(e.Command)), "a run that was killed")
 	files := strings.Join(e.Files, ", ")
 	switch e.Way {
 	case changeset.Forward:
@@ -355,7 +353,7 @@ func (c *console) ask(question string) (yes, asked bool) {
 	if !c.InTTY || !c.ErrTTY {
 		return false, false
 	}
-	_ = c.w.Flush() // the error stays
+	c.flush()
 	if p, ok := c.Out.(*pager); ok {
 		p.release() // it holds stderr back, and reads the keys
 	}

@@ -33,7 +33,8 @@ func TestProgressAppearsLateAndGoes(t *testing.T) {
 			defer said.Reset()
 			return said.String()
 		}
-		m, stop := c.meter("checkpoint", false)
+		var m *progress.Meter
+		stop := c.meter("checkpoint", false, &m)
 		m.Expect(2, 4000)
 		m.Read(1000)
 		time.Sleep(progressAfter - time.Millisecond)
@@ -78,14 +79,14 @@ func TestProgressIsForTerminals(t *testing.T) {
 		c := newConsole(e, nil)
 		c.color = "auto"
 		change(c)
-		if c.meter("branch", false); c.redraw != nil {
+		if c.meter("branch", false, new(*progress.Meter)); c.redraw != nil {
 			t.Errorf("%s: there is progress", name)
 		}
 	}
 	e, _ := world(nil)
 	c := newConsole(e, nil)
 	c.color = "auto"
-	if c.meter("branch", true); c.redraw != nil {
+	if c.meter("branch", true, new(*progress.Meter)); c.redraw != nil {
 		t.Error("--json: there is progress")
 	}
 }

@@ -2,21 +2,32 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/lorebook"
 	"stchat/internal/message"
 	"stchat/internal/names"
+	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
+	"stchat/internal/patch"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
+	"stchat/internal/visible"
 )
 
 func newCheckpoint() verb {
@@ -125,7 +136,14 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 func (o *cutOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (cut.Options, error) {
 	opt := o.opt
 	opt.Sources, opt.Data, opt.Stdin, opt.Stdout, opt.NewUUID = args, userFolder(c, opt.Data, args), c.In, c.Out, uuid.NewString
-	err := agree(fs, cutRules())
+	err := agree(fs, []string{ // in message set and swipe these flags have other names, so it is judged here
+		"at excludes as-of",
+		"if-missing needs name = --if-missing goes with --name, and not with --output or --force",
+		"if-missing excludes output|force = --if-missing goes with --name, and not with --output or --force",
+		"bump-integrity needs link: nothing else writes the source",
+		"merge excludes replace",
+		"open excludes output = --open needs the new chat beside its source, not at --output",
+	})
 	if err == nil {
 		err = o.checkPaths(c, fs, args)
 	}
@@ -143,9 +161,7 @@ func (o *cutOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if !slices.Contains([]string{cut.IntegrityNew, cut.IntegrityKeep, cut.IntegrityNone}, opt.Integrity) && !isUUID(opt.Integrity) {
 		return opt, usagef("--integrity is new, keep, none or a UUID, not %q", opt.Integrity)
 	}
-	if fs.Changed("main-chat") {
-		opt.MainChat = &o.mainChat
-	}
+	opt.MainChat = given(fs, "main-chat", &o.mainChat)
 	if o.swipe > 0 {
 		opt.Message = func(_ int, line []byte, _ *rawjson.Object) ([]byte, error) { return message.ChooseSwipe(line, o.swipe) }
 	}
@@ -154,18 +170,6 @@ func (o *cutOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet,
 	}
 	opt.Values, err = o.changes(ctx, c, slices.Contains(args, chat.Stdin) || o.filesFrom == chat.Stdin)
 	return opt, err
-}
-
-// cutRules returns which flags go together.
-func cutRules() []string {
-	return []string{
-		"at excludes as-of",
-		"if-missing needs name = --if-missing goes with --name, and not with --output or --force",
-		"if-missing excludes output|force = --if-missing goes with --name, and not with --output or --force",
-		"bump-integrity needs link: nothing else writes the source",
-		"merge excludes replace",
-		"open excludes output = --open needs the new chat beside its source, not at --output",
-	}
 }
 
 // checkPaths refuses sources and outputs that do not go together.
@@ -218,8 +222,7 @@ func (o *cutOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 
 // cut makes the checkpoints or branches and prints the results.
 func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error {
-	meter, stop := c.meter(o.opt.Kind.String(), c.json)
-	opt.Meter = meter
+	stop := c.meter(o.opt.Kind.String(), c.json, &opt.Meter)
 	results := cut.Run(ctx, opt)
 	stop()
 	return reportCuts(c, o, results)
@@ -245,4 +248,293 @@ func (o *cutOptions) state(fs *pflag.FlagSet, opt *cut.Options) (err error) {
 		return usagef("--internal and --drop are about a cloned lorebook; they go with --lorebook clone, snapshot or --isolate")
 	}
 	return nil
+}
+
+func newSplit() verb {
+	return verb{
+		use: "split CHAT", short: "Split a long chat into parts",
+		doc: `Split a long chat into parts: new chats beside it, each with the messages from
+one of the given places to the next. The chat itself stays as it is. --last N
+makes a single new chat of its last N messages, to go on in.
+
+The parts are named "CHAT part 1", "CHAT part 2" and so on, or "CHAT last N".
+Their main_chat is the chat, and a group lists them. State that refers to
+messages by number follows, as when the others are deleted; --no-follow leaves
+it as it is in the chat. Links stay where they are: checkpoints and branches
+remain the chat's own.
+
+Prints the path of each part.
+`,
+		example: "  stchat split \"chats/Mira/Harbour.jsonl\" --at 400,900\n  stchat split \"chats/Mira/Harbour.jsonl\" --last 60 -n \"Harbour II\"",
+		args:    cobra.ExactArgs(1),
+		means:   single(),
+		rules:   []string{"at excludes every|last", "every excludes last"},
+		options: &splitOptions{},
+	}
+}
+
+type splitOptions struct {
+	opt cut.SplitOptions
+	at  string
+}
+
+func (o *splitOptions) addFlags(fs *pflag.FlagSet) {
+	fs.StringVarP(&o.at, "at", "a", "", "parts begin at message 0 and at each of `N,M`; below 0 they count from the end")
+	fs.Var(number(&o.opt.Every, 1, "a number of messages, from 1"), "every", "each part has `N` messages")
+	fs.Var(number(&o.opt.Last, 1, "a number of messages, from 1"), "last", "one new chat of the last `N` messages")
+	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the new chat; of several parts, what their numbers follow")
+	fs.Var(oneOf(&o.opt.Lorebook, cut.LorebookShare, cut.LorebookShare, cut.LorebookClone), "lorebook", "what becomes of the lorebook: `HOW` is share or clone")
+	fs.BoolVar(&o.opt.NoFollow, "no-follow", false, "leave state that refers to messages by number as it is")
+	fs.Var(filled(&o.opt.Data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
+	addTopic(fs, writing, func(fs *pflag.FlagSet) {
+		fs.BoolVar(&o.opt.Changes.DryRun, "dry-run", false, "do everything but write, and say what would be written")
+		fs.BoolVar(&o.opt.NoGroup, "no-group", false, "do not touch the group file")
+		addNoSync(fs, &o.opt.Changes.NoSync)
+	})
+	fs.Bool("json", false, "print JSON documents instead of paths, one per line")
+}
+
+func (o *splitOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) (err error) {
+	opt := o.opt
+	if o.at != "" {
+		for text := range strings.SplitSeq(o.at, ",") {
+			n, err := strconv.Atoi(strings.TrimSpace(text))
+			if err != nil {
+				return usagef("--at takes numbers of messages such as 400,900, not %q", o.at)
+			}
+			opt.At = append(opt.At, n)
+		}
+	}
+	if opt.At == nil && opt.Every == 0 && opt.Last == 0 {
+		return usagef("say where to split: --at N,M, --every N or --last N")
+	}
+	opt.Chat, opt.Data, opt.NewUUID = args[0], userFolder(c, opt.Data, args), uuid.NewString
+	if err = c.changes(&opt.Changes); err != nil {
+		return err
+	}
+	end := c.meter("splitting", c.json, &opt.Meter)
+	parts, err := cut.Split(ctx, opt)
+	end()
+	if err != nil {
+		return withHint(err, nil)
+	}
+	how := saying{dryRun: o.opt.Changes.DryRun, no: never}
+	of := func(p *cut.Part) (string, *cut.Result) {
+		if p.Err == nil {
+			remark(c, &p.Doc.Document)
+		}
+		return opt.Chat, p.Result
+	}
+	return sayAll(c, how, parts, of, func(p *cut.Part) {
+		if p.Recap {
+			c.warn("%s: what Auto-Recap says of the messages before %d stays with the chat; to put it in as a message: stchat state get %s recap: --jq '.values[\"recap:\"].running.versions[-1].content' | stchat message add %s --at 0 --role narrator -",
+				p.Doc.Path, p.Doc.First, visible.Quote(opt.Chat), visible.Quote(p.Doc.Path))
+		}
+		c.made(p.Doc.Path)
+	})
+}
+
+// cutHints returns the hints for a chat that cannot be made.
+func cutHints(o *cutOptions) []hint {
+	without := either(o.opt.Isolate, "; --unset world_info leaves the name out", "; --lorebook share takes the name alone")
+	again, damaged := "; choose another name, --if-missing to let it be, or --force to make it again", "; see 'stchat check', or leave such lines out with --skip-damaged"
+	if o.opt.Output != "" {
+		again = "; choose another name, or --force to replace it"
+	}
+	if o.asEdit {
+		again, damaged = "; choose another name with -n", "; see 'stchat repair'"
+	}
+	return []hint{
+		{fs.ErrExist, again},
+		{names.ErrTaken, again},
+		{lorebook.ErrMissing, without},
+		{chat.ErrDamaged, damaged},
+	}
+}
+
+// reportCuts prints the results in the order of the sources, and returns the worst
+// outcome.
+func reportCuts(c *console, o *cutOptions, results []*cut.Result) error {
+	var n counts
+	inPlace := false
+	var linked []string
+	how := saying{
+		dryRun: o.opt.Changes.DryRun && !c.json, hints: cutHints(o), no: isRefused,
+		written: fmt.Sprintf("every %s that was to be named there is written", o.opt.Kind),
+		end: func() {
+			if inPlace && !o.opt.Changes.DryRun {
+				c.closeTabs(o.opt.BumpIntegrity, linked...)
+			}
+			if len(results) > 1 && !c.work.interrupted {
+				if c.json {
+					c.document(cutSummary{Schema: 1, Summary: true, Chats: len(results), Made: n.done, Existed: n.existed, Refused: n.refused + n.unfit, Failed: n.failed, DryRun: o.opt.Changes.DryRun})
+				}
+				c.note("%s", n.summary(o))
+			}
+		},
+	}
+	of := func(r *cut.Result) (string, *cut.Result) {
+		if n.add(r); r.Err == nil {
+			remark(c, &r.Doc)
+		}
+		return r.Doc.Source, r
+	}
+	return sayAll(c, how, results, of, func(r *cut.Result) {
+		if edited(&r.Doc) {
+			if inPlace = true; o.opt.Link {
+				linked = append(linked, r.Doc.Source)
+			}
+		}
+		if o.opt.Output != cut.Stdout {
+			c.made(r.Doc.Path)
+		}
+	})
+}
+
+// edited reports whether a file that SillyTavern may have open was edited.
+func edited(d *cut.Document) bool {
+	return slices.ContainsFunc(d.Steps, func(s ops.Step) bool { return s.Do == changeset.Replace && s.Path != d.Path })
+}
+
+// remark prints the warnings and notes about a chat that was written.
+func remark(c *console, d *cut.Document) {
+	source := label(d.Source)
+	for _, s := range d.Skipped {
+		done := either(s.BOM, "the line is read without it", "left out")
+		c.warn("%s:%d:%d: %s: %s", source, s.Line, s.Column, done, s.Reason)
+	}
+	if more := d.SkippedTotal - len(d.Skipped); more > 0 {
+		c.warn("%s: %s left out", source, plural.S(more, "more damaged line"))
+	}
+	for _, s := range d.State {
+		c.note("%s: %s: %s", d.Path, s.Extension, s.Change)
+	}
+}
+
+// counts sums up what became of the sources.
+type counts struct{ done, existed, failed, refused, unfit int }
+
+func (n *counts) add(r *cut.Result) {
+	switch {
+	case errors.Is(r.Err, cut.ErrRequirement):
+		n.refused++
+	case isRefused(r.Err):
+		n.unfit++
+	case r.Err != nil:
+		n.failed++
+	case r.Doc.Existed:
+		n.existed++
+	default:
+		n.done++
+	}
+}
+
+// isRefused reports whether a source is not as --require or a patch requires, or has no such
+// message.
+func isRefused(err error) bool {
+	unfit := isA[*patch.OperationError](err) && (errors.Is(err, patch.ErrTest) || errors.Is(err, patch.ErrMissing))
+	return unfit || errors.Is(err, cut.ErrRequirement) || errors.Is(err, choose.ErrNone)
+}
+
+// cutSummary is the last document where several chats are given.
+type cutSummary struct {
+	Schema  int  `json:"schema"`
+	Summary bool `json:"summary"`
+	Chats   int  `json:"chats"`
+	Made    int  `json:"made"`
+	Existed int  `json:"existed"`
+	Refused int  `json:"refused"`
+	Failed  int  `json:"failed"`
+	DryRun  bool `json:"dry_run"`
+}
+
+// summary returns one line about what was done and what was not.
+func (n *counts) summary(o *cutOptions) string {
+	s := either(o.opt.Kind.String() == "branch", plural.Of(n.done, "branch", "branches"), plural.S(n.done, o.opt.Kind.String()))
+	s += either(o.opt.Changes.DryRun, " would be written", " written")
+	for _, more := range []struct {
+		n    int
+		text string
+	}{{n.existed, "existed already"}, {n.failed, "failed"}, {n.refused, "refused by --require"}, {n.unfit, "not as was asked"}} {
+		if more.n > 0 {
+			s += fmt.Sprintf(", %d %s", more.n, more.text)
+		}
+	}
+	return s
+}
+
+// asBranchDoc explains --as-branch in a command's help.
+const asBranchDoc = `
+AS A BRANCH
+With --as-branch the chat stays as it is: a branch at the one chosen message is
+written, as 'stchat branch' writes it, with the edit on that message. Prints the
+path of the branch.
+`
+
+// asBranchFlags write an edit of one message to a new branch (CONTENT.md 2.3).
+type asBranchFlags struct {
+	as     bool
+	branch cutOptions
+	flags  *pflag.FlagSet // of branch; the command has some of them
+}
+
+// branchFlags returns the flags of branch that go with --as-branch. --name becomes
+// --branch-name, because --name already chooses messages.
+func branchFlags() []string { return []string{"name", "naming", "link", "isolate", "lorebook", "open"} }
+
+func besideEdit(flag string) string {
+	return either(flag == "name", "branch-name", flag)
+}
+
+func (o *asBranchFlags) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.as, "as-branch", false, "leave the chat as it is, and write the edit to a branch at the message")
+	o.branch.opt.Kind, o.branch.asEdit = names.Branch, true
+	o.flags = pflag.NewFlagSet("branch", pflag.ContinueOnError)
+	o.branch.addFlags(o.flags)
+	addTopic(fs, "Flags that go with --as-branch", func(fs *pflag.FlagSet) {
+		for _, name := range branchFlags() {
+			f := *o.flags.Lookup(name)
+			f.Name, f.Annotations = besideEdit(name), nil
+			if name == "name" {
+				f.Usage = "`NAME` of the branch"
+			}
+			fs.AddFlag(&f)
+		}
+	})
+}
+
+// check refuses flags that do not go together.
+func (o *asBranchFlags) check(fs *pflag.FlagSet) error {
+	for _, name := range branchFlags() {
+		switch as := besideEdit(name); {
+		case !fs.Changed(as):
+			continue
+		case !o.as:
+			return usagef("--%s goes with --as-branch", as)
+		}
+		o.flags.Lookup(name).Changed = true
+	}
+	for _, name := range []string{"no-follow", "expect-messages", "expect-integrity"} {
+		if o.as && fs.Changed(name) {
+			return usagef("--%s is about an edit in place, not about --as-branch", name)
+		}
+	}
+	return nil
+}
+
+// run makes the branches. taints marks an edit after which SillyTavern must not take another
+// greeting.
+func (o *asBranchFlags) run(ctx context.Context, c *console, in *inPlaceFlags, chats []string, choice choose.Choice, taints bool, edit cut.MessageEdit) error {
+	b := &o.branch
+	b.opt.Data, b.opt.Changes, b.opt.BumpIntegrity = in.Data, in.Changes, in.BumpIntegrity
+	o.flags.Lookup("bump-integrity").Changed = in.BumpIntegrity
+	opt, err := b.options(ctx, c, o.flags, chats)
+	if err != nil {
+		return err
+	}
+	opt.AtOne, opt.Message = choice, edit
+	if taints {
+		opt.Values.Edits = append(opt.Values.Edits, patch.Edit{Path: patch.Path{"tainted"}, Value: []byte("true")})
+	}
+	return b.cut(ctx, c, opt)
 }

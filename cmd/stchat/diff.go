@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -189,7 +190,7 @@ func (o *diffOptions) print(c *console, d *look.Comparison, times [2]time.Time) 
 			return nil
 		})
 	}
-	p := &differ{screen: newScreen(c, 0), d: d, full: o.full}
+	p := &differ{screen: newScreen(c, 0), c: c, d: d, full: o.full}
 	if !o.side || c.Width > 0 && c.Width < 100 {
 		p.measure = min(p.measure, 100)
 	}
@@ -215,6 +216,7 @@ const (
 // differ prints a comparison for a person.
 type differ struct {
 	screen
+	c    *console
 	d    *look.Comparison
 	full bool
 	side bool
@@ -245,21 +247,12 @@ func (p *differ) head(times [2]time.Time) {
 		gap := strings.Repeat(" ", max(min(p.measure, 64)-visible.Width(left)-len(count), 2))
 		fmt.Fprintln(p.w, paint(p.color, bold, left)+gap+count)
 	}
-	var parts []string
-	add := func(n int, what string) {
-		if n > 0 {
-			parts = append(parts, strconv.Itoa(n)+" "+what)
-		}
-	}
+	number := func(n int, what string) string { return when(n > 0, strconv.Itoa(n)+what) }
 	common := strconv.Itoa(p.d.Common) + " in common"
 	if parted := p.d.Parted; parted != nil && parted.A > 0 && parted.A+1 == p.d.Common {
 		common += fmt.Sprintf(" (#0%s#%d)", p.sign("–"), parted.A)
 	}
-	parts = append(parts, common)
-	add(p.d.Changed, "changed")
-	add(p.d.Removed, "only in A")
-	add(p.d.Added, "only in B")
-	text, command := strings.Join(parts, ", "), ""
+	text, command := joined(", ", common, number(p.d.Changed, " changed"), number(p.d.Removed, " only in A"), number(p.d.Added, " only in B")), ""
 	if p.d.Equal {
 		text = "the messages are equal: " + plural.S(p.d.Common, "message")
 	}
@@ -270,9 +263,7 @@ func (p *differ) head(times [2]time.Time) {
 			command = "stchat diff-meta " + visible.Args(p.d.A.Path, p.d.B.Path)
 		}
 	}
-	for _, line := range visible.Wrap(text, p.measure) {
-		p.line(dim, text[line[0]:line[1]])
-	}
+	p.lines(dim, text)
 	if command != "" {
 		p.line(dim, "  "+command)
 	}
@@ -292,8 +283,7 @@ func (s *screen) shortened(name string) string {
 
 // row prints a difference, or keeps it until its run is complete.
 func (p *differ) row(row look.Difference) error {
-	of := map[string]int{"remove": 0, "add": 1}
-	i, lone := of[row.Op]
+	i, lone := map[string]int{"remove": 0, "add": 1}[row.Op]
 	switch {
 	case !lone:
 		p.flush(false)
@@ -316,10 +306,7 @@ func (p *differ) row(row look.Difference) error {
 // follows reports whether a message that one chat has alone follows those of the open run.
 func (p *differ) follows(i int, row look.Difference) bool {
 	n := len(p.gap[i])
-	if n == 0 {
-		return true
-	}
-	return p.at(i, row) == p.at(i, p.gap[i][0])+n+p.more[i]
+	return n == 0 || p.at(i, row) == p.at(i, p.gap[i][0])+n+p.more[i]
 }
 
 // at returns a message's index in A or in B.
@@ -366,38 +353,20 @@ func (p *differ) columns(a, b []string) {
 		}
 		return
 	}
-	for i := range max(len(a), len(b)) {
-		left, right := "", ""
-		if i < len(a) {
-			left = a[i]
-		}
-		if i < len(b) {
-			right = b[i]
-		}
-		gap := strings.Repeat(" ", max(p.room()-visible.Width(stripped(left)), 0))
-		fmt.Fprintln(p.w, strings.TrimRight(left+gap+" "+paint(p.color, dim, p.sign("│"))+" "+right, " "))
+	colors := regexp.MustCompile("\x1b\\[[^m]*m")
+	for len(a) < len(b) {
+		a = append(a, "")
 	}
-}
-
-// stripped returns a line without the codes of its colours.
-func stripped(line string) string {
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(line, "\x1b[")
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		_, line, _ = strings.Cut(rest, "m")
+	for i, left := range a {
+		right := strings.Join(b[min(i, len(b)):min(i+1, len(b))], "")
+		gap := strings.Repeat(" ", max(p.room()-visible.Width(colors.ReplaceAllString(left, "")), 0))
+		fmt.Fprintln(p.w, strings.TrimRight(left+gap+" "+paint(p.color, dim, p.sign("│"))+" "+right, " "))
 	}
 }
 
 // room returns how many cells a column has.
 func (p *differ) room() int {
-	if p.side {
-		return (p.measure - 3) / 2
-	}
-	return p.measure
+	return either(p.side, (p.measure-3)/2, p.measure)
 }
 
 func (p *differ) cell(code, text string) string {
@@ -426,29 +395,13 @@ func (p *differ) heading(row look.Difference, about string) string {
 			index = append(index, "#"+strconv.Itoa(*i))
 		}
 	}
-	parts := []string{diffSign(row.Op) + " " + strings.Join(index, p.sign(" → "))}
-	if row.Name != "" {
-		parts = append(parts, "")
-	}
-	if row.Date != nil {
-		date := visible.Text(*row.Date)
-		if at, err := time.Parse(time.RFC3339Nano, *row.Date); err == nil {
-			date = at.Local().Format(minute)
-		}
-		parts = append(parts, date)
-	}
-	if about != "" {
-		parts = append(parts, about)
-	}
+	name, sign, behind := visible.Text(row.Name), diffSign(row.Op)+" "+strings.Join(index, p.sign(" → ")), joined("  ", shownDate(p.c, deref(row.Date)), about)
 	code := map[string]string{"add": bold + ";" + green, "remove": bold + ";" + red, "change": bold}[row.Op]
-	room := p.room()
-	if row.Op == "change" {
-		room = p.measure
+	room := either(row.Op == "change", p.measure, p.room())
+	if name != "" {
+		name = visible.CutLeft(name, max(room-visible.Width(joined("  ", sign, behind))-2, 1), p.sign("…"))
 	}
-	if row.Name != "" {
-		parts[1] = visible.CutLeft(visible.Text(row.Name), max(room-visible.Width(strings.Join(parts, "  ")), 1), p.sign("…"))
-	}
-	return paint(p.color, code, visible.CutRight(strings.Join(parts, "  "), room, p.sign("…")))
+	return paint(p.color, code, visible.CutRight(joined("  ", sign, name, behind), room, p.sign("…")))
 }
 
 // changed prints two versions of a message.
@@ -485,10 +438,7 @@ func (p *differ) changed(row look.Difference) {
 
 // value returns a value of which only a part may be shown.
 func (p *differ) value(text string) string {
-	if text == "" {
-		return "nothing"
-	}
-	return cutMarks.ReplaceAllStringFunc(visible.Text(text), p.sign)
+	return either(text == "", "nothing", p.c.excerpt(text))
 }
 
 // without returns pieces as runs, without those of one op.
@@ -513,7 +463,7 @@ func (p *differ) texts(runs []prose.Run, cut bool) (lines []string) {
 			}
 			if text = visible.Text(strings.ReplaceAll(text, "\t", "    ")); text != "" {
 				last := &paragraphs[len(paragraphs)-1]
-				*last = append(*last, p.marked(text, run.Style, cut)...)
+				*last = append(*last, prose.Run{Text: p.marked(text, run.Style, cut), Style: run.Style})
 			}
 		}
 	}
@@ -526,10 +476,7 @@ func (p *differ) texts(runs []prose.Run, cut bool) (lines []string) {
 		left = 0
 	}
 	for _, paragraph := range paragraphs {
-		differs := false
-		for _, run := range paragraph {
-			differs = differs || run.Style != 0
-		}
+		differs := slices.ContainsFunc(paragraph, func(run prose.Run) bool { return run.Style != 0 })
 		switch {
 		case len(paragraph) == 0:
 		case cut && !differs && !p.full:
@@ -545,14 +492,13 @@ func (p *differ) texts(runs []prose.Run, cut bool) (lines []string) {
 	return lines
 }
 
-// marked returns a piece of text as a run, between marks where there are no colours.
-func (p *differ) marked(text string, style prose.Style, both bool) []prose.Run {
+// marked returns a piece of text, between marks where there are no colours.
+func (p *differ) marked(text string, style prose.Style, both bool) string {
 	switch {
 	case p.color || !both || style == 0:
+		return text
 	case style == prose.Removed:
-		text = "[-" + text + "-]"
-	default:
-		text = "{+" + text + "+}"
+		return "[-" + text + "-]"
 	}
-	return []prose.Run{{Text: text, Style: style}}
+	return "{+" + text + "+}"
 }

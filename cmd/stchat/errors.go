@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 
 	"stchat/internal/changeset"
@@ -73,10 +75,7 @@ type work struct {
 // String returns the line that an interrupted command ends with.
 func (w work) String() string {
 	all := w.done + w.left
-	if all <= 1 {
-		return "interrupted"
-	}
-	return fmt.Sprintf("interrupted: %d of %s done, %d not begun", w.done, plural.S(all, "file"), w.left)
+	return either(all <= 1, "interrupted", fmt.Sprintf("interrupted: %d of %s done, %d not begun", w.done, plural.S(all, "file"), w.left))
 }
 
 // outcome returns the error of a command that has printed everything: [errReported] if
@@ -90,6 +89,9 @@ func outcome(failed, no bool) error {
 	}
 	return nil
 }
+
+// outcome is [outcome] of a command that told what failed.
+func (c *console) outcome(no bool) error { return outcome(c.erred, no) }
 
 // errorDocument is what --json prints in place of a result that failed.
 type errorDocument struct {
@@ -111,19 +113,15 @@ func documentOf(path string, err error) (doc errorDocument) {
 	doc = errorDocument{Schema: 1, Error: errorDetail{Code: errorCode(err), Message: errorText(err)}}
 	if line, ok := errors.AsType[*jsonl.LineError](err); ok {
 		doc.Error.Line, doc.Error.Column = &line.Damage.Line, &line.Damage.Column
-		if path == "" {
-			path = line.Path
-		}
+		path = cmp.Or(path, line.Path)
 	}
-	if source, ok := errors.AsType[*ops.SourceError](err); ok && path == "" {
-		path = source.Path
+	if source, ok := errors.AsType[*ops.SourceError](err); ok {
+		path = cmp.Or(path, source.Path)
 	}
-	if pe, ok := errors.AsType[*fs.PathError](err); ok && path == "" {
-		path = pe.Path
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		path = cmp.Or(path, pe.Path)
 	}
-	if path != "" {
-		doc.Path = &path
-	}
+	doc.Path = either(path != "", &path, nil)
 	return doc
 }
 
@@ -141,14 +139,7 @@ func errorText(err error) string {
 // errorCode sorts errors into the kinds that scripts tell apart (docs/json.md). The
 // more specific kinds come first.
 func errorCode(err error) string {
-	any := func(targets ...error) bool {
-		for _, target := range targets {
-			if errors.Is(err, target) {
-				return true
-			}
-		}
-		return false
-	}
+	any := func(targets ...error) bool { return isAny(err, targets...) }
 	kind, _ := errors.AsType[*ops.Kind](err)
 	switch {
 	case isInterrupted(err):
@@ -178,6 +169,11 @@ func errorCode(err error) string {
 		return "damaged"
 	}
 	return "failed"
+}
+
+// isAny reports whether an error is one of several, or wraps one.
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
 // isA reports whether an error is an E, or wraps one.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,9 +11,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"stchat/internal/ops"
 	"stchat/internal/ops/dataset"
 	"stchat/internal/ops/publish"
 	"stchat/internal/plural"
+	"stchat/internal/progress"
 )
 
 func newExport() verb {
@@ -140,8 +144,7 @@ func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	if err := c.changes(&e.opt.Changes); err != nil {
 		return err
 	}
-	var end func()
-	e.opt.Meter, end = c.meter("exporting", c.json || e.opt.Output == "")
+	end := c.meter("exporting", c.json || e.opt.Output == "", &e.opt.Meter)
 	if e.opt.Stdout = c.w; data {
 		err = e.data(ctx)
 	} else {
@@ -151,30 +154,21 @@ func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	if err != nil {
 		return forceHint(err)
 	}
-	return outcome(e.anyFailed, e.none)
+	return c.outcome(e.none)
 }
 
 // exporting is one call of export.
 type exporting struct {
 	*exportOptions
 	*console
-	anyFailed bool
-	none      bool // nothing was written
-}
-
-// fail says that a chat could not be exported.
-func (e *exporting) fail(path string, err error) error {
-	e.anyFailed = true
-	e.failed(path, forceHint(err))
-	return nil
+	none bool // nothing was written
 }
 
 // written says where a file was written.
-func (e *exporting) written(path *string) error {
-	if path != nil {
-		e.made(*path)
+func (e *exporting) written(path *string) {
+	if path != nil && !e.json {
+		fmt.Fprintln(e.w, e.path(*path))
 	}
-	return nil
 }
 
 // pages writes chats for people to read.
@@ -184,7 +178,8 @@ func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 		e.none = e.none && d.Messages == 0
 		switch {
 		case err != nil:
-			return e.fail(d.Path, err)
+			e.failed(d.Path, forceHint(err))
+			return nil
 		case e.json:
 			return e.document(d)
 		case d.Messages == 0:
@@ -194,12 +189,80 @@ func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 			first := d.PicturesLeftOut[0]
 			e.note("%s: %s left out, the first at message %d: %s", label(d.Path), plural.S(n, "picture"), first.Index, first.Reason)
 		}
-		return e.written(d.Output)
+		e.written(d.Output)
+		return nil
 	})
-	if err == nil && e.json && e.opt.Folder {
-		return e.document(sum)
-	} else if err == nil {
-		return e.written(sum.Index)
+	if err != nil {
+		return err
 	}
-	return err
+	if e.written(sum.Index); e.json && e.opt.Folder {
+		e.document(sum)
+	}
+	return nil
+}
+
+// fits refuses flags that do not fit a format of data.
+func (o *exportOptions) fits(format dataset.Format) error {
+	switch {
+	case o.reasoning:
+		return usagef("--reasoning is for pages and Markdown; --reasoning-as says where it goes in data")
+	case format == dataset.Rows && (o.opt.System != "" || o.opt.Reasoning != "" || o.opt.NoGreeting || o.opt.WithHidden):
+		return usagef("--format rows has every message as it is: leave --system, --reasoning-as, --no-greeting and --with-hidden out")
+	case format != dataset.Rows && o.opt.Swipes:
+		return usagef("--swipes goes with --format rows")
+	case format == dataset.ShareGPT && o.opt.Reasoning == dataset.ReasoningField:
+		return usagef("--format sharegpt has no field for the reasoning; --reasoning-as think puts it in front of the text")
+	}
+	return nil
+}
+
+// data writes chats as data.
+func (e *exporting) data(ctx context.Context) error {
+	opt := e.opt
+	opt.Format, opt.Macros = dataset.Format(e.format), e.names == "macro"
+	if path, ok := strings.CutPrefix(opt.System, "@"); ok {
+		text, err := progress.Until(ctx, func() ([]byte, error) { return os.ReadFile(path) })
+		if err != nil {
+			return fmt.Errorf("--system: %w", ops.PathError(err))
+		}
+		opt.System = strings.TrimRight(string(text), "\r\n")
+	}
+	bad := 0
+	err := dataset.Export(ctx, opt, func(d *dataset.Document, err error) error {
+		if err != nil {
+			e.failed(d.Path, forceHint(err))
+			return nil
+		}
+		e.leftOut(d.Path, d.Skipped, e.skipDamaged)
+		e.none, bad = e.none && d.Lines == 0, bad+d.Bad
+		switch {
+		case d.Begins != "":
+			e.note("%s: left out, the beginning of %q", label(d.Path), d.Begins)
+		case d.Lines == 0:
+			e.note("%s: no line: nothing is left for this format", label(d.Path))
+		case d.Repeated > 0:
+			e.note("%s: its first %s are in another chat, too", label(d.Path), plural.S(d.Repeated, "message"))
+		}
+		if e.json {
+			return e.document(d)
+		} else if opt.Folder {
+			e.written(d.Output)
+		}
+		return nil
+	})
+	if errors.Is(err, dataset.ErrNone) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if !opt.Folder && opt.Output != "" {
+		e.written(&opt.Output)
+	}
+	if bad > 0 {
+		e.note("what is not UTF-8 in %s is U+FFFD now", plural.S(bad, "text"))
+	}
+	if opt.Macros {
+		e.note("macros stand for names; what else tells who somebody is stays")
+	}
+	return nil
 }

@@ -76,12 +76,7 @@ func output(to *string) flagValue {
 // the least means that the flag was not given and has no default.
 func number(to *int, least int, takes string) flagValue {
 	return flagValue{
-		shown: func() string {
-			if *to < least {
-				return ""
-			}
-			return strconv.Itoa(*to)
-		},
+		shown: func() string { return when(*to >= least, strconv.Itoa(*to)) },
 		set: func(text string) error {
 			n, err := strconv.Atoi(text)
 			if err != nil || n < least {
@@ -157,6 +152,24 @@ func unknownWord(word string, words []string, hint string) refusal {
 	return refusal(fmt.Sprintf("is %s or %s, not %q%s", strings.Join(words[:last], ", "), words[last], word, mean))
 }
 
+// flagText returns the text of a flag's value, "" if there is no such flag.
+func flagText(fs *pflag.FlagSet, name string) string {
+	if f := fs.Lookup(name); f != nil {
+		return f.Value.String()
+	}
+	return ""
+}
+
+// isGiven reports whether a flag was given, other than as --name=false.
+func isGiven(fs *pflag.FlagSet, name string) bool {
+	return fs.Changed(name) && flagText(fs, name) != "false"
+}
+
+// given returns the value of a flag, nil if it was not given.
+func given[T any](fs *pflag.FlagSet, flag string, value *T) *T {
+	return either(fs.Changed(flag), value, nil)
+}
+
 // addNoSync adds the flag of all commands that write.
 func addNoSync(fs *pflag.FlagSet, to *bool) {
 	fs.BoolVar(to, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
@@ -194,8 +207,7 @@ func place(at *int, name *string) flagValue {
 func agree(fs *pflag.FlagSet, rules []string) error {
 	given := func(names string) string {
 		for name := range strings.SplitSeq(names, "|") {
-			f := fs.Lookup(name)
-			if name == "ARG" && fs.NArg() > 0 || name == "ARGS" && fs.NArg() > 1 || f != nil && f.Changed && f.Value.String() != "false" {
+			if name == "ARG" && fs.NArg() > 0 || name == "ARGS" && fs.NArg() > 1 || isGiven(fs, name) {
 				return name
 			}
 		}
@@ -363,21 +375,13 @@ func (l *listFlags) readList(ctx context.Context, c *console) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	end := "\n"
-	if l.null {
-		end = "\x00"
-	}
 	var paths []string
-	for path := range strings.SplitSeq(string(data), end) {
+	for path := range strings.SplitSeq(string(data), either(l.null, "\x00", "\n")) {
 		if !l.null {
 			path = strings.TrimSuffix(path, "\r")
 		}
-		switch path {
-		case "":
-		case chat.Stdin:
-			paths = append(paths, "./"+path) // a file named -, not stdin
-		default:
-			paths = append(paths, path)
+		if path != "" { // a file may be named -, which is not stdin here
+			paths = append(paths, when(path == chat.Stdin, "./")+path)
 		}
 	}
 	return paths, nil
@@ -387,18 +391,11 @@ func (l *listFlags) readList(ctx context.Context, c *console) ([]string, error) 
 // that it matches. An existing file with a * in its name is no pattern.
 func expand(args []string) (paths []string) {
 	for _, arg := range args {
-		if !strings.Contains(arg, "*") {
+		if _, err := os.Lstat(arg); err == nil || !strings.Contains(arg, "*") {
 			paths = append(paths, arg)
 			continue
 		}
-		if _, err := os.Lstat(arg); err == nil {
-			paths = append(paths, arg)
-			continue
-		}
-		escape := strings.NewReplacer("[", "[[]")
-		if runtime.GOOS != "windows" {
-			escape = strings.NewReplacer("[", "[[]", `\`, `\\`)
-		}
+		escape := either(runtime.GOOS != "windows", strings.NewReplacer("[", "[[]", `\`, `\\`), strings.NewReplacer("[", "[[]"))
 		found, err := filepath.Glob(escape.Replace(arg))
 		if err != nil || len(found) == 0 {
 			found = []string{arg} // opening it reports that it does not exist

@@ -62,9 +62,8 @@ func (h *helpPage) write(cmd *cobra.Command) {
 		h.commands(cmd)
 	}
 	for _, t := range topicsOf(cmd) {
-		h.flags(t.title, t.flags)
+		h.flags(t)
 	}
-	h.flags(everyCommand, cmd.Root().PersistentFlags())
 	if exit != "" {
 		h.title("Exit status")
 		h.text(strings.TrimRight(exit, "\n"))
@@ -170,59 +169,38 @@ func addTopic(fs *pflag.FlagSet, title string, add func(fs *pflag.FlagSet)) {
 // topic is a title with the flags listed below it.
 type topic struct {
 	title string
-	flags *pflag.FlagSet
+	flags []*pflag.Flag
 }
 
-// topicsOf returns the flags of a command in the order in which they were added:
-// first those of no topic, last those for many files.
-func topicsOf(cmd *cobra.Command) []topic {
-	titles := []string{ownFlags}
-	byTitle := map[string]*pflag.FlagSet{}
+// topicsOf returns the flags of a command in the order in which they were added: first those of
+// no topic, last those for many files and those of every command.
+func topicsOf(cmd *cobra.Command) (list []topic) {
+	var byTitle groups[string, *pflag.Flag]
 	cmd.Flags().SortFlags = false
+	every := cmd.Root().PersistentFlags()
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Name == "help" || f.Hidden || cmd.Root().PersistentFlags().Lookup(f.Name) != nil {
-			return
+		if f.Name != "help" && !f.Hidden && every.Lookup(f.Name) == nil {
+			byTitle.add(slices.Concat(f.Annotations[flagTopic], []string{ownFlags})[0], f)
 		}
-		title := titles[0]
-		if t := f.Annotations[flagTopic]; len(t) > 0 {
-			title = t[0]
-		}
-		if byTitle[title] == nil {
-			byTitle[title] = pflag.NewFlagSet("", pflag.ContinueOnError)
-			byTitle[title].SortFlags = false
-			if title != titles[0] && title != manyFiles {
-				titles = append(titles, title)
-			}
-		}
-		byTitle[title].AddFlag(f)
 	})
-	var list []topic
-	for _, title := range append(titles, manyFiles) {
-		if fs := byTitle[title]; fs != nil {
-			list = append(list, topic{title, fs})
-		}
+	every.VisitAll(func(f *pflag.Flag) { byTitle.add(everyCommand, f) })
+	rank := map[string]int{ownFlags: -1, manyFiles: 1, everyCommand: 2}
+	slices.SortStableFunc(byTitle.keys, func(a, b string) int { return rank[a] - rank[b] })
+	for _, title := range byTitle.keys {
+		list = append(list, topic{title, byTitle.of[title]})
 	}
 	return list
 }
 
-// flags lists flags in the order in which they were added.
-func (h *helpPage) flags(title string, fs *pflag.FlagSet) {
-	if !fs.HasAvailableFlags() {
-		return
-	}
-	h.title(title)
+// flags lists the flags of a topic.
+func (h *helpPage) flags(t topic) {
+	h.title(t.title)
 	const column = 26
-	fs.VisitAll(func(f *pflag.Flag) {
+	for _, f := range t.flags {
 		what, usage := pflag.UnquoteUsage(f)
-		name := "      --" + f.Name
-		if f.Shorthand != "" {
-			name = "  -" + f.Shorthand + ", --" + f.Name
-		}
-		if what != "" {
-			name += " " + what
-		}
-		h.entry(name, column, usage+shownDefault(f))
-	})
+		name := either(f.Shorthand != "", "  -"+f.Shorthand+", --"+f.Name, "      --"+f.Name)
+		h.entry(joined(" ", name, what), column, usage+shownDefault(f))
+	}
 }
 
 // shownDefault returns the end of a flag's text: its default, if that is worth showing.

@@ -91,8 +91,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	if err = c.changes(&opt.Changes); err != nil {
 		return err
 	}
-	var end func()
-	opt.Meter, end = c.meter("reading", c.json)
+	end := c.meter("reading", c.json, &opt.Meter)
 	results, notes, err := bring.Run(ctx, opt)
 	end()
 	c.notes(notes)

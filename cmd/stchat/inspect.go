@@ -82,14 +82,12 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 	if err != nil {
 		return err
 	}
-	meter, end := c.meter("inspecting", c.json || o.messages)
-	opt := ops.InspectOptions{List: list, Stdin: c.In, Meter: meter}
-	failed := false
+	opt := ops.InspectOptions{List: list, Stdin: c.In}
+	end := c.meter("inspecting", c.json || o.messages, &opt.Meter)
 	var reports []*inspect.Report
 	opt.Each = func(r *inspect.Report, err error) error {
 		switch {
 		case err != nil:
-			failed = true
 			c.failed("", err)
 		case c.json:
 			return c.document(r)
@@ -105,7 +103,7 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 	res, err := ops.Inspect(ctx, opt)
 	end()
 	if err == nil && !o.messages {
-		o.finish(c, res, reports, failed)
+		o.finish(c, res, reports)
 	}
 	if len(shown.Rows) > 0 {
 		c.table(shown)
@@ -115,18 +113,17 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 		return err
 	}
 	for _, err := range res.Errs {
-		failed = true
 		c.fail(err)
 	}
-	return outcome(failed, false)
+	return c.outcome(false)
 }
 
 // finish writes what comes after the last chat.
-func (o *inspectOptions) finish(c *console, res *ops.Inspected, reports []*inspect.Report, failed bool) {
+func (o *inspectOptions) finish(c *console, res *ops.Inspected, reports []*inspect.Report) {
 	switch {
 	case c.json && res.Several:
 		c.document(res.Summary)
-	case c.json, len(reports) == 0 && failed:
+	case c.json, len(reports) == 0 && c.erred:
 	case res.Several:
 		writeTable(c, inspect.Tree(reports), res.Summary)
 	case len(reports) == 1:
@@ -186,83 +183,42 @@ func (o *inspectOptions) listMessages(c *console, opt *ops.InspectOptions, t *gr
 
 // label returns a path as messages name it.
 func label(path string) string {
-	if path == chat.Stdin {
-		return "standard input"
-	}
-	return path
+	return either(path == chat.Stdin, "standard input", path)
 }
 
 // messageRow returns a message's row for a person.
 func messageRow(c *console, m *inspect.Message) grid.Row {
-	date, text := "", visible.Text(firstLine(m))
-	if m.Date != nil {
-		date = shownDate(c, *m.Date)
-	}
-	if m.Name == nil || m.Role == "system" {
-		text = "(" + m.Role + ") " + text
-	}
-	if s := marks(m); s != "" {
-		text = "[" + s + "] " + text
-	}
+	mark := marks(m)
+	text := when(mark != "", "["+mark+"] ") + when(m.Name == nil || m.Role == "system", "("+m.Role+") ") + visible.Text(firstLine(m))
 	return grid.Row{
-		Cells: []string{"#" + strconv.Itoa(m.Index), textOr(m.Name), date, swipeText(m), formatBytes(int64(m.Bytes)), text},
+		Cells: []string{"#" + strconv.Itoa(m.Index), textOr(m.Name), shownDate(c, deref(m.Date)), swipeText(m), formatBytes(int64(m.Bytes)), text},
 		Codes: []string{"", roleColor(m.Role)},
 	}
 }
 
 func roleColor(role string) string {
-	switch role {
-	case "user":
-		return cyan
-	case "system":
-		return dim
-	}
-	return green
+	return cmp.Or(map[string]string{"user": cyan, "system": dim}[role], green)
 }
 
 // textOr returns s escaped for a terminal, "" for nil.
 func textOr(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return visible.Text(*s)
+	return visible.Text(deref(s))
 }
 
 // swipeText returns the chosen swipe, from 1, and how many are stored; "" if none are.
 func swipeText(m *inspect.Message) string {
-	if m.Swipes == 0 {
-		return ""
-	}
-	chosen := "?"
-	if m.Swipe != nil && *m.Swipe <= m.Swipes {
-		chosen = strconv.Itoa(*m.Swipe)
-	}
-	return chosen + "/" + strconv.Itoa(m.Swipes)
+	known := m.Swipe != nil && *m.Swipe <= m.Swipes
+	return when(m.Swipes > 0, either(known, digits(m.Swipe), "?")+"/"+strconv.Itoa(m.Swipes))
 }
 
 // marks lists the links and other marks of a message.
 func marks(m *inspect.Message) string {
-	var list []string
-	if m.Checkpoint != nil {
-		list = append(list, "checkpoint")
-	}
-	if n := len(m.Branches); n > 0 {
-		list = append(list, plural.Of(n, "branch", "branches"))
-	}
-	if m.SceneBreak {
-		list = append(list, "scene break")
-	}
-	if m.Hidden {
-		list = append(list, "hidden")
-	}
-	return strings.Join(list, ", ")
+	n := len(m.Branches)
+	return joined(", ", when(m.Checkpoint != nil, "checkpoint"), when(n > 0, plural.Of(n, "branch", "branches")), when(m.SceneBreak, "scene break"), when(m.Hidden, "hidden"))
 }
 
 // firstLine returns the first line of a message that is not blank.
 func firstLine(m *inspect.Message) string {
-	if m.Text == nil {
-		return ""
-	}
-	line, _, _ := strings.Cut(strings.TrimLeft(*m.Text, " \t\r\n"), "\n")
+	line, _, _ := strings.Cut(strings.TrimLeft(deref(m.Text), " \t\r\n"), "\n")
 	return strings.TrimRight(line, "\r")
 }

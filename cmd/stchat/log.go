@@ -1,12 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -134,7 +133,7 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 	if err != nil {
 		return err
 	}
-	if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
+	if isFolder(args[0]) {
 		return o.folder(ctx, c, args[0], which)
 	}
 	if o.gone || o.since != "" {
@@ -168,10 +167,7 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		c.note("%s", note)
 	}
 	t.end()
-	unknown := "; --backups also looks in SillyTavern's own"
-	if o.backups {
-		unknown = inLost
-	}
+	unknown := either(o.backups, inLost, "; --backups also looks in SillyTavern's own")
 	return withHint(err, []hint{{keep.ErrUnknown, unknown}})
 }
 
@@ -218,14 +214,8 @@ func beginsOne(err error) error {
 // restoreCommand returns the command that brings a version back, from any folder: of a chat that
 // is gone under its own name, unless another one has that.
 func restoreCommand(store string, rev int64, path, name string) string {
-	words := []string{"stchat restore --rev", strconv.FormatInt(rev, 10)}
-	if name != "" {
-		words = append(words, "--name", visible.Quote(name))
-	}
-	if store != "" {
-		words = append(words, visible.Quote("--store="+absolute(store)))
-	}
-	return strings.Join(append(words, visible.Args(absolute(path))), " ")
+	return joined(" ", "stchat restore --rev", strconv.FormatInt(rev, 10), when(name != "", "--name "+visible.Quote(name)),
+		when(store != "", visible.Quote("--store="+absolute(store))), visible.Args(absolute(path)))
 }
 
 // absolute returns a path that leads there from any folder.
@@ -289,23 +279,14 @@ func (t *logTable) gone(g *keep.GoneChat) grid.Row {
 
 // kept returns the row of a file as it was.
 func (t *logTable) kept(k *keep.Kept) grid.Row {
-	cells := []string{visible.Text(k.Path), "", "", "", ""}
-	if k.Messages != nil {
-		cells[1] = strconv.Itoa(*k.Messages)
-	}
-	switch {
-	case k.Rev == nil:
-		cells[4] = "not kept any more"
-	case !k.Exact:
-		cells[4] = "an older version"
-		fallthrough
-	default:
-		cells[2], cells[3] = strconv.FormatInt(*k.Bytes, 10), strconv.FormatInt(*k.Rev, 10)
+	path, about := visible.Text(k.Path), when(!k.Exact, "an older version")
+	if k.Rev == nil {
+		about = "not kept any more"
 	}
 	if t.rows {
-		cells = []string{cells[3], cells[1], cells[0], cells[4]}
+		return grid.Row{Cells: []string{digits(k.Rev), digits(k.Messages), path, about}}
 	}
-	return grid.Row{Cells: cells}
+	return grid.Row{Cells: []string{path, digits(k.Messages), digits(k.Bytes), digits(k.Rev), about}}
 }
 
 // ran puts a snapshot and what it found.
@@ -320,10 +301,7 @@ func (t *logTable) ran(r keep.Ran) (err error) {
 		return t.put(nil, grid.Row{Cells: []string{run, r.At, "", "", "", "", "", note}})
 	}
 	for _, f := range r.Changes {
-		rev, counts, name := "", "", visible.Text(f.Path)
-		if f.Rev != nil {
-			rev = strconv.FormatInt(*f.Rev, 10)
-		}
+		rev, counts, name := digits(f.Rev), "", visible.Text(f.Path)
 		if f.Added != nil {
 			counts = fmt.Sprintf("+%d ~%d -%d", *f.Added, *f.Changed, *f.Removed)
 		}
@@ -343,15 +321,10 @@ func (t *logTable) ran(r keep.Ran) (err error) {
 
 // logged returns the row of a version.
 func (t *logTable) logged(d keep.Logged) grid.Row {
-	rev, at, last := "-", d.At, d.Last
-	if d.Rev != nil {
-		rev = strconv.FormatInt(*d.Rev, 10)
-	}
-	if t.rows {
-		at, last = localTime(at), d.Said
-	}
 	counts := fmt.Sprintf("+%d ~%d -%d", d.Added, d.Changed, d.Removed)
-	return grid.Row{Cells: []string{rev, at, string(d.Source), strconv.Itoa(d.Messages), counts, visible.Text(d.Note), cutMarks.ReplaceAllStringFunc(visible.Text(last), t.sign)}}
+	return grid.Row{Cells: []string{
+		cmp.Or(digits(d.Rev), "-"), either(t.rows, localTime(d.At), d.At), string(d.Source), strconv.Itoa(d.Messages), counts, visible.Text(d.Note), t.c.excerpt(either(t.rows, d.Said, d.Last)),
+	}}
 }
 
 // changed returns the row of a changed message.

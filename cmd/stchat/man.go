@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -77,9 +78,8 @@ func writeManPage(w io.Writer, cmd *cobra.Command, date string) {
 	writeManText(w, text)
 	fmt.Fprint(w, ".SH OPTIONS\n")
 	for _, t := range topicsOf(cmd) {
-		writeManFlags(w, t.title, t.flags)
+		writeManFlags(w, t)
 	}
-	writeManFlags(w, everyCommand, cmd.Root().PersistentFlags())
 	writeManSection(w, "EXIT STATUS", exit)
 	writeManSection(w, "EXAMPLES", cmd.Example)
 	var see []string
@@ -91,11 +91,7 @@ func writeManPage(w io.Writer, cmd *cobra.Command, date string) {
 	}
 	fmt.Fprint(w, ".SH SEE ALSO\n")
 	for i, name := range see {
-		comma := ","
-		if i == len(see)-1 {
-			comma = ""
-		}
-		fmt.Fprintf(w, ".BR %s (1)%s\n", roff(name), comma)
+		fmt.Fprintf(w, ".BR %s (1)%s\n", roff(name), when(i < len(see)-1, ","))
 	}
 }
 
@@ -132,14 +128,11 @@ func writeManText(w io.Writer, text string) {
 
 // writeManFlags writes flags below their title. A command's own flags need none: they
 // follow the heading OPTIONS.
-func writeManFlags(w io.Writer, title string, fs *pflag.FlagSet) {
-	if title != ownFlags {
-		fmt.Fprintf(w, ".SS %s\n", roff(title))
+func writeManFlags(w io.Writer, t topic) {
+	if t.title != ownFlags {
+		fmt.Fprintf(w, ".SS %s\n", roff(t.title))
 	}
-	fs.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			return
-		}
+	for _, f := range t.flags {
 		value, usage := pflag.UnquoteUsage(f)
 		fmt.Fprint(w, ".TP\n")
 		if f.Shorthand != "" {
@@ -151,7 +144,7 @@ func writeManFlags(w io.Writer, title string, fs *pflag.FlagSet) {
 		}
 		fmt.Fprintln(w)
 		writeFilled(w, usage+shownDefault(f))
-	})
+	}
 }
 
 // writeFilled writes text that man fills, in lines of at most 80 bytes.
@@ -332,19 +325,13 @@ func formats() []string {
 }
 
 func readVersion() versionInfo {
-	v := versionInfo{
-		Schema: 1, Version: version, Go: runtime.Version(),
-		Platform: runtime.GOOS + "/" + runtime.GOARCH, Formats: formats(),
-	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		info = &debug.BuildInfo{}
 	}
-	if v.Version == "" {
-		v.Version = info.Main.Version
-	}
-	if v.Version == "" {
-		v.Version = "(devel)"
+	v := versionInfo{
+		Schema: 1, Version: cmp.Or(version, info.Main.Version, "(devel)"), Go: runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Formats: formats(),
 	}
 	for _, s := range info.Settings {
 		switch s.Key {
@@ -401,20 +388,10 @@ func (c *console) version() error {
 	if c.json {
 		return c.document(v)
 	}
-	commit := "unknown"
-	if v.Commit != nil {
-		commit = *v.Commit
-		if v.Modified {
-			commit += " (modified)"
-		}
-	}
+	commit := cmp.Or(deref(v.Commit), "unknown") + when(v.Modified, " (modified)")
 	fmt.Fprintf(c.w, "stchat %s\ncommit  %s\ngo      %s %s\n", v.Version, commit, v.Go, v.Platform)
 	for i, f := range v.Formats {
-		head := "        "
-		if i == 0 {
-			head = "formats "
-		}
-		fmt.Fprintln(c.w, head+f)
+		fmt.Fprintln(c.w, either(i == 0, "formats ", "        ")+f)
 	}
 	return c.printed()
 }

@@ -128,8 +128,7 @@ func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 		froms = []string{""}
 	}
 	for _, opt.From = range froms {
-		var end func()
-		opt.Meter, end = c.meter("reading", c.json || opt.Conflicts)
+		end := c.meter("reading", c.json || opt.Conflicts, &opt.Meter)
 		r := merge.Run(ctx, opt)
 		end()
 		if err := o.report(c, &opt, r); err != nil {
@@ -209,11 +208,6 @@ type mergeTable struct {
 	all  bool   // what is the same, too
 }
 
-// shows reports whether a row is printed.
-func (t *mergeTable) shows(r *merge.Row) bool {
-	return t.all || r.Links > 0 || r.Sign != merge.Same && r.Sign != merge.Behind
-}
-
 func (t *mergeTable) row(r *merge.Row) {
 	if r.Err != nil {
 		t.c.fail(withHint(r.Err, editHints()))
@@ -222,10 +216,11 @@ func (t *mergeTable) row(r *merge.Row) {
 		t.c.note("%s: %s", r.Path, text)
 	}
 	switch {
-	case !t.shows(r):
+	case !t.all && r.Links == 0 && (r.Sign == merge.Same || r.Sign == merge.Behind):
 		return
 	case !t.c.shown:
 		t.c.row(string(r.Sign), r.Path, r.From, deref(r.To), strconv.Itoa(r.Own), strconv.Itoa(r.OwnFrom), digits(r.At))
+		t.c.flush()
 		return
 	}
 	colour := map[merge.Sign]string{merge.New: green, merge.Ahead: green, merge.Parted: yellow, merge.Other: yellow, merge.Refused: red}[r.Sign]
@@ -255,10 +250,7 @@ func mergeText(r *merge.Row) (text string) {
 	case merge.Same:
 		text = "the same"
 	case merge.Behind:
-		text = "nothing new"
-		if r.Own > 0 {
-			text += fmt.Sprintf(", %d more here", r.Own)
-		}
+		text = "nothing new" + when(r.Own > 0, fmt.Sprintf(", %d more here", r.Own))
 	case merge.Ahead:
 		text = mergeCount(r) + " more"
 	case merge.New:
@@ -269,17 +261,11 @@ func mergeText(r *merge.Row) (text string) {
 	case merge.Other:
 		text = fmt.Sprintf("another %s of that name: comes as %q", r.Kind, name)
 	case merge.Parted:
-		text = fmt.Sprintf("parted at %d, %d here, %d there: theirs is %q", *r.At, r.Own, r.OwnFrom, name)
-		if r.Noted != nil {
-			text += fmt.Sprintf(", noted at %d", *r.Noted)
-		}
+		text = fmt.Sprintf("parted at %d, %d here, %d there: theirs is %q", *r.At, r.Own, r.OwnFrom, name) + when(r.Noted != nil, ", noted at "+digits(r.Noted))
 	case merge.Refused:
 		text = "refused: " + strings.TrimPrefix(*r.Error, r.From+":")
 	}
-	if r.Links > 0 {
-		text += ", " + plural.S(r.Links, "link")
-	}
-	return text
+	return text + when(r.Links > 0, ", "+plural.S(r.Links, "link"))
 }
 
 // mergeCount says how much a row's thing has.
@@ -295,14 +281,9 @@ func mergeCount(r *merge.Row) string {
 
 // end prints what was counted.
 func (t *mergeTable) end(s *merge.Summary) {
-	done := "done"
-	if s.DryRun {
-		done = "to do"
-	}
-	text := fmt.Sprintf("%d the same, %d ahead, %d %s, %d refused", s.Same, s.Ahead, s.Done, done, s.Refused)
-	if len(s.Left) > 0 {
-		text += "; not merged: " + strings.Join(s.Left, ", ")
-	}
+	done := either(s.DryRun, "to do", "done")
+	text := fmt.Sprintf("%d the same, %d ahead, %d %s, %d refused", s.Same, s.Ahead, s.Done, done, s.Refused) +
+		when(len(s.Left) > 0, "; not merged: "+strings.Join(s.Left, ", "))
 	if t.c.shown {
 		fmt.Fprintln(t.c.w, t.c.prose(text, 0))
 	} else {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -67,7 +68,7 @@ func (o *messageCountOptions) run(ctx context.Context, c *console, _ *pflag.Flag
 	if err != nil {
 		return err
 	}
-	failed, chosen := false, 0
+	chosen := 0
 	for _, path := range paths {
 		opt.Path = path
 		read, err := look.Messages(ctx, opt, nil)
@@ -77,7 +78,6 @@ func (o *messageCountOptions) run(ctx context.Context, c *console, _ *pflag.Flag
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			failed = true
 			c.failed(path, err)
 		case c.json:
 			c.document(messageCount{1, path, read.Chosen})
@@ -90,7 +90,7 @@ func (o *messageCountOptions) run(ctx context.Context, c *console, _ *pflag.Flag
 			return err
 		}
 	}
-	return outcome(failed, chosen == 0 && !opt.Choice.All() && len(paths) > 0)
+	return c.outcome(chosen == 0 && !opt.Choice.All() && len(paths) > 0)
 }
 
 func newMessageGet() verb {
@@ -179,12 +179,7 @@ func (o *messageGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagS
 		return err
 	}
 	opt.Tail, opt.SwipeTexts = o.tail, o.swipes
-	if o.format == "" {
-		o.format = "text"
-		if c.shown {
-			o.format = "read"
-		}
-	}
+	o.format = cmp.Or(o.format, either(c.shown, "read", "text"))
 	switch {
 	case o.tail && !opt.Choice.HasTail():
 		return usagef("--tail needs --last N, or --at -N..-1: how much of the end is meant")
@@ -197,7 +192,7 @@ func (o *messageGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagS
 	}
 	p := &messagePrinter{console: c, o: o}
 	if o.format == "read" && !c.json {
-		p.reader = newReader(c, o)
+		p.reader = &reader{screen: newScreen(c, 76), swipes: o.swipes, reasoning: o.reasoning, ranges: o.chosenBy.Ranges}
 	}
 	if len(paths) > 1 && len(o.fields) > 0 && !slices.Contains(o.fields, "path") {
 		o.fields = slices.Insert(o.fields, 0, "path")
@@ -206,13 +201,9 @@ func (o *messageGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagS
 		return err
 	}
 	chosen := 0
-	failed := false
 	for _, path := range paths {
 		opt.Path = path
-		p.title = ""
-		if len(paths) > 1 && !c.json && o.format != "raw" && o.format != "fields" {
-			p.title = path
-		}
+		p.title = when(len(paths) > 1 && !c.json && o.format != "raw" && o.format != "fields", path)
 		read, err := look.Messages(ctx, opt, p.print)
 		chosen += read.Chosen
 		if p.reader != nil && err == nil {
@@ -223,15 +214,14 @@ func (o *messageGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagS
 			if ctx.Err() != nil || isClosedPipe(err) {
 				return err
 			}
-			failed = true
 			c.failed(path, err)
 		}
 	}
 	none := chosen == 0 && len(paths) > 0
-	if none && !failed && c.shown {
+	if none && !c.erred && c.shown {
 		c.note("no message is chosen")
 	}
-	return outcome(failed, none)
+	return c.outcome(none)
 }
 
 // fieldsOf parses the keys of --fields.
@@ -289,15 +279,9 @@ func (p *messagePrinter) printText(m *look.Message) {
 		p.part(paint(p.outColor, bold, "==> "+visible.Text(p.title)+" <=="))
 		p.title = ""
 	}
-	name := "(" + m.Role + ")"
-	if m.Name != nil {
-		name = visible.Text(*m.Name)
-	}
-	text := m.Text
-	if p.o.display && m.Display != nil {
-		text = m.Display
-	}
-	if p.o.reasoning && m.Reasoning != nil && *m.Reasoning != "" {
+	name := either(m.Name != nil, textOr(m.Name), "("+m.Role+")")
+	text := either(p.o.display && m.Display != nil, m.Display, m.Text)
+	if p.o.reasoning && deref(m.Reasoning) != "" {
 		p.said(m, name, "reasoning", m.Reasoning)
 	}
 	chosen, about := 0, ""
@@ -315,33 +299,19 @@ func (p *messagePrinter) printText(m *look.Message) {
 
 // said prints one text of a message; about says which, and is empty for the message's own.
 func (p *messagePrinter) said(m *look.Message, name, about string, text *string) {
-	body := ""
-	if text != nil {
-		body = p.shown(*text)
+	body := deref(text)
+	if p.OutTTY { // in a pipe it stays as it is
+		body = visible.Lines(body)
 	}
 	if p.o.format == "markdown" {
-		var head strings.Builder
-		head.WriteString("**" + name + "**")
-		for _, s := range []string{p.number(m), textOr(m.Date), about} {
-			if s != "" {
-				head.WriteString(" · " + s)
-			}
-		}
-		p.part(head.String() + "\n\n" + body)
+		p.part(joined(" · ", "**"+name+"**", numberOf(m.Index), textOr(m.Date), about) + "\n\n" + body)
 		return
 	}
-	if about != "" {
-		name += " (" + about + ")"
-	}
-	p.part(paint(p.outColor, roleColor(m.Role), name) + ": " + body)
+	p.part(paint(p.outColor, roleColor(m.Role), name+when(about != "", " ("+about+")")) + ": " + body)
 }
 
-func (p *messagePrinter) number(m *look.Message) string {
-	if m.Index == nil {
-		return ""
-	}
-	return "#" + strconv.Itoa(*m.Index)
-}
+// numberOf returns a message's index as people read it, "" if it is unknown.
+func numberOf(index *int) string { return when(index != nil, "#"+digits(index)) }
 
 // part prints a paragraph, with a blank line before it.
 func (p *messagePrinter) part(text string) {
@@ -364,28 +334,14 @@ func (p *messagePrinter) printFields(m *look.Message) {
 	fmt.Fprintln(p.w, strings.Join(row, "\t"))
 }
 
-// shown returns s with hidden characters escaped on a terminal, and as it is in a pipe.
-func (p *messagePrinter) shown(s string) string {
-	if p.OutTTY {
-		return visible.Lines(s)
-	}
-	return s
-}
-
 // of returns the value of a field, "" if the message has none.
 func (f field) of(m *look.Message) string {
-	text := ""
-	if m.Text != nil {
-		text = *m.Text
-	}
+	text := deref(m.Text)
 	switch f.name {
 	case "path":
 		return escaped(m.Path)
 	case "index":
-		if m.Index == nil {
-			return ""
-		}
-		return strconv.Itoa(*m.Index)
+		return digits(m.Index)
 	case "role":
 		return m.Role
 	case "words":

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,10 +23,6 @@ type reader struct {
 	chat              string         // path of the chat whose title is printed
 	day               string
 	owner, name       string
-}
-
-func newReader(c *console, o *messageGetOptions) *reader {
-	return &reader{screen: newScreen(c, 76), swipes: o.swipes, reasoning: o.reasoning, ranges: o.chosenBy.Ranges}
 }
 
 // print prints a message, and before the first of a chat its title.
@@ -52,11 +47,7 @@ func (r *reader) print(m *look.Message) {
 	if m.Reasoning != nil && *m.Reasoning != "" {
 		r.thought(m)
 	}
-	text := m.Text
-	if m.Display != nil {
-		text = m.Display
-	}
-	r.text(text, m.Hidden)
+	r.text(cmp.Or(m.Display, m.Text), m.Hidden)
 	for _, media := range m.Media {
 		r.attached(cmp.Or(textOr(media.Type), "picture"), media)
 	}
@@ -98,13 +89,7 @@ func (r *reader) title(m *look.Message) {
 	if about := r.indexes(); about != "" {
 		parts = append(parts, "messages "+about)
 	}
-	between, width := r.sign(" · "), -3
-	for _, part := range parts {
-		width += visible.Width(part) + 3
-	}
-	if width > r.measure {
-		between = "\n"
-	}
+	between := either(visible.Width(strings.Join(parts, " · ")) > r.measure, "\n", r.sign(" · "))
 	for i, part := range parts {
 		code := dim
 		if i == 0 {
@@ -137,44 +122,21 @@ func (r *reader) indexes() string {
 
 // head prints whose message it is, and at the right what applies to it.
 func (r *reader) head(m *look.Message, at time.Time, dated bool) {
-	name := "(" + m.Role + ")"
-	if m.Name != nil && strings.TrimSpace(*m.Name) != "" {
-		name = visible.Text(*m.Name)
-	}
-	code := bold
-	if color := roleColor(m.Role); color != "" {
-		code += ";" + color
-	}
-	index := ""
-	if m.Index != nil {
-		index = "#" + strconv.Itoa(*m.Index)
-	}
+	name := either(strings.TrimSpace(deref(m.Name)) != "", textOr(m.Name), "("+m.Role+")")
+	code := bold + ";" + roleColor(m.Role)
+	index := numberOf(m.Index)
 	if r.indent == 0 {
 		r.line(code, strings.TrimSpace(r.fitName(name, len(index)+1)+" "+index))
 		return
 	}
-	var about []string
-	if m.Hidden {
-		about = append(about, "hidden")
-	}
-	if m.Type != "" {
-		about = append(about, m.Type)
-	}
+	swipe := ""
 	if m.Swipes > 1 && m.Swipe != nil {
-		about = append(about, r.swipe(*m.Swipe, m.Swipes))
+		swipe = r.swipe(*m.Swipe, m.Swipes)
 	}
-	if dated {
-		about = append(about, at.Format("15:04"))
-	}
-	about = slices.DeleteFunc(append(about, index), func(s string) bool { return s == "" })
-	right := strings.Join(about, "  ")
+	right := joined("  ", when(m.Hidden, "hidden"), m.Type, swipe, when(dated, at.Format("15:04")), index)
 	name = r.fitName(name, visible.Width(right)+2)
-	if right != "" {
-		name = paint(r.color, code, name) + strings.Repeat(" ", max(r.measure-visible.Width(name)-visible.Width(right), 2)) + paint(r.color, dim, right)
-	} else {
-		name = paint(r.color, code, name)
-	}
-	fmt.Fprintln(r.w, name)
+	gap := strings.Repeat(" ", max(r.measure-visible.Width(name)-visible.Width(right), 2))
+	fmt.Fprintln(r.w, paint(r.color, code, name)+when(right != "", gap+paint(r.color, dim, right)))
 }
 
 // thought prints that there is reasoning, or the reasoning.
@@ -191,10 +153,7 @@ func (r *reader) thought(m *look.Message) {
 
 // text prints a text of a message, that of a hidden one dimmed.
 func (r *reader) text(text *string, hidden bool) {
-	var lines [][]prose.Run
-	if text != nil {
-		lines = r.lines(*text, 0)
-	}
+	lines := r.lines(deref(text), 0)
 	if len(lines) == 0 {
 		r.line(dim, r.pad()+"(no text)")
 	}
@@ -210,13 +169,8 @@ func (r *reader) lines(text string, free int) [][]prose.Run {
 
 // attached prints an attachment.
 func (r *reader) attached(kind string, media look.Media) {
-	if kind == "image" {
-		kind = "picture"
-	}
-	missing := ""
-	if media.Exists != nil && !*media.Exists {
-		missing = ", missing"
-	}
+	kind = either(kind == "image", "picture", kind)
+	missing := when(media.Exists != nil && !*media.Exists, ", missing")
 	r.line("", r.pad()+"["+r.fit(kind+": "+visible.Text(media.Name()), r.indent+2+len(missing))+missing+"]")
 }
 

@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
+	"stchat/internal/metadiff"
+	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
 	"stchat/internal/patch"
@@ -69,19 +73,15 @@ func (o *metaGetOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	var named, keys []string
+	before, behind := args, []string(nil)
 	if at := fs.ArgsLenAtDash(); at >= 0 {
-		args, keys = args[:at], args[at:]
+		before, behind = args[:at], args[at:]
 	}
-	for _, arg := range args {
-		if paths, err := c.isSubject(o.data, arg); err != nil {
-			return err
-		} else if len(paths) > 0 {
-			named = append(named, paths...)
-		} else {
-			keys = append(keys, arg)
-		}
+	named, keys, err := c.amongWords(o.data, before, func(string) bool { return false })
+	if err != nil {
+		return err
 	}
+	keys = slices.Concat(behind, keys)
 	paths, err := o.chats(ctx, c, named, "name a chat, e.g. `stchat meta get chat.jsonl`")
 	if err != nil {
 		return err
@@ -102,14 +102,13 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		return usagef("a key is empty; --value takes that one too")
 	}
 	open := chat.Options{Data: userFolder(c, o.data, paths), Stdin: c.In}
-	failed, absent := false, false
+	absent := false
 	for _, path := range paths {
 		m, err := look.MetadataOf(ctx, path, open, keys)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			failed = true
 			c.failed(path, err)
 		case one && m.Value(o.value) == nil:
 			absent = true
@@ -132,21 +131,17 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 			return err
 		}
 	}
-	return outcome(failed, absent)
+	return c.outcome(absent)
 }
 
 // printValue prints one JSON value on a line, a string without its quotes: in a pipe as it
 // is stored, on a terminal with hidden characters as escapes.
 func printValue(c *console, raw []byte) {
 	text, ok := rawjson.Unquote(raw)
-	switch {
-	case ok:
-	case bytes.ContainsAny(raw, "\r\n"):
-		text = string(rawjson.Compact(raw))
-	default:
-		text = string(raw)
+	if !ok && bytes.ContainsAny(raw, "\r\n") {
+		raw = rawjson.Compact(raw)
 	}
-	c.line(text)
+	c.line(either(ok, text, string(raw)))
 }
 
 // indented returns an object or a list as a person reads it, with the keys painted; ok is
@@ -216,9 +211,7 @@ func (o *metaSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		}
 		opt.Where = append(opt.Where, condition)
 	}
-	if fs.Changed("main-chat") {
-		opt.MainChat = &o.mainChat
-	}
+	opt.MainChat = given(fs, "main-chat", &o.mainChat)
 	switch {
 	case opt.Values.Empty() && opt.MainChat == nil && opt.Integrity == "":
 		return usagef("say what to change, e.g. --set note_depth=4")
@@ -233,4 +226,116 @@ func (o *metaSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 			c.made(r.Doc.Path)
 		}
 	})
+}
+
+func newDiffMeta() verb {
+	return verb{
+		use: "diff-meta A B", short: "Compare the metadata of two chats",
+		doc: `Compare the metadata of two chats as SillyTavern would load it: chat_metadata of
+their headers, or for a group chat without one what its group file keeps. Only
+the headers are read. A or B may be -, standard input.
+
+Values compare exactly: keys in any order, the last of repeated keys, strings
+decoded, numbers as decimals (1.0 is 1, 9007199254740993 is not ...992).
+
+--ignore and --only take top-level keys of the metadata. A KEY that A or B has
+means that key; any other is a glob with *, ? and [a-z].
+
+Formats: text for people, long values cut around the difference; json, described
+in docs/json.md; patch, a JSON Patch (RFC 6902), and merge-patch, a JSON Merge
+Patch (RFC 7386), each of which applied to A's metadata gives B's. A merge patch
+cannot put an explicit null anywhere: where B needs one, that is an error.
+`, no: "the metadata differs",
+		example: `  stchat diff-meta Harbour.jsonl "Harbour__before the storm.jsonl"
+  stchat diff-meta A.jsonl B.jsonl --ignore integrity --ignore 'auto_*'
+  stchat diff-meta A.jsonl B.jsonl --only variables --format patch
+  git show HEAD:chat.jsonl | stchat diff-meta - chat.jsonl`,
+		args:    cobra.ExactArgs(2),
+		rules:   []string{"format excludes json"},
+		means:   &subjects{chats: true, all: true},
+		pages:   everything,
+		options: &diffMetaOptions{},
+	}
+}
+
+type diffMetaOptions struct {
+	format string
+	sel    metadiff.Selection
+}
+
+func (o *diffMetaOptions) addFlags(fs *pflag.FlagSet) {
+	fs.Var(oneOf(&o.format, "text", "text", "json", "patch", "merge-patch"), "format", "`FORMAT` of the output: text, json, patch or merge-patch")
+	fs.Bool("json", false, "the same as --format json")
+	fs.StringArrayVar(&o.sel.Ignore, "ignore", nil, "leave the metadata key `KEY` out, or those that match it as a glob (repeatable)")
+	fs.StringArrayVar(&o.sel.Only, "only", nil, "compare only the metadata key `KEY`, or those that match it as a glob (repeatable)")
+}
+
+func (o *diffMetaOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+	if c.json {
+		o.format = "json"
+	}
+	c.json = o.format == "json"
+	d, err := ops.DiffMeta(ctx, ops.DiffMetaOptions{A: args[0], B: args[1], Stdin: c.In, Select: o.sel})
+	if err != nil {
+		return c.failedAs(err)
+	}
+	c.warns(d.Warnings)
+	switch o.format {
+	case "json":
+		c.document(d)
+	case "patch":
+		c.w.Write(append(visible.JSON(d.Diff.Patch()), '\n'))
+	case "merge-patch":
+		patch, err := d.Diff.MergePatch()
+		if null, ok := errors.AsType[*metadiff.NullError](err); ok {
+			return fmt.Errorf("%s: %w; use --format patch", d.LabelB, null)
+		} else if err != nil {
+			return err
+		}
+		c.w.Write(append(visible.JSON(patch), '\n'))
+	default:
+		writeChanges(c, d)
+		if d.Equal && c.shown {
+			c.note("the metadata is equal")
+		}
+	}
+	return outcome(false, !d.Equal)
+}
+
+// failedAs returns an error, and prints its document first if documents are wanted.
+func (c *console) failedAs(err error) error {
+	if c.json && !isA[*usageError](err) {
+		c.document(documentOf("", err))
+	}
+	return err
+}
+
+// longValue is about how many characters of a value are shown, around what differs.
+const longValue = 120
+
+// writeChanges writes the changes for a person: each path with its old and new value,
+// and at the end what the changes mean.
+func writeChanges(c *console, d *ops.MetaDiff) {
+	if d.Equal {
+		return
+	}
+	w := c.w
+	c.diffHead(d.LabelA, d.LabelB, "")
+	n := map[metadiff.Op]int{}
+	for _, change := range d.Changes {
+		n[change.Op]++
+		sign := map[metadiff.Op]string{metadiff.Add: "+", metadiff.Remove: "-", metadiff.Replace: "~"}[change.Op]
+		fmt.Fprintf(w, "%s %s\n", sign, paint(c.outColor, cyan, visible.Text(change.Path)))
+		from, to := metadiff.Excerpts(string(change.From), string(change.To), longValue)
+		if change.Op != metadiff.Add {
+			c.diffLine(red, "    - ", from)
+		}
+		if change.Op != metadiff.Remove {
+			c.diffLine(green, "    + ", to)
+		}
+	}
+	fmt.Fprintf(w, "\n%d changed, %d added, %d removed\n", n[metadiff.Replace], n[metadiff.Add], n[metadiff.Remove])
+	for _, meaning := range d.Meanings {
+		fmt.Fprintf(w, "  %s\n", visible.Text(meaning))
+	}
 }

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -10,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/ops/move"
+	"stchat/internal/plural"
 	"stchat/internal/userdir"
 )
 
@@ -57,16 +62,6 @@ func (o *moveFlags) how() saying {
 	return saying{dryRun: o.Changes.DryRun, steps: o.verbose, no: never}
 }
 
-// noteRest adds what a plan tells a person to the notes for a pipe.
-func noteRest(r *move.Result) {
-	for _, book := range r.Doc.Unnamed {
-		r.Note("no chat names the lorebook %q any more; it is left as it is", book)
-	}
-	if len(r.Doc.Unreachable) > 0 {
-		r.Note("not reached: %s", strings.Join(r.Doc.Unreachable, ", "))
-	}
-}
-
 // report prints what became of the chats, and returns the worst outcome.
 func (o *moveFlags) report(c *console, results []*move.Result) error {
 	of := func(r *move.Result) (string, *move.Result) { return r.Doc.From, r }
@@ -76,27 +71,26 @@ func (o *moveFlags) report(c *console, results []*move.Result) error {
 		how.counted = !o.verbose
 		o.plan(c, results)
 	} else {
-		for _, r := range results {
-			noteRest(r)
+		for _, r := range results { // what the plan tells a person
+			for _, book := range r.Doc.Unnamed {
+				r.Note("no chat names the lorebook %q any more; it is left as it is", book)
+			}
+			if len(r.Doc.Unreachable) > 0 {
+				r.Note("not reached: %s", strings.Join(r.Doc.Unreachable, ", "))
+			}
 		}
 	}
 	how.end = func() {
+		done = slices.DeleteFunc(done, func(path string) bool { return !userdir.HasExtension(path) })
 		if len(done) > 0 && !o.Changes.DryRun {
 			c.closeTabs(o.BumpIntegrity, done...)
 		}
 	}
 	return sayAll(c, how, results, of, func(r *move.Result) {
-		path := r.Doc.From
-		if r.Doc.To != nil {
-			path = *r.Doc.To
-		}
-		if userdir.HasExtension(path) {
-			done = append(done, path)
-		}
+		path := cmp.Or(deref(r.Doc.To), r.Doc.From)
+		done = append(done, path)
 		for _, e := range r.Doc.Edits {
-			if userdir.HasExtension(e.Path) {
-				done = append(done, e.Path)
-			}
+			done = append(done, e.Path)
 		}
 		c.made(path)
 	})
@@ -184,17 +178,17 @@ func (o *renameOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	if err != nil {
 		return err
 	}
-	meter, end := c.meter("reading", c.json)
-	common.Meter = meter
-	if isBook(args[0]) {
-		if o.family || o.book {
-			return usagef("--family and --lorebook go with a chat")
-		}
-		r := move.RenameBook(ctx, move.RenameOptions{Options: common, Chat: args[0], Name: args[1]})
-		end()
-		return o.report(c, []*move.Result{r})
+	if isBook(args[0]) && (o.family || o.book) {
+		return usagef("--family and --lorebook go with a chat")
 	}
-	results := move.Rename(ctx, move.RenameOptions{Options: common, Chat: args[0], Name: args[1], Family: o.family, Book: o.book})
+	end := c.meter("reading", c.json, &common.Meter)
+	opt := move.RenameOptions{Options: common, Chat: args[0], Name: args[1], Family: o.family, Book: o.book}
+	var results []*move.Result
+	if isBook(args[0]) {
+		results = []*move.Result{move.RenameBook(ctx, opt)}
+	} else {
+		results = move.Rename(ctx, opt)
+	}
 	end()
 	return o.report(c, results)
 }
@@ -246,4 +240,203 @@ func (o *moveOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	}
 	results := move.Move(ctx, move.OwnerOptions{Options: common, Chats: chats, Owner: owner, Family: o.family, Cut: o.cut, Name: o.name})
 	return o.report(c, results)
+}
+
+func newNew() verb {
+	return verb{
+		use: "new OWNER", short: "Make a new chat",
+		doc: `Make a new chat of a character or a group. OWNER is a folder of chats/, a card,
+a group file, or a group's name. SillyTavern adds the greeting when the chat is
+first opened, so a character's new chat is a file with only a header, and a
+group's new chat is a name in the group's list, without a file.
+
+--like CHAT copies that chat's settings (author's note, scenario, lorebook,
+backgrounds and so on), but nothing of its story. Prints the chat's path.
+`,
+		example: "  stchat new chats/Mira --open\n  stchat new characters/Mira.png -n \"Winter\" --like chats/Mira/Harbour.jsonl",
+		args:    cobra.ExactArgs(1),
+		options: &newOptions{},
+	}
+}
+
+type newOptions struct {
+	moveFlags
+	valueFlags
+	name, like string
+	open       bool
+}
+
+func (o *newOptions) addFlags(fs *pflag.FlagSet) {
+	fs.VarP(filled(&o.name), "name", "n", "`NAME` of the chat; default: as SillyTavern names it")
+	fs.StringVar(&o.like, "like", "", "take over the settings of `CHAT`")
+	fs.BoolVar(&o.open, "open", false, "make it the chat that its owner opens with")
+	o.own = ownFlag
+	o.valueFlags.addFlags(fs)
+	o.moveFlags.addFlags(fs)
+}
+
+func (o *newOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+	common, err := o.options(c, args[0])
+	if err != nil {
+		return err
+	}
+	opt := move.NewOptions{Options: common, Owner: args[0], Name: o.name, Like: o.like, Open: o.open}
+	if opt.Set, err = o.changes(ctx, c, false); err != nil {
+		return err
+	}
+	opt.Data = c.finder(o.Data).Root()
+	r := move.New(ctx, opt)
+	if errors.Is(r.Err, move.ErrNoFile) {
+		return usagef("%s: a group's new chat has no file until SillyTavern greets in it, so --like and --set are for characters' chats", args[0])
+	}
+	of := func(r *move.NewResult) (string, *move.NewResult) { return args[0], r }
+	return sayAll(c, o.how(), []*move.NewResult{r}, of, func(r *move.NewResult) { c.made(r.Doc.Path) })
+}
+
+func newDelete() verb {
+	return verb{
+		use: "delete CHAT|LOREBOOK...", short: "Delete chats, and repair what named them",
+		doc: `Delete chats, with Luker's sidecars. Attachments, images and lorebooks are never
+touched with them. What is deleted is kept in .stchat until
+'stchat undo --prune' drops it; SillyTavern's own full backup includes that
+folder.
+
+--links says what happens to everything that names a deleted chat. With mend,
+its children become children of its parent, which links to them instead; links
+to it are removed, groups no longer list it, and a card or group that had it
+open opens its parent instead, or else the most recently changed chat. With
+keep, nothing else changes, and links that then lead nowhere are listed.
+
+A lorebook (worlds/X.json) is deleted if nothing names it; otherwise it is
+refused, with what names it.
+
+--checkpoints deletes checkpoints only, and of these only such as hold nothing
+that their parent lacks (an edited message or a swipe counts), have no child,
+and are not open anywhere. One made without --link and without "Checkpoint #"
+in its name is a branch to SillyTavern, and is not found. All is judged before
+anything goes; what stays is counted by reason.
+
+Prints the path of each deleted file.
+` + moveDoc,
+		example: "  stchat delete \"chats/Mira/Harbour.jsonl\"\n  stchat delete Mira/Harbour\n  stchat delete \"Mira/*\" --checkpoints --older-than 30d --keep 3 --dry-run\n  stchat undo",
+		rules: []string{
+			"checkpoints needs older-than|keep = --checkpoints takes --older-than AGE, --keep N, or both",
+			"older-than needs checkpoints",
+			"keep needs checkpoints",
+			"checkpoints excludes family",
+		},
+		options: &deleteOptions{},
+	}
+}
+
+type deleteOptions struct {
+	moveFlags
+	listFlags
+	family      bool
+	links       string
+	checkpoints bool
+	olderThan   string
+	newest      int
+}
+
+func (o *deleteOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.family, "family", false, "also delete all descendants")
+	fs.Var(oneOf(&o.links, "mend", "mend", "keep"), "links", "what becomes of links to the chat: `HOW` is mend or keep")
+	fs.BoolVar(&o.checkpoints, "checkpoints", false, "delete only checkpoints without a message of their own; PATH may be a folder, or OWNER/*")
+	fs.StringVar(&o.olderThan, "older-than", "", "with --checkpoints: those last changed before `TIME`, such as 30d or 2026-03-01")
+	fs.Var(number(&o.newest, 1, "a number of checkpoints, from 1"), "keep", "with --checkpoints: the newest `N` of each parent stay")
+	o.listFlags.addFlags(fs)
+	o.addVerb(fs, "delete")
+}
+
+func (o *deleteOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+	example := "name a chat, e.g. `stchat delete chats/Mira/Harbour.jsonl`"
+	take, means := o.sources, &subjects{chats: true, writes: true, whole: true}
+	if o.checkpoints {
+		take, means = o.chats, &subjects{writes: true, whole: true}
+	}
+	args, err := c.resolve(fs, means, args)
+	if err != nil {
+		return err
+	}
+	paths, err := take(ctx, c, args, example)
+	if err != nil {
+		return err
+	}
+	common, err := o.options(c, paths...)
+	if err != nil {
+		return err
+	}
+	var results []*move.Result
+	var kept []move.Kept // checkpoints
+	opt := move.DeleteOptions{Options: common, Chats: slices.DeleteFunc(slices.Clone(paths), isBook), Family: o.family, Keep: o.links == "keep"}
+	if o.checkpoints {
+		before, err := moment("older-than", o.olderThan, c.Now())
+		if err != nil {
+			return err
+		}
+		results, kept = move.DeleteCheckpoints(ctx, opt, move.Spent{Before: before, Newest: o.newest})
+	} else if len(opt.Chats) > 0 {
+		results = move.Delete(ctx, opt)
+	} else if o.family || fs.Changed("links") {
+		return usagef("--family and --links go with a chat")
+	}
+	for _, path := range paths {
+		if isBook(path) && !o.checkpoints {
+			results = append(results, move.DeleteBook(ctx, common, path))
+		}
+	}
+	err = o.report(c, results)
+	if !o.Changes.DryRun && (!c.shown || c.json) {
+		noteKept(c, results)
+	}
+	if o.checkpoints {
+		o.reportKept(c, results, kept)
+	}
+	return err
+}
+
+// keptCheckpoints is the last document of delete --checkpoints.
+type keptCheckpoints struct {
+	Schema  int         `json:"schema"`
+	Summary bool        `json:"summary"`
+	Deleted int         `json:"deleted"`
+	Kept    []move.Kept `json:"kept"`
+	DryRun  bool        `json:"dry_run"`
+}
+
+// reportKept prints how many checkpoints stay, by reason.
+func (o *deleteOptions) reportKept(c *console, results []*move.Result, kept []move.Kept) {
+	if c.json {
+		gone := slices.DeleteFunc(slices.Clone(results), func(r *move.Result) bool { return r.Err != nil })
+		c.document(keptCheckpoints{1, true, len(gone), kept, o.Changes.DryRun})
+		return
+	}
+	why := map[string]int{}
+	for _, k := range kept {
+		why[k.Why]++
+	}
+	for _, reason := range slices.Sorted(maps.Keys(why)) {
+		c.note("%s kept: %s", plural.S(why[reason], "checkpoint"), reason)
+	}
+}
+
+// isBook reports whether a path is that of a lorebook.
+func isBook(path string) bool { return strings.EqualFold(filepath.Ext(path), ".json") }
+
+// noteKept prints where the deleted chats are kept, and how to drop them for good.
+func noteKept(c *console, results []*move.Result) {
+	seen := map[string]bool{}
+	for _, r := range results {
+		if r.ID == "" || seen[r.ID] {
+			continue
+		}
+		seen[r.ID] = true
+		root := filepath.Dir(r.Doc.From)
+		if dir, ok := userdir.Enclosing(r.Doc.From); ok {
+			root = dir.Root
+		}
+		c.note("deleted files are kept in %s; 'stchat undo %s' brings them back, 'stchat undo --prune %s' drops them for good",
+			c.path(filepath.Join(root, userdir.Own)), r.ID, r.ID)
+	}
 }

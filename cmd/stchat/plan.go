@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stchat/internal/changeset"
@@ -17,26 +18,18 @@ import (
 
 // plan prints to stderr what is done to chats, or would be, counted for a person.
 func (o *moveFlags) plan(c *console, results []*move.Result) {
-	var goes, edits, names tally
-	var chats, leaves []string
-	var bytes int64
-	var beside int
-	opened, id, outside := "", "", false
-	for _, r := range results {
-		if r.Err != nil {
-			continue
-		}
-		chats = append(chats, r.Doc.From)
-		goes.add(fileKind(r.Doc.From), 1)
-	}
-	if len(chats) == 0 || c.quiet {
+	results = slices.DeleteFunc(slices.Clone(results), func(r *move.Result) bool { return r.Err != nil })
+	if len(results) == 0 || c.quiet {
 		return
 	}
+	var goes, edits, names tally
+	var leaves []string
+	var bytes int64
+	beside := -len(results)
+	opened, id, outside := "", "", false
 	edited, nouns := map[string]bool{}, map[string]string{}
 	for _, r := range results {
-		if r.Err != nil {
-			continue
-		}
+		goes.add(fileKind(r.Doc.From), 1)
 		for _, e := range r.Doc.Edits {
 			if kind := fileKind(e.Path); e.Path != r.Doc.From {
 				if !edited[e.Path] {
@@ -55,77 +48,48 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 				beside++
 			}
 		}
-		switch n := len(r.Doc.Unnamed); n {
-		case 0:
-		case 1:
+		if n := len(r.Doc.Unnamed); n == 1 {
 			leaves = append(leaves, fmt.Sprintf("lorebook %q: no chat names it any more", r.Doc.Unnamed[0]))
-		default:
+		} else if n > 1 {
 			leaves = append(leaves, plural.S(n, "lorebook")+" that no chat names any more")
-		}
-		if r.Doc.Opened != nil {
-			opened = *r.Doc.Opened
 		}
 		if n := len(r.Doc.Dangling); n > 0 {
 			leaves = append(leaves, plural.S(n, "link")+" that lead nowhere")
 		}
-		outside = outside || len(r.Doc.Unreachable) > 0
-		id = r.ID
+		opened, outside, id = cmp.Or(deref(r.Doc.Opened), opened), outside || len(r.Doc.Unreachable) > 0, r.ID
 	}
-	_ = c.w.Flush() // the error stays
 	s := newScreen(c, 76)
 	s.w, s.color = bufio.NewWriter(c.Err), c.errColor
-	what := goes.text()
-	if len(chats) == 1 {
-		name := visible.Text(strings.TrimSuffix(filepath.Base(chats[0]), filepath.Ext(chats[0])))
+	what, deletes := goes.text(), o.verb == "delete"
+	if len(results) == 1 {
+		name := visible.Text(strings.TrimSuffix(filepath.Base(results[0].Doc.From), filepath.Ext(results[0].Doc.From)))
 		what = `"` + visible.CutLeft(name, max(s.width-len("would  \"\"")-len(o.verb), 1), s.sign("…")) + `"`
 	}
-	if o.target != "" {
-		what += " to " + visible.Text(fmt.Sprintf("%q", o.target))
-	}
-	size := goes.text() + ", " + formatBytes(bytes)
-	if n := beside - len(chats); n > 0 {
-		size += ", with " + plural.S(n, "file") + " beside"
-	}
-	does := map[string]string{"delete": "removes", "rename": "renames", "move": "moves"}[o.verb]
-	rows := [][2]string{{does, size}, {"edits", edits.with(&names, nouns)}, {"opens", opened}, {"leaves", strings.Join(leaves, "; ")}}
-	if outside {
-		rows = append(rows, [2]string{"beyond", "prompts in the browser, the vector index, an open tab"})
-	}
-	title, right := o.verb+" "+what, "undo takes it back"
-	if o.verb == "delete" {
-		right = "undo brings it back"
-		if id != "" {
-			rows = append(rows, [2]string{"keeps", "in " + userdir.Own + ", until stchat undo --prune " + id})
-		}
-	}
-	if o.Changes.DryRun {
-		title, right = "would "+title, ""
-	}
+	title := when(o.Changes.DryRun, "would ") + o.verb + " " + what + when(o.target != "", " to "+visible.Text(fmt.Sprintf("%q", o.target)))
+	right := when(!o.Changes.DryRun, either(deletes, "undo brings it back", "undo takes it back"))
 	gap := s.measure - visible.Width(title) - visible.Width(right)
-	if gap < 2 {
-		gap, right = 0, ""
-	}
 	title = visible.CutRight(title, s.width, s.sign("…"))
-	fmt.Fprintln(s.w, strings.TrimRight(paint(s.color, bold, title)+strings.Repeat(" ", gap)+paint(s.color, dim, right), " "))
-	s.plan(rows, o.Changes.DryRun)
+	fmt.Fprintln(s.w, paint(s.color, bold, title)+when(gap >= 2 && right != "", strings.Repeat(" ", max(gap, 0))+paint(s.color, dim, right)))
+	s.plan(o.Changes.DryRun, [][2]string{
+		{map[string]string{"delete": "removes", "rename": "renames", "move": "moves"}[o.verb], goes.text() + ", " + formatBytes(bytes) + when(beside > 0, ", with "+plural.S(beside, "file")+" beside")},
+		{"edits", edits.with(&names, nouns)},
+		{"opens", opened},
+		{"leaves", strings.Join(leaves, "; ")},
+		{"beyond", when(outside, "prompts in the browser, the vector index, an open tab")},
+		{"keeps", when(deletes && id != "", "in "+userdir.Own+", until stchat undo --prune "+id)},
+	})
 	_ = s.w.Flush() // what cannot be said is no failure
 }
 
 // plan prints what is done, row by row.
-func (s *screen) plan(rows [][2]string, would bool) {
+func (s *screen) plan(would bool, rows [][2]string) {
 	for _, row := range rows {
 		if row[1] == "" {
 			continue
 		}
-		if would {
-			row[0] = strings.TrimSuffix(row[0], "s")
-		}
-		text := visible.Text(row[1])
+		does, text := either(would, strings.TrimSuffix(row[0], "s"), row[0]), visible.Text(row[1])
 		for i, at := range visible.Wrap(text, s.width-12) {
-			if i > 0 {
-				row[0] = ""
-			}
-			fmt.Fprintf(s.w, "  %s %s\n", paint(s.color, dim, fmt.Sprintf("%-9s", row[0])), text[at[0]:at[1]])
+			fmt.Fprintf(s.w, "  %s %s\n", paint(s.color, dim, fmt.Sprintf("%-9s", when(i == 0, does))), text[at[0]:at[1]])
 		}
 	}
 }
@@ -144,11 +108,8 @@ func undonePlan(r *past.Result) [][2]string {
 		}
 	}
 	opens := ""
-	if len(r.Doc.Opens) > 0 {
-		opens = fmt.Sprintf("%q", r.Doc.Opens[0].Chat)
-		if n := len(r.Doc.Opens) - 1; n > 0 {
-			opens += fmt.Sprintf(", and %d more", n)
-		}
+	if n := len(r.Doc.Opens) - 1; n >= 0 {
+		opens = fmt.Sprintf("%q", r.Doc.Opens[0].Chat) + when(n > 0, fmt.Sprintf(", and %d more", n))
 	}
 	return [][2]string{{"restores", restores.text()}, {"moves", moves.text()}, {"removes", removes.text()}, {"opens", opens}}
 }
@@ -176,32 +137,29 @@ func (t *tally) text() string { return t.with(nil, nil) }
 func (t *tally) with(names *tally, nouns map[string]string) string {
 	var parts []string
 	for _, kind := range t.kinds {
-		part := kind
-		if kind != "settings" {
-			part = plural.S(t.of[kind], kind)
-		}
+		part := either(kind != "settings", plural.S(t.of[kind], kind), kind)
 		if names != nil {
 			part += ": " + plural.S(names.of[kind], cmp.Or(nouns[kind], "name"))
 		}
 		parts = append(parts, part)
 	}
-	if names != nil {
-		return strings.Join(parts, "; ")
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, either(names != nil, "; ", ", "))
 }
 
 // fileKind returns what a file in a user folder is called, by its path.
 func fileKind(path string) string {
-	folder, base := filepath.Base(filepath.Dir(path)), filepath.Base(path)
-	if kind := map[string]string{"worlds": "lorebook", "groups": "group", "characters": "card"}[folder]; kind != "" {
+	switch kind := kindOfFolder(filepath.Base(filepath.Dir(path))); {
+	case kind != "":
 		return kind
-	}
-	switch {
 	case userdir.HasExtension(path):
 		return "chat"
-	case base == "settings.json":
+	case filepath.Base(path) == "settings.json":
 		return "settings"
 	}
 	return "file"
+}
+
+// kindOfFolder returns what a file in a folder of the user's is called, "" in one of chats.
+func kindOfFolder(folder string) string {
+	return map[string]string{"worlds": "lorebook", "groups": "group", "characters": "card"}[folder]
 }

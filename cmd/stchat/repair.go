@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
@@ -81,12 +82,11 @@ func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 			return usagef("--rule: repair does not fix %s: %s", id, id.Rule().Repair)
 		}
 	}
-	meter, end := c.meter("repairing", c.json)
-	opt.Meter = meter
+	end := c.meter("repairing", c.json, &opt.Meter)
 	rep, ended := repair.Repair(ctx, opt)
 	end()
 	if ended != nil && len(rep.Results) == 0 { // chats were only read
-		c.work.left = int(meter.State().Files)
+		c.work.left = int(opt.Meter.State().Files)
 	}
 	failed := o.report(c, rep, ended != nil)
 	if err = c.printed(); o.write {
@@ -115,27 +115,30 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (fail
 	if n := len(rep.Others); n > 0 {
 		c.note("%s left alone", otherFiles(n, false))
 	}
-	var sum repaired
+	files, changes := 0, 0
+	var chats []string
 	for _, r := range rep.Results {
 		say(c, saying{}, r.Doc.Path, &r.Result)
 		failed = failed || r.Err != nil
 		if r.Doc.Total == 0 {
 			continue
 		}
-		o.print(c, r, sum.files == 0)
-		sum.add(r)
+		o.print(c, r, files == 0)
+		files, changes = files+1, changes+r.Doc.Total
+		if r.Chat {
+			chats = append(chats, r.Doc.Path)
+		}
 	}
-	if len(sum.chats) > 0 && o.write {
-		c.closeTabs(o.opt.BumpIntegrity, sum.chats...)
+	if len(chats) > 0 && o.write {
+		c.closeTabs(o.opt.BumpIntegrity, chats...)
 	}
 	switch {
-	case sum.changes == 0 && (failed || ended):
-	case sum.changes == 0:
+	case changes == 0 && (failed || ended):
+	case changes == 0:
 		c.note("%s checked, nothing to fix", plural.S(rep.Chats, "chat"))
-	case o.write:
-		c.note("%s in %s fixed; 'stchat undo' takes it back", plural.S(sum.changes, "thing"), plural.S(sum.files, "file"))
 	default:
-		c.note("%s in %s would be fixed; --write does it", plural.S(sum.changes, "thing"), plural.S(sum.files, "file"))
+		what := plural.S(changes, "thing") + " in " + plural.S(files, "file")
+		c.note("%s %s", what, either(o.write, "fixed; 'stchat undo' takes it back", "would be fixed; --write does it"))
 	}
 	return failed
 }
@@ -154,20 +157,7 @@ func (o *repairOptions) print(c *console, r *repair.Result, first bool) {
 	} else {
 		writeDiff(c, r)
 	}
-}
-
-// repaired sums up what was, or would be, fixed.
-type repaired struct {
-	files, changes int
-	chats          []string
-}
-
-func (s *repaired) add(r *repair.Result) {
-	s.files++
-	s.changes += r.Doc.Total
-	if r.Chat {
-		s.chats = append(s.chats, r.Doc.Path)
-	}
+	c.flush()
 }
 
 // writeDiff writes what would be done to a file, in the style of a diff.
@@ -175,7 +165,8 @@ func writeDiff(c *console, r *repair.Result) {
 	w := c.w
 	c.diffHead(r.Doc.Path, r.Doc.Path, " (repaired)")
 	for _, d := range r.Diffs {
-		fmt.Fprintf(w, "%s %s: %s\n", paint(c.outColor, cyan, "@@"+placeOfDiff(d)+" @@"), d.Rule, visible.Text(d.Change))
+		place := when(d.Line != nil, " line "+digits(d.Line)) + when(d.Index != nil, ", message "+digits(d.Index))
+		fmt.Fprintf(w, "%s %s: %s\n", paint(c.outColor, cyan, "@@"+place+" @@"), d.Rule, visible.Text(d.Change))
 		if d.Before != nil {
 			c.diffLine(red, "-", *d.Before)
 		}
@@ -184,26 +175,12 @@ func writeDiff(c *console, r *repair.Result) {
 		}
 	}
 	if n := r.Doc.Total - len(r.Diffs); n > 0 {
-		fmt.Fprintf(w, "%s and %d more:", c.sign("…"), n)
-		for i, c := range r.Doc.Counts {
-			if i > 0 {
-				fmt.Fprint(w, ",")
-			}
-			fmt.Fprintf(w, " %d %s", c.Count, c.Rule)
+		var all []string
+		for _, count := range r.Doc.Counts {
+			all = append(all, fmt.Sprintf("%d %s", count.Count, count.Rule))
 		}
-		fmt.Fprintln(w, " in all")
+		fmt.Fprintf(w, "%s and %d more: %s in all\n", c.sign("…"), n, strings.Join(all, ", "))
 	}
-}
-
-func placeOfDiff(d repair.Diff) string {
-	s := ""
-	if d.Line != nil {
-		s = fmt.Sprintf(" line %d", *d.Line)
-	}
-	if d.Index != nil {
-		s += fmt.Sprintf(", message %d", *d.Index)
-	}
-	return s
 }
 
 // writeRepaired writes what was done to a file, rule by rule.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/plural"
 	"stchat/internal/safefile"
 	"stchat/internal/visible"
 )
@@ -87,6 +89,7 @@ func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source st
 			c.document(doc)
 		}
 		done(one)
+		c.flush()
 	}
 	if how.end != nil && (c.printed() == nil || how.written != "") {
 		how.end()
@@ -104,15 +107,7 @@ func never(error) bool { return false }
 // stepText returns one step in words.
 func stepText(s changeset.Step, would bool) string {
 	do := map[changeset.Do]string{changeset.Create: "create", changeset.Replace: "change", changeset.Move: "move", changeset.Remove: "remove"}[s.Do]
-	did := do + "d"
-	if would {
-		did = "would " + do
-	}
-	where := s.Path
-	if s.To != "" {
-		where += " to " + s.To
-	}
-	return fmt.Sprintf("%s %s: %s", did, where, s.About)
+	return fmt.Sprintf("%s %s%s: %s", either(would, "would "+do, do+"d"), s.Path, when(s.To != "", " to "+s.To), s.About)
 }
 
 // commandText returns a recorded command as a shell takes it.
@@ -216,14 +211,9 @@ func helps(hint string) string {
 
 // unreadable returns the hint for a journal or a record that cannot be read.
 func unreadable(bad *changeset.UnreadableError) string {
-	text := "; "
-	if errors.Is(bad, changeset.ErrVersion) {
-		text = "; update stchat, or "
-	}
-	if bad.Done {
-		return text + "'stchat undo --prune " + visible.Quote(bad.ID) + "' drops it"
-	}
-	return text + "'stchat undo --force " + visible.Quote(bad.ID) + "' sets it aside"
+	text := either(errors.Is(bad, changeset.ErrVersion), "; update stchat, or ", "; ")
+	id := visible.Quote(bad.ID)
+	return text + either(bad.Done, "'stchat undo --prune "+id+"' drops it", "'stchat undo --force "+id+"' sets it aside")
 }
 
 // undoVariable is the environment variable that limits how much is kept for undo.
@@ -262,4 +252,39 @@ func recorded(args []string) []string {
 		kept = append(kept, arg)
 	}
 	return kept
+}
+
+// either returns yes if something is so, else no.
+func either[T any](is bool, yes, no T) T {
+	if is {
+		return yes
+	}
+	return no
+}
+
+// when returns what is said only if something is so.
+func when(is bool, text string) string { return either(is, text, "") }
+
+// some counts things, unless there are none.
+func some(n int, what string) string { return when(n > 0, plural.S(n, what)) }
+
+// joined joins those parts that say something.
+func joined(between string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), between)
+}
+
+// groups are things by a key, in the order in which the keys came.
+type groups[K comparable, V any] struct {
+	keys []K
+	of   map[K][]V
+}
+
+func (g *groups[K, V]) add(key K, value V) {
+	if g.of == nil {
+		g.of = map[K][]V{}
+	}
+	if g.of[key] == nil {
+		g.keys = append(g.keys, key)
+	}
+	g.of[key] = append(g.of[key], value)
 }

@@ -28,10 +28,7 @@ type screen struct {
 
 // newScreen returns a screen whose measure is at most so many cells; 0: all there are.
 func newScreen(c *console, most int) screen {
-	s := screen{w: c.w, color: c.outColor, ascii: c.ascii(), width: c.Width, indent: 2}
-	if s.width == 0 {
-		s.width = unknownWidth
-	}
+	s := screen{w: c.w, color: c.outColor, ascii: c.ascii(), width: cmp.Or(c.Width, unknownWidth), indent: 2}
 	s.measure = s.width
 	if most > 0 {
 		s.measure = min(s.width-4, most)
@@ -96,31 +93,17 @@ func (s *screen) table(t *grid.Table) {
 
 // gridColor returns the colour of a part of a table or a tree.
 func gridColor(code string) string {
-	named := map[string]string{
+	return cmp.Or(map[string]string{
 		grid.Title: bold, grid.Heading: bold + ";" + cyan, grid.Dim: dim, treeview.Root: bold, treeview.Open: bold + ";" + yellow,
 		treeview.Checkpoint: yellow, treeview.Computed: magenta, treeview.Warning: red, treeview.Number: green,
-	}
-	if color, ok := named[code]; ok {
-		return color
-	}
-	return code
+	}[code], code)
 }
 
 // sign returns text of our own with signs that the terminal has.
-func (s *screen) sign(text string) string {
-	if s.ascii {
-		return visible.ASCII(text)
-	}
-	return text
-}
+func (s *screen) sign(text string) string { return either(s.ascii, visible.ASCII(text), text) }
 
 // sign returns text of our own with signs that the terminal has.
-func (c *console) sign(text string) string {
-	if c.ascii() {
-		return visible.ASCII(text)
-	}
-	return text
-}
+func (c *console) sign(text string) string { return either(c.ascii(), visible.ASCII(text), text) }
 
 // ascii reports whether standard output is a terminal that shows no more than ASCII.
 func (c *console) ascii() bool { return c.OutTTY && !isUTF8(c.env) }
@@ -138,6 +121,13 @@ func (s *screen) pad() string { return strings.Repeat(" ", s.indent) }
 // line prints a line in one colour.
 func (s *screen) line(code, text string) {
 	fmt.Fprintln(s.w, paint(s.color, code, strings.TrimRight(text, " ")))
+}
+
+// lines prints a text in one colour, wrapped at the measure.
+func (s *screen) lines(code, text string) {
+	for _, at := range visible.Wrap(text, s.measure) {
+		s.line(code, text[at[0]:at[1]])
+	}
 }
 
 // runColor returns the codes in which a run is painted.

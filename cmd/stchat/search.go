@@ -143,9 +143,7 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 			opt.Roles = append(opt.Roles, who)
 		}
 	}
-	if opt.Since, err = since(o.since, c.Now()); err == nil {
-		opt.Until, err = moment("until", o.until, c.Now())
-	}
+	opt.Since, opt.Until, err = span(o.since, o.until, c.Now())
 	return opt, err
 }
 
@@ -161,14 +159,13 @@ func isPath(arg string) (bool, error) {
 	if err == nil {
 		return true, nil
 	}
-	info, noFolder := os.Stat(firstPart(arg))
-	if isChat || noFolder == nil && info.IsDir() {
-		if !errors.Is(err, fs.ErrNotExist) {
-			return false, ops.PathError(err)
-		}
-		return false, fmt.Errorf("there is no %s; to find its words, put spaces between them", arg)
+	switch {
+	case !isChat && !isFolder(firstPart(arg)):
+		return false, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return false, ops.PathError(err)
 	}
-	return false, nil
+	return false, fmt.Errorf("there is no %s; to find its words, put spaces between them", arg)
 }
 
 // firstPart returns the first part of a path that has several, "" of any other.
@@ -176,10 +173,7 @@ func firstPart(path string) string {
 	slash := filepath.ToSlash(path)
 	root := len(slash) - len(strings.TrimLeft(slash[len(filepath.VolumeName(path)):], "/"))
 	n := strings.IndexByte(slash[root:], '/')
-	if n < 0 {
-		return ""
-	}
-	return path[:root+n]
+	return path[:either(n < 0, 0, root+n)]
 }
 
 func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
@@ -188,17 +182,12 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		return err
 	}
 	opt.Read = c.shown && !c.json
-	var end func()
-	opt.Meter, end = c.meter("searching", c.json)
-	shown := false
+	end := c.meter("searching", c.json, &opt.Meter)
 	p := &hitPrinter{screen: newScreen(c, 0), c: c, chats: map[string]bool{}}
 	var hits []*look.SearchHit
 	var first *look.SearchHit
 	opt.Each = func(hit *look.SearchHit) error {
-		if !shown {
-			shown = true
-			end()
-		}
+		end()
 		switch {
 		case c.json:
 			return c.document(hit)
@@ -216,9 +205,7 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		return err
 	}
 	res, err := look.Search(ctx, opt)
-	if !shown {
-		end()
-	}
+	end()
 	if isA[*wordindex.TooManyError](err) {
 		return fmt.Errorf("%w; add a word, or leave --rank out", err)
 	}
@@ -244,10 +231,7 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		c.note("more than %d texts have these words: they come in the order in which they were kept, the last first", wordindex.MostExact)
 	}
 	if res.Found > res.Shown && opt.Limit > 0 {
-		of := plural.S(res.Found, "text")
-		if res.Found > max(opt.Limit, look.MostCounted) {
-			of = fmt.Sprintf("more than %s", plural.S(res.Found-1, "text"))
-		}
+		of := either(res.Found > max(opt.Limit, look.MostCounted), fmt.Sprintf("more than %s", plural.S(res.Found-1, "text")), plural.S(res.Found, "text"))
 		c.note("%d of %s; --limit shows more", res.Shown, of)
 	}
 	if res.Found == 0 && len(res.Errs) == 0 && c.OutTTY && !c.json {
@@ -290,33 +274,29 @@ type hitPrinter struct {
 
 // all prints texts by owner and chat, in the order of their first ones.
 func (p *hitPrinter) all(hits []*look.SearchHit) {
-	var owners []string
-	chats := map[string][]string{}
-	of := map[string][]*look.SearchHit{}
+	var chats groups[string, string] // by owner
+	var byChat groups[string, *look.SearchHit]
 	for _, h := range hits {
-		owner, path := hitOwner(h), h.Path
-		if chats[owner] == nil {
-			owners = append(owners, owner)
+		owner := cmp.Or(deref(h.Owner), filepath.Base(filepath.Dir(userdir.RealPath(h.Path))))
+		if byChat.of[h.Path] == nil {
+			chats.add(owner, h.Path)
 		}
-		if of[path] == nil {
-			chats[owner] = append(chats[owner], path)
-		}
-		of[path] = append(of[path], h)
-		for _, chat := range append(h.Chats, path) {
+		byChat.add(h.Path, h)
+		for _, chat := range append(h.Chats, h.Path) {
 			p.chats[chat] = true
 		}
 	}
 	p.texts += len(hits)
 	const wide = 60 // narrower, there is room for little more than the text
 	t := &grid.Table{Columns: []grid.Column{{}, {Code: dim}, {}, {Text: true, Name: true}, {Code: dim}}}
-	for _, owner := range owners {
+	for _, owner := range chats.keys {
 		t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(owner)})
 		var all []string
-		for _, path := range chats[owner] {
+		for _, path := range chats.of[owner] {
 			all = append(all, userdir.ChatName(path))
 		}
 		for i, name := range names.Shorts(owner, all, nil) {
-			found := of[chats[owner][i]]
+			found := byChat.of[chats.of[owner][i]]
 			t.Rows = append(t.Rows, grid.Row{Heading: "  " + p.shortened(name) + shared(found), Code: cyan})
 			for _, h := range found {
 				runs := p.marked(h)
@@ -350,25 +330,12 @@ func shared(hits []*look.SearchHit) string {
 			others++
 		}
 	}
-	if others == 0 {
-		return ""
-	}
-	return ", and " + plural.Of(others, "branch that shares it", "branches that share it")
+	return when(others > 0, ", and "+plural.Of(others, "branch that shares it", "branches that share it"))
 }
 
 // about says what else there is to know of a text.
 func about(h *look.SearchHit) string {
-	var parts []string
-	if h.Within != "" {
-		parts = append(parts, h.Within)
-	}
-	if h.Rev != nil {
-		parts = append(parts, fmt.Sprintf("rev %d", *h.Rev))
-	}
-	if h.Gone {
-		parts = append(parts, "only in the history")
-	}
-	return strings.Join(parts, ", ")
+	return joined(", ", h.Within, when(h.Rev != nil, "rev "+digits(h.Rev)), when(h.Gone, "only in the history"))
 }
 
 // paintedCut paints as much of runs as a cut text has of them.
@@ -386,13 +353,6 @@ func (p *hitPrinter) paintedCut(runs []prose.Run, cut string) string {
 		cut = cut[len(run.Text):]
 	}
 	return b.String() + cut
-}
-
-func hitOwner(h *look.SearchHit) string {
-	if h.Owner != nil {
-		return *h.Owner
-	}
-	return filepath.Base(filepath.Dir(userdir.RealPath(h.Path)))
 }
 
 // end says how much was found, and for the first text how to read on where it stands and how to go

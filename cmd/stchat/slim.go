@@ -74,8 +74,7 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	if len(o.drop) == 0 {
 		o.drop = []string{"swipes"}
 	}
-	var end func()
-	common.Meter, end = c.meter("reading", c.json)
+	end := c.meter("reading", c.json, &common.Meter)
 	list := edit.Slim(ctx, edit.SlimOptions{
 		Options: common, Choice: choice, KeepLast: o.keepLast, Output: o.output,
 		Swipes: slices.Contains(o.drop, "swipes"), Reasoning: slices.Contains(o.drop, "reasoning"), Images: slices.Contains(o.drop, "images"),
@@ -126,10 +125,7 @@ func (o *slimOptions) print(c *console, r *edit.SlimResult) {
 	if c.json || r.Doc.Unchanged {
 		return
 	}
-	path := r.Doc.Path
-	if o.output != "" {
-		path = o.output
-	}
+	path := either(o.output != "", o.output, r.Doc.Path)
 	var parts []string
 	for _, p := range r.Slim.Parts {
 		if p.Messages > 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -88,11 +89,8 @@ func (o *statsOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 	opt := o.opt
 	opt.List, opt.Choice, opt.Every, opt.Zone = list, choice, o.count == "all", time.Local
 	opt.Open.Data = userFolder(c, o.data, list.Paths)
-	if opt.By == "" {
-		opt.By = "owner"
-	}
-	var end func()
-	opt.Meter, end = c.meter("counting", false)
+	opt.By = cmp.Or(opt.By, "owner")
+	end := c.meter("counting", false, &opt.Meter)
 	s, err := look.Stats(ctx, opt)
 	end()
 	if err != nil {
@@ -141,9 +139,9 @@ func (o *statsOptions) print(ctx context.Context, c *console, s *look.Statistics
 	}
 	if o.opt.By != "" {
 		p.rows(s.Rows, string(o.opt.By))
-		return nil
+	} else {
+		p.summary()
 	}
-	p.summary()
 	return nil
 }
 
@@ -158,10 +156,7 @@ const ownersShown = 10
 
 func (p *statsPrinter) summary() {
 	s := p.s
-	head := "no dates"
-	if !s.First.IsZero() {
-		head = s.First.Local().Format("2 Jan 2006") + p.sign(" – ") + s.Last.Local().Format("2 Jan 2006")
-	}
+	head := either(s.First.IsZero(), "no dates", s.First.Local().Format("2 Jan 2006")+p.sign(" – ")+s.Last.Local().Format("2 Jan 2006"))
 	p.wrapped(prose.Run{Text: head, Style: prose.Bold}, prose.Run{Text: "   " + counted(s.Chats, "chat") + "  " + counted(s.Messages, "message") + "  "},
 		prose.Run{Text: counted(s.Words, "word"), Style: prose.Bold})
 	p.hint(fmt.Sprintf("yours %s%stheirs %s%s", plural.Grouped(s.UserWords), p.sign(" · "), plural.Grouped(s.Words-s.UserWords), map[string]string{"all": "; every copy counts"}[s.Counted]))
@@ -195,10 +190,7 @@ func counted(n int, what string) string {
 
 func minutes(ms int64) string {
 	m := (ms + 30_000) / 60_000
-	if m < 120 {
-		return fmt.Sprintf("%d min", m)
-	}
-	return fmt.Sprintf("%d h %d min", m/60, m%60)
+	return either(m < 120, fmt.Sprintf("%d min", m), fmt.Sprintf("%d h %d min", m/60, m%60))
 }
 
 // hours returns a bar of eight heights for each hour of the day.
@@ -245,10 +237,7 @@ func (p *statsPrinter) heat() {
 		signs[i] = p.sign(signs[i])
 	}
 	for weekday := range 7 {
-		row := "      "
-		if weekday%2 == 0 {
-			row = []string{"Mon", "", "Wed", "", "Fri", "", "Sun"}[weekday] + "   "
-		}
+		row := either(weekday%2 == 0, []string{"Mon", "", "Wed", "", "Fri", "", "Sun"}[weekday]+"   ", "      ")
 		var cells strings.Builder
 		for week := range weeks {
 			day := from.AddDate(0, 0, 7*week+weekday)
@@ -263,9 +252,7 @@ func (p *statsPrinter) heat() {
 	if b := p.s.BestDay; b != nil {
 		legend += "; best day " + b.Day + ", " + counted(b.Words, "word")
 	}
-	for _, span := range visible.Wrap(legend, p.measure) {
-		p.line(dim, legend[span[0]:span[1]])
-	}
+	p.lines(dim, legend)
 }
 
 // rows prints rows with the share of the words.
@@ -281,10 +268,7 @@ func (p *statsPrinter) rows(rows []*look.Tally, by string) {
 		{Title: "last", Optional: true, Code: dim},
 	}}
 	for _, r := range rows {
-		key := visible.Text(r.Key)
-		if key == "" {
-			key = "(none)"
-		}
+		key := cmp.Or(visible.Text(r.Key), "(none)")
 		t.Rows = append(t.Rows, grid.Row{Cells: []string{
 			key, plural.Grouped(r.Chats), plural.Grouped(r.Messages), plural.Grouped(r.Words), p.share(r.Words), plural.Grouped(r.Swipes), day(r.First), day(r.Last),
 		}})
@@ -293,10 +277,7 @@ func (p *statsPrinter) rows(rows []*look.Tally, by string) {
 }
 
 func day(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.Local().Format(time.DateOnly)
+	return when(!t.IsZero(), t.Local().Format(time.DateOnly))
 }
 
 // share returns a bar of a part of all words.

@@ -111,10 +111,7 @@ func (o *treeOptions) resolve(c *console) error {
 		return usagef("--format %s is for a file: name one with -o", o.format)
 	}
 	if !o.previewSet {
-		o.opt.Preview = 60
-		if o.format == "svg" || o.format == "html" {
-			o.opt.Preview = 200
-		}
+		o.opt.Preview = either(o.format == "svg" || o.format == "html", 200, 60)
 	}
 	return nil
 }
@@ -142,8 +139,7 @@ func (o *treeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	if o.format == "html" && !o.previewSet {
 		opt.Whole = wholeTexts
 	}
-	var end func()
-	opt.Meter, end = c.meter("reading", false)
+	end := c.meter("reading", false, &opt.Meter)
 	res, err := look.Tree(ctx, opt)
 	end()
 	if errors.Is(err, look.ErrOneChat) {
@@ -159,7 +155,7 @@ func (o *treeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 			return err
 		}
 	}
-	if o.format != "json" {
+	if c.flush(); o.format != "json" {
 		for _, err := range res.Errs {
 			c.fail(err)
 		}

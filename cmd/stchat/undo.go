@@ -1,19 +1,25 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/changeset"
+	"stchat/internal/grid"
+	"stchat/internal/ops"
 	"stchat/internal/ops/past"
+	"stchat/internal/plural"
 	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
@@ -107,10 +113,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	case o.list:
 		return printRecords(c, root, changes.Now)
 	case pruning:
-		opt := past.PruneOptions{Root: root, Keep: -1, Changes: changes}
-		if fs.Changed("keep") {
-			opt.Keep = o.keep
-		}
+		opt := past.PruneOptions{Root: root, Keep: either(fs.Changed("keep"), o.keep, -1), Changes: changes}
 		if o.prune != "" {
 			if opt.Age = parseAge(o.prune); opt.Age == 0 {
 				opt.ID = o.prune
@@ -118,11 +121,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		}
 		return runPrune(ctx, c, opt)
 	}
-	opt := past.Options{Root: root, Force: o.force, Changes: changes}
-	if len(args) > 0 {
-		opt.ID = args[0]
-	}
-	return o.undo(ctx, c, opt)
+	return o.undo(ctx, c, past.Options{Root: root, Force: o.force, Changes: changes, ID: strings.Join(args, "")})
 }
 
 // undo takes a record back.
@@ -145,10 +144,7 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 	if err != nil {
 		return withHint(err, hints)
 	}
-	did := "set aside"
-	if o.changes.DryRun {
-		did = "would be set aside"
-	}
+	did := when(o.changes.DryRun, "would be ") + "set aside"
 	for _, path := range r.Doc.Aside {
 		c.warn("the journal %s as %s: its files stay as they are, and so does what was kept for it; 'stchat undo --prune %s' drops that for good", did, c.path(path), visible.Quote(r.Doc.ID))
 	}
@@ -172,7 +168,7 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 		}
 		if c.shown && !o.verbose {
 			s := newScreen(c, 0)
-			s.plan(undonePlan(r), o.changes.DryRun)
+			s.plan(o.changes.DryRun, undonePlan(r))
 		}
 	}
 	if err := c.printed(); err != nil {
@@ -187,26 +183,15 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 
 // noRecord returns the hint where no record has this ID: a folder's path is no ID.
 func noRecord(id string) string {
-	if info, err := os.Stat(id); err == nil && info.IsDir() {
-		return "; the folder whose records are meant is given as --data " + visible.Quote(id)
-	}
-	return "; 'stchat undo --list' lists them"
+	return either(isFolder(id), "; the folder whose records are meant is given as --data "+visible.Quote(id), "; 'stchat undo --list' lists them")
 }
 
 // undone returns lines that say which command is taken back, and what becomes of each file.
 func undone(c *console, r *past.Result) []string {
 	d := &r.Doc
-	verb, would := "took back", ""
-	if d.DryRun {
-		verb, would = "would take back", "would be "
-	}
-	text := fmt.Sprintf("%s in %s: %s", verb, c.path(d.Root), commandText(d.Command))
+	text := fmt.Sprintf("%s in %s: %s", either(d.DryRun, "would take back", "took back"), c.path(d.Root), commandText(d.Command))
 	if !d.Time.IsZero() {
-		at := d.Time.Local().Format(time.DateTime)
-		if c.shown {
-			at = at[:len(minute)]
-		}
-		text += " of " + at
+		text += " of " + d.Time.Local().Format(either(c.shown, minute, time.DateTime))
 	}
 	lines := []string{text + ", " + d.ID}
 	for _, s := range r.Steps {
@@ -217,11 +202,136 @@ func undone(c *console, r *past.Result) []string {
 		case changeset.Move:
 			did, path = "moved back", s.To
 		}
-		line := would + did + " " + c.path(path)
+		line := when(d.DryRun, "would be ") + did + " " + c.path(path)
 		if i := slices.IndexFunc(d.Opens, func(o past.Opens) bool { return o.Path == s.Path }); i >= 0 {
 			line += fmt.Sprintf(": it opens %q again", d.Opens[i].Chat)
 		}
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// undoRoot returns the folder whose records or history are meant: data, else STCHAT_DATA,
+// else the user folder around the working folder, else the working folder.
+func undoRoot(c *console, data string) (string, error) {
+	if data = cmp.Or(data, c.Getenv(dataVariable)); data != "" {
+		info, err := os.Stat(data)
+		if err != nil {
+			return "", fmt.Errorf("--data: %w", ops.PathError(err))
+		}
+		if !info.IsDir() {
+			return "", usagef("--data: %s is not a folder", data)
+		}
+		return data, nil
+	}
+	root, users := userdir.UserAround()
+	if users > 1 {
+		return "", usagef("SillyTavern has %s here; say which one with --data", plural.S(users, "user"))
+	}
+	return either(users == 1, root, "."), nil
+}
+
+// parseAge reads an age such as 30m, 12h, 30d or 2w. It returns 0 for any other text.
+func parseAge(text string) time.Duration {
+	units := map[byte]time.Duration{'m': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
+	unit := units[text[len(text)-1]]
+	n, err := strconv.ParseUint(text[:len(text)-1], 10, 16)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(n) * unit
+}
+
+// printRecords prints the records, as JSON documents if wanted.
+func printRecords(c *console, root string, now time.Time) error {
+	list, errs, err := past.List(root)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.json || !c.shown:
+	case len(list) > 0:
+		printTable(c, root, list, now)
+	default:
+		c.note("%s: nothing is recorded here", c.path(root))
+	}
+	for _, rec := range list {
+		if c.json {
+			c.document(rec)
+		} else if !c.shown {
+			command := visible.Text(commandText(relativeTo(root, rec.Command)))
+			c.row(rec.ID, rec.At.Local().Format(time.RFC3339), command, strconv.Itoa(rec.Files), strconv.FormatInt(rec.Bytes, 10), when(rec.Undone, "undone"))
+		}
+	}
+	c.flush()
+	for _, err := range errs {
+		c.fail(err)
+	}
+	return outcome(len(errs) > 0, false)
+}
+
+// printTable prints the records for a person. Commands are cut to the width of the terminal.
+func printTable(c *console, root string, list []past.Listed, now time.Time) {
+	t := &grid.Table{Columns: []grid.Column{
+		{Title: "ID"},
+		{Title: "time", Code: dim, Optional: true},
+		{Title: "age", Right: true, Code: dim},
+		{Title: "command", Name: true, Text: true, Code: cyan},
+		{Title: "files", Right: true, Code: green},
+		{Title: "size", Right: true, Code: green},
+	}}
+	for _, rec := range list {
+		command := when(rec.Undone, "(undone) ") + visible.Text(commandText(relativeTo(root, rec.Command)))
+		t.Rows = append(t.Rows, grid.Row{Cells: []string{
+			rec.ID, rec.At.Local().Format(minute), ageText(now.Sub(rec.At)), command, strconv.Itoa(rec.Files), formatBytes(rec.Bytes),
+		}})
+	}
+	c.table(t)
+}
+
+// relativeTo returns a recorded command with the paths in a folder relative to it.
+func relativeTo(root string, args []string) []string {
+	short := slices.Clone(args)
+	dir := userdir.RealPath(root)
+	for i, arg := range short {
+		if rel, err := filepath.Rel(dir, arg); filepath.IsAbs(arg) && err == nil && filepath.IsLocal(rel) {
+			short[i] = rel
+		}
+	}
+	return short
+}
+
+// ageText returns an age such as 5 min, 3 h or 12 d.
+func ageText(age time.Duration) string {
+	switch {
+	case age < time.Minute:
+		return "now"
+	case age < time.Hour:
+		return fmt.Sprintf("%d min", age/time.Minute)
+	case age < 48*time.Hour:
+		return fmt.Sprintf("%d h", age/time.Hour)
+	}
+	return fmt.Sprintf("%d d", age/(24*time.Hour))
+}
+
+// runPrune drops records and prints how much that frees.
+func runPrune(ctx context.Context, c *console, opt past.PruneOptions) error {
+	list, err := past.Prune(ctx, opt)
+	if errors.Is(err, changeset.ErrNoRecord) {
+		return fmt.Errorf("%w, nor is it an age such as 30d", err)
+	}
+	if err != nil {
+		return err
+	}
+	freed := int64(0)
+	for _, rec := range list {
+		freed += rec.Bytes
+		if c.json {
+			c.document(rec)
+		}
+	}
+	c.flush()
+	verb := either(opt.Changes.DryRun, "would be dropped, which would free", "dropped, which frees")
+	c.note("%s %s %s", plural.S(len(list), "record"), verb, formatBytes(freed))
+	return nil
 }

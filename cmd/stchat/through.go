@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +13,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/itchyny/gojq"
 	"github.com/spf13/pflag"
+
+	"stchat/internal/visible"
 )
 
 // pagerOf returns the command that pages, "" for none: STCHAT_PAGER, PAGER, or less if it is there.
@@ -38,11 +44,7 @@ const everything = "*"
 // throughPager calls run, with what it prints to a terminal going through the pager. It starts with
 // the first byte; meanwhile stderr is held back, and Ctrl-C is the pager's.
 func (c *console) throughPager(fs *pflag.FlagSet, with string, run func() error) error {
-	set := func(name string) bool {
-		f := fs.Lookup(name)
-		return f != nil && f.Changed && f.Value.String() != "false"
-	}
-	if c.Pager == "" || !c.OutTTY || c.Getenv("TERM") == "dumb" || set("json") || set("jq") || c.noPager || with != everything && !set(with) {
+	if c.Pager == "" || !c.OutTTY || c.Getenv("TERM") == "dumb" || isGiven(fs, "json") || isGiven(fs, "jq") || c.noPager || with != everything && !isGiven(fs, with) {
 		return run()
 	}
 	p := &pager{console: c, out: c.Out, err: c.Err}
@@ -92,10 +94,7 @@ func (p *pager) Write(b []byte) (int, error) {
 }
 
 func (p *pager) start() {
-	args := []string{"sh", "-c", p.console.Pager}
-	if runtime.GOOS == "windows" {
-		args = strings.Fields(p.console.Pager)
-	}
+	args := either(runtime.GOOS == "windows", strings.Fields(p.console.Pager), []string{"sh", "-c", p.console.Pager})
 	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec // it is the user's own setting
 	if to := p.console.Files; to[0] != nil {
 		cmd.Stdout, cmd.Stderr = to[0], to[1]
@@ -176,4 +175,90 @@ func (h *heldBack) Write(b []byte) (int, error) {
 	p.held.Write(b[:n])
 	p.more += len(b) - n
 	return len(b), nil
+}
+
+// compileJQ compiles a program that sees nothing but the documents: no environment, no
+// files, no modules.
+func compileJQ(expr string) (*gojq.Code, error) {
+	query, err := gojq.Parse(expr)
+	if err != nil {
+		return nil, err
+	}
+	return gojq.Compile(query, gojq.WithEnvironLoader(func() []string { return nil }))
+}
+
+// jqWriter takes JSON documents and writes what a program makes of each: strings as they
+// are, other values as a line of JSON.
+type jqWriter struct {
+	ctx      context.Context // ends a program that loops
+	out      io.Writer
+	code     *gojq.Code
+	terminal bool
+	rest     []byte // the start of a document that is not complete yet
+	err      error
+}
+
+// Write implements io.Writer.
+func (w *jqWriter) Write(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	w.rest = append(w.rest, p...)
+	for w.err == nil {
+		end := bytes.IndexByte(w.rest, '\n')
+		for end >= 0 && !json.Valid(w.rest[:end]) { // a document on several lines
+			next := bytes.IndexByte(w.rest[end+1:], '\n')
+			if next < 0 {
+				return len(p), nil
+			}
+			end += 1 + next
+		}
+		if end < 0 {
+			return len(p), nil
+		}
+		w.err = w.document(w.rest[:end])
+		w.rest = w.rest[end+1:]
+	}
+	return 0, w.err
+}
+
+func (w *jqWriter) document(doc []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return fmt.Errorf("--jq: %w", err)
+	}
+	results := w.code.RunWithContext(w.ctx, value)
+	for {
+		result, ok := results.Next()
+		if !ok {
+			return nil
+		}
+		if err, isError := result.(error); isError {
+			if halt, ok := errors.AsType[*gojq.HaltError](err); ok && halt.Value() == nil {
+				return nil
+			}
+			return fmt.Errorf("--jq: %w", err)
+		}
+		if err := w.print(result); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *jqWriter) print(value any) error {
+	text, ok := value.(string)
+	if ok && w.terminal {
+		text = visible.Lines(text)
+	}
+	if !ok {
+		raw, err := gojq.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("--jq: %w", err)
+		}
+		text = string(visible.JSON(raw))
+	}
+	_, err := io.WriteString(w.out, text+"\n")
+	return err
 }

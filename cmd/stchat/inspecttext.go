@@ -1,0 +1,383 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"stchat/internal/chat"
+	"stchat/internal/extension"
+	"stchat/internal/grid"
+	"stchat/internal/inspect"
+	"stchat/internal/names"
+	"stchat/internal/plural"
+	"stchat/internal/userdir"
+	"stchat/internal/visible"
+)
+
+// shownLines is about how many lines a card spends on one label on a terminal.
+const shownLines = 12
+
+// card writes lines of a label and its cells.
+type card struct {
+	c      *console
+	damage bool // the lines are about damage
+}
+
+// line writes one line; the cells must already be escaped for a terminal.
+func (k card) line(label string, cells ...string) {
+	if !k.c.shown {
+		k.c.row(append([]string{label}, cells...)...)
+		return
+	}
+	const indent = 14
+	room := max(cmp.Or(k.c.Width, math.MaxInt)-indent, 1)
+	var lines []string
+	for _, cell := range cells {
+		n := len(lines) - 1
+		switch {
+		case n >= 0 && visible.Width(lines[n])+2+visible.Width(cell) <= room:
+			lines[n] += "  " + cell
+		case label == "file": // a path is kept whole, to be copied
+			lines = append(lines, cell)
+		default:
+			for _, at := range visible.Wrap(cell, room) {
+				lines = append(lines, cell[at[0]:at[1]])
+			}
+		}
+	}
+	for _, line := range lines {
+		line = strings.ReplaceAll(line, missing, paint(k.c.outColor, red, missing))
+		if k.damage {
+			line = paint(k.c.outColor, red, line)
+		}
+		fmt.Fprintf(k.c.w, "%s%s\n", paint(k.c.outColor, dim, visible.Pad(label, indent)), line)
+		label = ""
+	}
+}
+
+// missing marks a file that is named but does not exist.
+const missing = "(missing)"
+
+// list writes n lines, on a terminal only about shownLines, and then how many more of
+// total there are.
+func (k card) list(label string, n, total int, cells func(i int) []string) {
+	for i := range n {
+		if k.c.shown && i == shownLines && n > shownLines+1 {
+			listed := either(n < total, fmt.Sprintf("the first %d", n), "them")
+			k.line("", fmt.Sprintf("%s and %d more (--json lists %s)", k.c.sign("…"), total-i, listed))
+			return
+		}
+		k.line(when(i == 0 || !k.c.shown, label), cells(i)...)
+	}
+	if n < total {
+		k.line(label, fmt.Sprintf("%s and %d more", k.c.sign("…"), total-n))
+	}
+}
+
+// writeCard writes all about one chat.
+func writeCard(c *console, r *inspect.Report) {
+	k := card{c: c}
+	name := either(r.Path == chat.Stdin, "standard input", visible.Text(r.Name))
+	if c.shown {
+		fmt.Fprintln(c.w, paint(c.outColor, bold, c.prose(name, 0)))
+	} else {
+		k.line("chat", name)
+	}
+	if r.Path != chat.Stdin {
+		k.line("file", either(c.shown, visible.Quote, visible.Text)(r.Path))
+	}
+	if r.Owner != nil {
+		word := either(r.Kind == string(userdir.Group), "group", "character")
+		k.line(word, visible.Text(*r.Owner))
+	}
+	k.line("size", formatBytes(r.Bytes), either(c.shown, heaviest(r), "longest line "+formatBytes(r.Longest)))
+	k.line("header", cmp.Or(map[chat.HeaderKind]string{
+		chat.Modern: "modern (SillyTavern 1.16 and later, Luker)",
+		chat.Legacy: "legacy (SillyTavern up to 1.14)",
+		chat.None:   "none (a group chat of SillyTavern up to 1.14, or lost)",
+	}[chat.HeaderKind(r.Header)], r.Header))
+	k.line("messages", fmt.Sprint(r.Messages), fmt.Sprintf("%d user, %d character, %d system", r.User, r.Character, r.System), fmt.Sprintf("%d hidden", r.Hidden))
+	if r.FirstDate != nil {
+		k.line("dates", shownDate(c, *r.FirstDate), "to", shownDate(c, *r.LastDate))
+	}
+	k.line("swipes", plural.S(r.WithSwipes, "message")+" with alternatives", plural.S(r.Swipes, "swipe")+" in all", formatBytes(r.Parts.Swipes))
+	k.parts(r)
+	k.ties(r)
+	if r.Integrity != nil {
+		k.line("integrity", visible.Text(*r.Integrity))
+	}
+	k.line("metadata", append([]string{plural.S(r.MetadataKeyTotal, "key")}, keyList(r.MetadataKeys, c.shown)...)...)
+	for _, e := range r.Extensions {
+		label, cells := extensionText(e)
+		k.line(label, cells...)
+	}
+	k.damage = true
+	k.list("damage", len(r.Damage), r.DamageTotal, func(i int) []string {
+		d := r.Damage[i]
+		return []string{fmt.Sprintf("line %d, column %d", d.Line, d.Column), visible.Text(d.Reason)}
+	})
+}
+
+// parts writes what the bytes are spent on, and the largest keys under extra.
+func (k card) parts(r *inspect.Report) {
+	p := r.Parts
+	total := p.Text + p.Swipes + p.SwipeInfo + p.Extra + p.Other
+	if total == 0 {
+		return
+	}
+	part := func(name string, n int64) string {
+		return fmt.Sprintf("%s %s (%d %%)", name, formatBytes(n), (n*100+total/2)/total)
+	}
+	k.line("parts", part("text", p.Text), part("swipes", p.Swipes), part("swipe_info", p.SwipeInfo), part("extra", p.Extra), part("other", p.Other))
+	var keys []string
+	for _, s := range r.ExtraKeys {
+		keys = append(keys, visible.Text(s.Key)+" "+formatBytes(s.Bytes))
+	}
+	if len(keys) > 0 {
+		k.line("extra", keys...)
+	}
+}
+
+// ties writes the chat's parent, its checkpoints and branches, and its lorebook.
+func (k card) ties(r *inspect.Report) {
+	switch {
+	case r.MainChat != nil:
+		k.line("parent", visible.Text(*r.MainChat), k.existence(r.MainChatExists))
+	case r.Parent != nil:
+		k.line("parent", visible.Text(*r.Parent), "(by this chat's name)")
+	}
+	link := func(links []inspect.Link) func(i int) []string {
+		return func(i int) []string {
+			return []string{fmt.Sprintf("#%d", links[i].At), visible.Text(links[i].Name), k.existence(links[i].Exists)}
+		}
+	}
+	k.list("checkpoint", len(r.Checkpoints), r.CheckpointTotal, link(r.Checkpoints))
+	k.list("branch", len(r.Branches), r.BranchTotal, link(r.Branches))
+	if b := r.Lorebook; b != nil {
+		cells := []string{visible.Text(b.Name), k.existence(b.Exists)}
+		if b.Entries != nil {
+			cells = append(cells, plural.Of(*b.Entries, "entry", "entries"), fmt.Sprintf("%d internal", *b.Internal))
+		}
+		if b.Pending != nil {
+			cells = append(cells, plural.S(*b.Pending, "operation")+" pending")
+		}
+		if b.Error != nil {
+			cells = append(cells, visible.Text(*b.Error))
+		}
+		k.line("lorebook", cells...)
+	}
+}
+
+// existence returns a note on whether a named file exists; nil means that it is unknown.
+func (k card) existence(exists *bool) string {
+	switch {
+	case exists == nil:
+		return "(not looked for)"
+	case *exists:
+		return "(exists)"
+	}
+	return missing
+}
+
+// shownDate returns a date in local time if a person reads it, else as JSON has it.
+func shownDate(c *console, date string) string {
+	if c.shown {
+		if t, err := time.Parse(time.RFC3339Nano, date); err == nil {
+			return t.Local().Format(minute)
+		}
+	}
+	return visible.Text(date)
+}
+
+// keyList returns keys as cells, or joined in one cell.
+func keyList(keys []string, joined bool) []string {
+	const most = 100 // more do not fit any terminal
+	var shown []string
+	for _, key := range keys[:either(joined, min(len(keys), most), len(keys))] {
+		shown = append(shown, visible.Text(key))
+	}
+	return either(joined, []string{strings.Join(shown, ", ")}, shown)
+}
+
+// extensionText returns an extension's label, and cells about what it keeps.
+func extensionText(e any) (label string, cells []string) {
+	switch e := e.(type) {
+	case extension.View:
+		return e.Cells()
+	case *inspect.Luker:
+		for _, s := range e.Sidecars {
+			cell := visible.Text(s.Namespace) + " " + formatBytes(s.Bytes)
+			if s.Commits != nil {
+				cell += ", " + plural.S(*s.Commits, "commit")
+			}
+			cells = append(cells, cell+when(s.LastFloor != nil, " up to #"+digits(s.LastFloor)))
+		}
+		return "Luker", cells
+	case *inspect.Unknown:
+		return "unknown", []string{visible.Text(e.Name), formatBytes(e.Bytes)}
+	}
+	return "", nil
+}
+
+// heaviest names the largest messages.
+func heaviest(r *inspect.Report) string {
+	var list []string
+	for _, m := range r.Heaviest {
+		list = append(list, fmt.Sprintf("#%d %s", m.Index, formatBytes(m.Bytes)))
+	}
+	return when(len(list) > 0, "heaviest  "+strings.Join(list, "  "))
+}
+
+// writeTable writes a row for each chat, a total, and what user folders hold.
+func writeTable(c *console, rows []inspect.Row, sum inspect.Summary) {
+	if c.shown {
+		writeShownTable(c, rows, sum)
+		return
+	}
+	w := c.w
+	for _, row := range rows {
+		r, book := row.Report, ""
+		if r.Lorebook != nil {
+			book = visible.Text(r.Lorebook.Name)
+		}
+		cells := []string{visible.Text(r.Path), strconv.Itoa(row.Depth), r.Kind, textOr(r.Owner), r.Header}
+		for _, n := range []int{r.Messages, r.User, r.Character, r.System, r.Hidden, r.WithSwipes, r.Swipes} {
+			cells = append(cells, strconv.Itoa(n))
+		}
+		c.row(append(cells, strconv.FormatInt(r.Bytes, 10), textOr(r.FirstDate), textOr(r.LastDate), textOr(r.Parent), book, strconv.Itoa(r.DamageTotal))...)
+	}
+	// the same columns, with the number of chats in place of the depth
+	fmt.Fprintf(w, "total\t%d\t\t\t\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\t\t\t\t%d\n", sum.Chats, sum.Messages, sum.User, sum.Character, sum.System,
+		sum.Hidden, sum.WithSwipes, sum.Swipes, sum.Bytes, sum.DamagedLines)
+	if sum.Lorebooks == nil {
+		return
+	}
+	fmt.Fprintf(w, "characters\t%d\ngroups\t%d\n", sum.Characters, *sum.Groups)
+	for _, books := range []struct {
+		label string
+		names []string
+	}{{"lorebooks used", sum.Lorebooks.Used}, {"lorebooks unused", sum.Lorebooks.Unused}} {
+		fmt.Fprintf(w, "%s\t%d", books.label, len(books.names))
+		for _, name := range books.names {
+			fmt.Fprintf(w, "\t%s", visible.Text(name))
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// writeShownTable writes the table for a person: chats below their folder, checkpoints
+// and branches indented below their parent.
+func writeShownTable(c *console, rows []inspect.Row, sum inspect.Summary) {
+	s := newScreen(c, 0)
+	t := &grid.Table{Columns: []grid.Column{
+		{Title: "chat", Name: true},
+		{Title: "messages", Right: true, Code: green},
+		{Title: "size", Right: true, Code: green},
+		{Title: "last message", Code: dim},
+		{Text: true, Code: yellow},
+	}}
+	rows = byGroup(rows)
+	short := shortNames(rows)
+	title := ""
+	for i, row := range rows {
+		r := row.Report
+		if head := titleOf(r); i == 0 || head != title {
+			title = head
+			t.Rows = append(t.Rows, grid.Row{Heading: title})
+		}
+		cells := []string{s.shortened(short[i]), strconv.Itoa(r.Messages), formatBytes(r.Bytes), shownDate(c, deref(r.LastDate)), notes(r)}
+		const deepest = 8 // deeper chats are indented no further
+		lead := when(row.Depth > 0, strings.Repeat("  ", max(min(row.Depth, deepest)-1, 0))+s.sign("└ "))
+		t.Rows = append(t.Rows, grid.Row{Lead: lead, Cells: cells})
+	}
+	t.Rows = append(t.Rows, grid.Row{
+		Cells: []string{"total", strconv.Itoa(sum.Messages), formatBytes(sum.Bytes), plural.S(sum.Chats, "chat")},
+		Codes: []string{bold, bold, bold, bold},
+	})
+	if sum.Chats > 0 {
+		s.table(t)
+	} else {
+		fmt.Fprintln(c.w, "no chat here")
+	}
+	if sum.Lorebooks == nil {
+		return
+	}
+	fmt.Fprintln(c.w, "\n"+c.prose(strings.Join([]string{
+		plural.S(sum.Characters, "character"), plural.S(*sum.Groups, "group"), plural.S(sum.Chats, "chat"), plural.S(sum.Messages, "message"), formatBytes(sum.Bytes),
+	}, ", "), 0))
+	writeBooks(c, "used by a chat", sum.Lorebooks.Used)
+	writeBooks(c, "not used by any chat", sum.Lorebooks.Unused)
+}
+
+func writeBooks(c *console, what string, books []string) {
+	text := fmt.Sprintf("%s %s", plural.S(len(books), "lorebook"), what) + when(len(books) > 0, ": "+strings.Join(keyList(books, true), ", "))
+	fmt.Fprintln(c.w, c.prose(text, 0))
+}
+
+// byGroup puts the chats below each title together, with their checkpoints and branches.
+func byGroup(rows []inspect.Row) []inspect.Row {
+	var trees [][]inspect.Row
+	for i, r := range rows {
+		if i == 0 || r.Depth == 0 {
+			trees = append(trees, nil)
+		}
+		last := len(trees) - 1
+		trees[last] = append(trees[last], r)
+	}
+	first := map[string]int{} // the place of the first tree with each title, from 1
+	for i, tree := range trees {
+		if title := titleOf(tree[0].Report); first[title] == 0 {
+			first[title] = i + 1
+		}
+	}
+	slices.SortStableFunc(trees, func(a, b []inspect.Row) int {
+		return cmp.Compare(first[titleOf(a[0].Report)], first[titleOf(b[0].Report)])
+	})
+	return slices.Concat(trees...)
+}
+
+// titleOf returns the title above a chat's row: its folder, and its group if it has one.
+func titleOf(r *inspect.Report) string {
+	return visible.Text(filepath.Dir(r.Path)) + when(r.Kind == string(userdir.Group) && r.Owner != nil, ": "+textOr(r.Owner))
+}
+
+// shortNames returns the short names of rows that are in groups.
+func shortNames(rows []inspect.Row) (list []string) {
+	above := func(i int) (list []string) {
+		for depth, k := rows[i].Depth, i-1; depth > 0 && k >= 0; k-- {
+			if rows[k].Depth < depth {
+				depth, list = rows[k].Depth, append(list, rows[k].Report.Name)
+			}
+		}
+		return list
+	}
+	var all []string // of one title
+	for i, row := range rows {
+		all = append(all, cmp.Or(row.Report.Name, label(row.Report.Path)))
+		if i+1 == len(rows) || titleOf(rows[i+1].Report) != titleOf(row.Report) {
+			from := len(list)
+			list = append(list, names.Shorts(deref(row.Report.Owner), all, func(i int) []string { return above(from + i) })...)
+			all = nil
+		}
+	}
+	return list
+}
+
+// notes returns what is wrong with a chat, in a few words.
+func notes(r *inspect.Report) string {
+	missing := func(exists *bool) bool { return exists != nil && !*exists }
+	dangling := 0
+	for _, l := range slices.Concat(r.Checkpoints, r.Branches) {
+		if missing(l.Exists) {
+			dangling++
+		}
+	}
+	return joined(", ", some(r.DamageTotal, "damaged line"), map[string]string{"none": "no header", "damaged": "header lost"}[r.Header], when(missing(r.MainChatExists), "parent missing"),
+		some(dangling, "dangling link"), when(r.Lorebook != nil && missing(r.Lorebook.Exists), "lorebook missing"))
+}

@@ -1,0 +1,291 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/choose"
+	"stchat/internal/library"
+	"stchat/internal/ops"
+	"stchat/internal/ops/address"
+	"stchat/internal/ops/keep"
+	"stchat/internal/patch"
+	"stchat/internal/sendate"
+)
+
+// subjects says which arguments of a command name chats, and how freely.
+type subjects struct {
+	most   int  // how many arguments do, from the first; 0: all
+	others int  // how many at the end do not
+	chats  bool // only chats: no OWNER, no OWNER/*
+	writes bool // the command says what it found by a part of a name, and takes no bare OWNER
+	whole  bool // it takes no parts of names
+	all    bool // it does nothing unless it finds all of them
+}
+
+// reads are the subjects of a command that reads.
+func reads() *subjects { return &subjects{} }
+
+// edits are the subjects of a command that writes, and takes all chats of an owner as OWNER/*.
+func edits() *subjects { return &subjects{writes: true} }
+
+// single are the subjects of a command that writes, and takes only chats.
+func single() *subjects { return &subjects{chats: true, writes: true} }
+
+// finder returns what finds names in the user folder of --data, else the one around the working
+// folder, else that of STCHAT_DATA.
+func (c *console) finder(data string) *address.Finder {
+	return &address.Finder{Lib: new(library.Library), Data: data, Else: c.Getenv(dataVariable)}
+}
+
+// resolve replaces the arguments that name chats as OWNER/NAME by their paths.
+func (c *console) resolve(fs *pflag.FlagSet, s *subjects, args []string) (paths []string, err error) {
+	f := c.finder(flagText(fs, "data"))
+	f.Whole = s.whole
+	end := min(len(args)-s.others, either(s.most > 0, s.most, len(args)))
+	for _, arg := range args[:max(end, 0)] {
+		found, err := f.Find(arg)
+		if err == nil {
+			err = s.judge(arg, found)
+		}
+		if isA[*address.NoneError](err) && end > 1 && !s.all { // it fails as a path, and the others are done
+			c.unknown[arg] = nearest(err)
+			found, err = address.Found{}, nil
+		}
+		if err != nil {
+			return nil, nearest(err)
+		}
+		if len(found.Paths) == 0 {
+			found = address.Found{Paths: []string{arg}}
+		}
+		if found.Passed {
+			c.note("%s: the chats of this name are meant, and not the path ./%s", arg, arg)
+		}
+		if found.Guess && s.writes {
+			c.note("%s is %s", arg, found.Paths[0])
+		}
+		paths = append(paths, found.Paths...)
+	}
+	return append(paths, args[max(end, 0):]...), nil
+}
+
+// judge refuses what a command does not take.
+func (s *subjects) judge(arg string, found address.Found) error {
+	arg = strings.TrimRight(arg, `/`)
+	_, name, _ := address.Split(arg)
+	switch {
+	case s.chats && found.Owner:
+		return usagef("%s is an owner of chats; name one of them, or %s/@, the one that is open", arg, arg)
+	case s.chats && name == "*" && len(found.Paths) > 0, s.most == 1 && len(found.Paths) > 1:
+		return usagef("%s are several chats; name one of them", arg)
+	case s.writes && found.Owner:
+		return usagef("%s is an owner of chats; %s/* means all of them, %s/@ the one that is open", arg, arg, arg)
+	}
+	return nil
+}
+
+// nearest adds the nearest name to the error of one that nothing has.
+func nearest(err error) error {
+	if none, ok := errors.AsType[*address.NoneError](err); ok {
+		return fmt.Errorf("%w%s", err, didYouMean(none.Arg, none.Known, ""))
+	}
+	return withHint(err, nil)
+}
+
+// amongWords returns those arguments that name chats or are files as also says, as paths, and the
+// others.
+func (c *console) amongWords(data string, args []string, also func(arg string) bool) (paths, others []string, err error) {
+	for _, arg := range args {
+		switch found, err := c.isSubject(data, arg); {
+		case err != nil:
+			return nil, nil, err
+		case len(found) > 0:
+			paths = append(paths, found...)
+		case also(arg):
+			paths = append(paths, arg)
+		default:
+			others = append(others, arg)
+		}
+	}
+	return paths, others, nil
+}
+
+// isFolder reports whether a path is that of a folder.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// isSubject reports whether an argument among words is a path that exists, or the OWNER/NAME of
+// a chat, and returns its paths. It is an error if it fits several chats.
+func (c *console) isSubject(data, arg string) (paths []string, err error) {
+	if _, err := os.Stat(arg); err == nil || chat.CheckName(arg) == nil {
+		return []string{arg}, nil
+	}
+	if _, _, named := address.Split(arg); !named || strings.Contains(arg, `"`) {
+		return nil, nil
+	}
+	found, err := c.finder(data).Find(arg)
+	if isA[*address.NoneError](err) {
+		err = nil
+	}
+	return found.Paths, err
+}
+
+// folderOf returns the folder of chats of a character that is named as a bare OWNER, else the
+// argument: histories know chats that are gone, and find those themselves.
+func (c *console) folderOf(data, arg string) string {
+	found, err := c.finder(data).Find(arg)
+	if err != nil || !found.Owner || !isFolder(found.Paths[0]) {
+		return arg
+	}
+	return found.Paths[0]
+}
+
+// chats is [listFlags.sources] for a command that takes folders, too: one is all its chats.
+func (l *listFlags) chats(ctx context.Context, c *console, args []string, example string) (paths []string, err error) {
+	list, err := l.list(ctx, c, args, example)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range list.Paths {
+		if isFolder(path) && chat.CheckName(path) != nil {
+			walked := ops.Walk(ops.List{Paths: []string{path}, Shard: list.Shard, AllowEmpty: list.AllowEmpty})
+			for _, e := range walked.Errs {
+				return nil, e
+			}
+			for _, t := range walked.Chats {
+				paths = append(paths, t.Path)
+			}
+		} else if list.Shard.Has(path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
+}
+
+// choiceDoc explains the flags of choiceFlags in a command's help.
+const choiceDoc = `
+CHOOSING MESSAGES
+Messages count from 0. RANGES are 7, -1 (the last), 3..9 or 3-9, 40.., ..9,
+-5..-1, and lists of these with commas; both ends are included. A message must
+meet all the flags given; --first and --last then take some of those messages.
+They come in the chat's order, each once.
+`
+
+// choiceFlags choose messages of a chat (CONTENT.md 1.1).
+type choiceFlags struct {
+	chosenBy     choose.Choice // but for what follows
+	hidden, seen bool
+	since, until string
+}
+
+func (f *choiceFlags) addFlags(fs *pflag.FlagSet) {
+	addTopic(fs, "Flags that choose messages", func(fs *pflag.FlagSet) {
+		fs.VarP(parsed(choose.ParseRanges, func(r []choose.Range) { f.chosenBy.Ranges = append(f.chosenBy.Ranges, r...) }), "at", "a", "these `RANGES`, such as 7, 3..9 or -5..-1")
+		fs.Var(number(&f.chosenBy.First, 1, "a number of messages, from 1"), "first", "the first `N` of what is chosen")
+		fs.Var(number(&f.chosenBy.Last, 1, "a number of messages, from 1"), "last", "the last `N` of what is chosen")
+		f.addFilters(fs)
+	})
+}
+
+// addFilters adds those that do not count messages.
+func (f *choiceFlags) addFilters(fs *pflag.FlagSet) {
+	by := &f.chosenBy.Filter
+	fs.Var(parsed(roles, func(list []string) { by.Roles = list }), "role", "any role in `LIST`: "+strings.Join(choose.Roles(), ", "))
+	fs.StringArrayVar(&by.Names, "name", nil, "said by exactly `NAME`; may be repeated")
+	fs.BoolVar(&f.hidden, "hidden", false, "only hidden messages")
+	fs.BoolVar(&f.seen, "no-hidden", false, "no hidden messages")
+	fs.Var(parsed(patch.ParseKey, func(p patch.Path) { by.Has = append(by.Has, p) }), "has", "has this `KEY`; one that begins with / is a JSON pointer, such as /extra/model")
+	fs.Var(parsed(regexp.Compile, func(re *regexp.Regexp) { by.Match = re }), "match", "the text matches the regular expression `RE` (RE2; (?i) for any letter case)")
+	fs.Var(filled(&f.since), "since", "sent at `TIME` or later: a local date such as 2026-03-01, an age such as 3d, or RFC 3339")
+	fs.Var(filled(&f.until), "until", "sent at `TIME` or earlier; a date means all of that day")
+}
+
+// choice returns what the flags choose; now is what ages count back from.
+func (f *choiceFlags) choice(now time.Time) (c choose.Choice, err error) {
+	c = f.chosenBy
+	if f.hidden || f.seen {
+		c.Filter.Hidden = &f.hidden
+	}
+	if c.Filter.Match != nil && c.Filter.Match.String() == "" {
+		c.Filter.Match = nil
+	}
+	c.Filter.Since, c.Filter.Until, err = span(f.since, f.until, now)
+	return c, err
+}
+
+// span reads the times of --since and --until.
+func span(from, to string, now time.Time) (a, b time.Time, err error) {
+	if a, err = since(from, now); err == nil {
+		b, err = moment("until", to, now)
+	}
+	return a, b, err
+}
+
+// roles reads a list of roles.
+func roles(list string) ([]string, error) {
+	if list == "" {
+		return nil, refusal("is empty")
+	}
+	return choose.ParseRoles(list)
+}
+
+// chosen is choice for a command that never takes all messages by default.
+func (o *choiceFlags) chosen(c *console) (choose.Choice, error) {
+	choice, err := o.choice(c.Now())
+	if err == nil && choice.All() {
+		err = usagef("say which messages: --at 0.. means all of them")
+	}
+	return choice, err
+}
+
+// since reads the time of --since: a date means its beginning, and "" is no time.
+func since(text string, now time.Time) (time.Time, error) {
+	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
+		return day, nil
+	}
+	return moment("since", text, now)
+}
+
+// moment reads a point in time; a date means its end, and "" is no time.
+func moment(flag, text string, now time.Time) (time.Time, error) {
+	t, ok := sendate.ParseMoment(text, now)
+	if !ok && text != "" {
+		return t, usagef("--%s takes a time such as 2026-03-01, \"2026-03-01 18:42\", 2026-03-01T18:42:00Z or 3d, not %q", flag, text)
+	}
+	return t, nil
+}
+
+// storeVariable is the environment variable that names the store unless --store does.
+const storeVariable = "STCHAT_STORE"
+
+// storeFlag is --store.
+type storeFlag struct{ path string }
+
+func (f *storeFlag) addFlags(fs *pflag.FlagSet) {
+	fs.Var(filled(&f.path), "store", "keep the history in `FILE`; default: $"+storeVariable+", else .stchat/history.db in the user folder")
+}
+
+// of returns the store that --store or STCHAT_STORE names, "" for the user folder's own.
+func (f *storeFlag) of(c *console) string { return cmp.Or(f.path, c.Getenv(storeVariable)) }
+
+// where returns which chat is meant, and in which store.
+func (f *storeFlag) where(c *console, args []string, data string) (keep.Where, error) {
+	switch {
+	case len(args) == 0:
+		return keep.Where{}, usagef("name a chat, e.g. `stchat %s \"chats/Mira/Harbour.jsonl\"` or Mira/Harbour", strings.TrimPrefix(c.started, "stchat "))
+	case args[0] == "":
+		return keep.Where{}, usagef("CHAT is empty")
+	}
+	return keep.Where{Chat: args[0], Store: f.of(c), Data: cmp.Or(data, c.Getenv(dataVariable)), Now: c.Now()}, nil
+}
