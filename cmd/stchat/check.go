@@ -78,16 +78,10 @@ below it. Flags of the command line win, lists add up, paths replace the file's.
 
 type checkOptions struct {
 	listFlags
-	format    string
-	choose    []rules.ID
-	ignore    []rules.ID
-	severity  string
-	report    string
-	config    string
-	baseline  string
-	skipOther bool
-	verbose   bool
-	listRules bool
+	format, config, baseline      string
+	severity, report              string // the least that fails, and that is reported
+	choose, ignore                []rules.ID
+	skipOther, verbose, listRules bool
 }
 
 func (o *checkOptions) addFlags(fs *pflag.FlagSet) {

@@ -68,30 +68,19 @@ func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Bool("json", false, "print JSON documents instead of paths, one per line")
 }
 
-// options completes book.Options.
-func (o *cloneLorebookOptions) options(c *console, args []string) (book.Options, error) {
-	opt := o.opt
-	opt.Sources, opt.Data, opt.NewUUID = args, userFolder(c, opt.Data, args), uuid.NewString
-	if err := c.changes(&opt.Changes); err != nil {
-		return opt, err
-	}
-	for _, glob := range opt.Drop {
-		if err := lorebook.CheckGlob(glob); err != nil {
-			return opt, usagef("--drop: %v", err)
-		}
-	}
-	if slices.Contains(opt.Rebind, "") {
-		return opt, usagef("--rebind is empty")
-	}
-	return opt, nil
-}
-
 func (o *cloneLorebookOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	args, err := o.sources(ctx, c, args, "name a lorebook, or a chat that has one, e.g. `stchat clone-lorebook worlds/Harbour.json`")
 	if err != nil {
 		return err
 	}
-	opt, err := o.options(c, args)
+	opt := o.opt
+	opt.Sources, opt.Data, opt.NewUUID = args, userFolder(c, opt.Data, args), uuid.NewString
+	if err = c.changes(&opt.Changes); err == nil {
+		err = checkGlobs(opt.Drop)
+	}
+	if err == nil && slices.Contains(opt.Rebind, "") {
+		err = usagef("--rebind is empty")
+	}
 	if err != nil {
 		return err
 	}

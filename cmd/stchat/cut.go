@@ -165,11 +165,33 @@ func (o *cutOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if o.swipe > 0 {
 		opt.Message = func(_ int, line []byte, _ *rawjson.Object) ([]byte, error) { return message.ChooseSwipe(line, o.swipe) }
 	}
-	if err := o.state(fs, &opt); err != nil {
+	if opt.Isolate && !fs.Changed("lorebook") {
+		opt.Lorebook = cut.LorebookClone
+	}
+	if fs.Changed("internal") { // a clone and a snapshot have defaults of their own
+		opt.Internal = o.internal
+	}
+	if err = checkGlobs(opt.Drop); err != nil {
 		return opt, err
+	}
+	if opt.Require, err = autorecap.ParseRequirements(o.require); err != nil {
+		return opt, usagef("--require: %v", err)
+	}
+	if opt.Lorebook == cut.LorebookShare && (fs.Changed("internal") || fs.Changed("drop")) {
+		return opt, usagef("--internal and --drop are about a cloned lorebook; they go with --lorebook clone, snapshot or --isolate")
 	}
 	opt.Values, err = o.changes(ctx, c, slices.Contains(args, chat.Stdin) || o.filesFrom == chat.Stdin)
 	return opt, err
+}
+
+// checkGlobs refuses patterns of --drop that match nothing.
+func checkGlobs(globs []string) error {
+	for _, glob := range globs {
+		if err := lorebook.CheckGlob(glob); err != nil {
+			return usagef("--drop: %v", err)
+		}
+	}
+	return nil
 }
 
 // checkPaths refuses sources and outputs that do not go together.
@@ -226,28 +248,6 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 	results := cut.Run(ctx, opt)
 	stop()
 	return reportCuts(c, o, results)
-}
-
-// state turns the flags about lorebook and extension state into options.
-func (o *cutOptions) state(fs *pflag.FlagSet, opt *cut.Options) (err error) {
-	if opt.Isolate && !fs.Changed("lorebook") {
-		opt.Lorebook = cut.LorebookClone
-	}
-	if fs.Changed("internal") { // a clone and a snapshot have defaults of their own
-		opt.Internal = o.internal
-	}
-	for _, glob := range opt.Drop {
-		if err := lorebook.CheckGlob(glob); err != nil {
-			return usagef("--drop: %v", err)
-		}
-	}
-	if opt.Require, err = autorecap.ParseRequirements(o.require); err != nil {
-		return usagef("--require: %v", err)
-	}
-	if opt.Lorebook == cut.LorebookShare && (fs.Changed("internal") || fs.Changed("drop")) {
-		return usagef("--internal and --drop are about a cloned lorebook; they go with --lorebook clone, snapshot or --isolate")
-	}
-	return nil
 }
 
 func newSplit() verb {

@@ -21,14 +21,10 @@ import (
 
 type historyOptions struct {
 	storeFlag
-	verify  bool
-	mend    bool
-	prune   bool
-	rules   history.Rules
-	forget  bool
-	compact bool
-	data    string
-	dryRun  bool
+	verify, mend, prune, forget, compact bool
+	rules                                history.Rules
+	data                                 string
+	dryRun                               bool
 }
 
 func newHistory() verb {
@@ -292,20 +288,16 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 		}
 	}
 	if sum.Gone > 0 && !o.opt.DryRun {
-		c.note("%s gone since the last one: stchat log --gone%s", plural.Of(sum.Gone, "chat is", "chats are"), o.leads(c, list.Paths))
+		about := "" // the folder that was taken
+		if store := o.of(c); store != "" {
+			about = " " + visible.Quote("--store="+absolute(store))
+		}
+		if len(list.Paths) == 1 && isFolder(list.Paths[0]) {
+			about += " " + visible.Args(absolute(list.Paths[0]))
+		}
+		c.note("%s gone since the last one: stchat log --gone%s", plural.Of(sum.Gone, "chat is", "chats are"), about)
 	}
 	return outcome(len(sum.Errs) > 0, false)
-}
-
-// leads returns the arguments of a command about the folder that was taken.
-func (o *snapshotOptions) leads(c *console, paths []string) (args string) {
-	if store := o.of(c); store != "" {
-		args = " " + visible.Quote("--store="+absolute(store))
-	}
-	if len(paths) == 1 && isFolder(paths[0]) {
-		args += " " + visible.Args(absolute(paths[0]))
-	}
-	return args
 }
 
 // takenFiles are new versions as a person sees them: a line for each owner.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -124,12 +123,12 @@ func (o *importOptions) print(c *console, r *bring.Result) {
 		c.note("%s: imported before", r.Doc.Path)
 		return
 	}
-	var about []string
+	about := ""
 	for _, d := range r.Doc.Dropped {
-		about = append(about, fmt.Sprintf("%s (%d)", d.What, d.Count))
+		about = joined(", ", about, fmt.Sprintf("%s (%d)", d.What, d.Count))
 	}
-	if len(about) > 0 {
-		c.note("%s: left out: %s", r.Doc.Path, strings.Join(about, ", "))
+	if about != "" {
+		c.note("%s: left out: %s", r.Doc.Path, about)
 	}
 	if r.Doc.Branches > 0 {
 		c.note("%s: %s of the conversation not imported; --branches imports them too", r.Doc.Path, plural.S(r.Doc.Branches, "other end"))

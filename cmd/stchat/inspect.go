@@ -102,8 +102,21 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 	}
 	res, err := ops.Inspect(ctx, opt)
 	end()
-	if err == nil && !o.messages {
-		o.finish(c, res, reports)
+	switch {
+	case err != nil:
+	case o.messages:
+	case c.json && res.Several:
+		c.document(res.Summary)
+	case c.json, len(reports) == 0 && c.erred:
+	case res.Several && c.shown:
+		writeShownTable(c, inspect.Tree(reports), res.Summary)
+	case res.Several:
+		writeTable(c, inspect.Tree(reports), res.Summary)
+	case len(reports) == 1:
+		writeCard(c, reports[0])
+		for _, text := range reports[0].Warnings {
+			c.warn("%s: %s", label(reports[0].Path), text)
+		}
 	}
 	if len(shown.Rows) > 0 {
 		c.table(shown)
@@ -116,22 +129,6 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 		c.fail(err)
 	}
 	return c.outcome(false)
-}
-
-// finish writes what comes after the last chat.
-func (o *inspectOptions) finish(c *console, res *ops.Inspected, reports []*inspect.Report) {
-	switch {
-	case c.json && res.Several:
-		c.document(res.Summary)
-	case c.json, len(reports) == 0 && c.erred:
-	case res.Several:
-		writeTable(c, inspect.Tree(reports), res.Summary)
-	case len(reports) == 1:
-		writeCard(c, reports[0])
-		for _, text := range reports[0].Warnings {
-			c.warn("%s: %s", label(reports[0].Path), text)
-		}
-	}
 }
 
 // listMessages makes the inspection list messages as they are read, or put them in a table for a person.

@@ -236,10 +236,6 @@ func heaviest(r *inspect.Report) string {
 
 // writeTable writes a row for each chat, a total, and what user folders hold.
 func writeTable(c *console, rows []inspect.Row, sum inspect.Summary) {
-	if c.shown {
-		writeShownTable(c, rows, sum)
-		return
-	}
 	w := c.w
 	for _, row := range rows {
 		r, book := row.Report, ""

@@ -53,11 +53,9 @@ func (p *pickFlags) pick(fs *pflag.FlagSet, now time.Time) (which keep.Pick, giv
 type logOptions struct {
 	storeFlag
 	pickFlags
-	since   string
-	gone    bool
-	backups bool
-	limit   int
-	data    string
+	since, data   string
+	gone, backups bool
+	limit         int
 }
 
 func newLog() verb {

@@ -330,8 +330,12 @@ func (o *messageSwipeOptions) run(ctx context.Context, c *console, fs *pflag.Fla
 		return err
 	}
 	if fs.Changed("add") {
-		if opt.Add, err = o.text(ctx, c); err != nil {
-			return err
+		if opt.Add = &o.add; o.add == chat.Stdin {
+			data, err := readInput(ctx, c, chat.Stdin)
+			if err != nil {
+				return err
+			}
+			o.add = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 		}
 	}
 	wanted := 0
@@ -390,31 +394,17 @@ func (o *messageSwipeOptions) chosenSwipe(args []string, opt *edit.SwipeOptions)
 	return args, nil
 }
 
-// text returns the text of --add.
-func (o *messageSwipeOptions) text(ctx context.Context, c *console) (*string, error) {
-	if o.add != chat.Stdin {
-		return &o.add, nil
-	}
-	data, err := readInput(ctx, c, chat.Stdin)
-	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
-	return &text, err
-}
-
 const messageHideDoc = `%s messages %s the prompt, as SillyTavern's /%s does:
 is_system becomes %v. Messages with an extra.type, such as the narrator's
 notes, stay as they are unless --all is given. Prints the indexes of the
 messages that changed.
 ` + manyDoc + choiceDoc + inPlaceDoc
 
-func newMessageHide() verb {
-	return hideVerb("hide", "Hide messages from the prompt", fmt.Sprintf(messageHideDoc, "Hide", "from", "hide", true), true)
-}
-
-func newMessageUnhide() verb {
-	return hideVerb("unhide", "Show hidden messages to the prompt again", fmt.Sprintf(messageHideDoc, "Put hidden", "back into", "unhide", false), false)
-}
-
-func hideVerb(name, short, doc string, hide bool) verb {
+func newMessageHide(hide bool) verb {
+	name, short, doc := "hide", "Hide messages from the prompt", fmt.Sprintf(messageHideDoc, "Hide", "from", "hide", hide)
+	if !hide {
+		name, short, doc = "unhide", "Show hidden messages to the prompt again", fmt.Sprintf(messageHideDoc, "Put hidden", "back into", "unhide", hide)
+	}
 	return verb{
 		use: name + " CHAT...", short: short,
 		doc: doc, no: "no message was chosen, or --expect-… fails",

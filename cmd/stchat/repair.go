@@ -123,7 +123,15 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (fail
 		if r.Doc.Total == 0 {
 			continue
 		}
-		o.print(c, r, files == 0)
+		switch {
+		case c.json:
+			c.document(r.Doc)
+		case o.write:
+			writeRepaired(c, r, files == 0)
+		default:
+			writeDiff(c, r, files == 0)
+		}
+		c.flush()
 		files, changes = files+1, changes+r.Doc.Total
 		if r.Chat {
 			chats = append(chats, r.Doc.Path)
@@ -143,26 +151,10 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (fail
 	return failed
 }
 
-// print puts one result on stdout.
-func (o *repairOptions) print(c *console, r *repair.Result, first bool) {
-	if c.json {
-		c.document(r.Doc)
-		return
-	}
-	if !first {
-		fmt.Fprintln(c.w)
-	}
-	if o.write {
-		writeRepaired(c, r)
-	} else {
-		writeDiff(c, r)
-	}
-	c.flush()
-}
-
 // writeDiff writes what would be done to a file, in the style of a diff.
-func writeDiff(c *console, r *repair.Result) {
+func writeDiff(c *console, r *repair.Result, first bool) {
 	w := c.w
+	fmt.Fprint(w, when(!first, "\n"))
 	c.diffHead(r.Doc.Path, r.Doc.Path, " (repaired)")
 	for _, d := range r.Diffs {
 		place := when(d.Line != nil, " line "+digits(d.Line)) + when(d.Index != nil, ", message "+digits(d.Index))
@@ -184,9 +176,9 @@ func writeDiff(c *console, r *repair.Result) {
 }
 
 // writeRepaired writes what was done to a file, rule by rule.
-func writeRepaired(c *console, r *repair.Result) {
+func writeRepaired(c *console, r *repair.Result, first bool) {
 	w := c.w
-	fmt.Fprintln(w, paint(c.outColor, bold, visible.Text(r.Doc.Path)))
+	fmt.Fprintln(w, when(!first, "\n")+paint(c.outColor, bold, visible.Text(r.Doc.Path)))
 	for _, n := range r.Doc.Counts {
 		fmt.Fprintf(w, "  fixed  %s: %s\n", n.Rule, plural.S(n.Count, "change"))
 	}

@@ -100,22 +100,6 @@ func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Bool("json", false, "print JSON documents instead of paths, one per line")
 }
 
-// check refuses flags and arguments that do not go together.
-func (o *restoreOptions) check(c *console, fs *pflag.FlagSet, folder bool) error {
-	opt := &o.opt
-	switch {
-	case folder && (o.asOf == "" || opt.Output == "" || opt.Output == cut.Stdout):
-		return usagef("a folder is restored with --as-of TIME and --output DIR")
-	case folder && (opt.Backup != "" || opt.InPlace || opt.Open || opt.Name != "" || fs.Changed("at")):
-		return usagef("a folder is restored with --as-of and --output alone")
-	case opt.Output != "" && fs.Changed("at") && opt.Output != cut.Stdout && !strings.HasSuffix(opt.Output, ".jsonl"):
-		return usagef("with --at the --output must end in .jsonl: %q", opt.Output)
-	case opt.Output == cut.Stdout && c.json:
-		return usagef("--json and --output - both write to stdout")
-	}
-	return nil
-}
-
 func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	if len(args) > 0 {
 		args = []string{c.folderOf(o.data, args[0])}
@@ -128,11 +112,18 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if err != nil {
 		return err
 	}
-	folder := isFolder(where.Chat)
-	if err := o.check(c, fs, folder); err != nil {
-		return err
+	opt, folder := o.opt, isFolder(where.Chat)
+	opt.At = given(fs, "at", &o.at)
+	switch {
+	case folder && (o.asOf == "" || opt.Output == "" || opt.Output == cut.Stdout):
+		return usagef("a folder is restored with --as-of TIME and --output DIR")
+	case folder && (opt.Backup != "" || opt.InPlace || opt.Open || opt.Name != "" || opt.At != nil):
+		return usagef("a folder is restored with --as-of and --output alone")
+	case opt.Output != "" && opt.At != nil && opt.Output != cut.Stdout && !strings.HasSuffix(opt.Output, ".jsonl"):
+		return usagef("with --at the --output must end in .jsonl: %q", opt.Output)
+	case opt.Output == cut.Stdout && c.json:
+		return usagef("--json and --output - both write to stdout")
 	}
-	opt := o.opt
 	if err := c.changes(&opt.Changes); err != nil {
 		return err
 	}
@@ -144,7 +135,6 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		return reportRestored(c, opt.Changes.DryRun, results)
 	}
 	opt.Where, opt.Pick, opt.NewUUID, opt.Stdout = where, which, uuid.NewString, c.Out
-	opt.At = given(fs, "at", &o.at)
 	r, err := keep.Restore(ctx, opt)
 	switch {
 	case errors.Is(err, keep.ErrNothing), errors.Is(err, keep.ErrNobody):

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,25 +113,18 @@ func (o *slimOptions) report(c *console, list []*edit.SlimResult) error {
 		if o.output == "" && r.Doc.DidWrite {
 			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
 		}
-		o.print(c, r)
+		var parts []string
+		for _, p := range r.Slim.Parts {
+			if p.Messages > 0 {
+				parts = append(parts, fmt.Sprintf("%s of %s, %s", p.Part, plural.S(p.Messages, "message"), formatBytes(p.Bytes)))
+			}
+		}
+		if !c.json && !r.Doc.Unchanged {
+			c.row(c.path(cmp.Or(o.output, r.Doc.Path)), formatBytes(r.Doc.BytesBefore)+" → "+formatBytes(r.Doc.Bytes), strings.Join(parts, "; "))
+		}
 	})
 	if len(o.walked.Errs) > 0 && (err == nil || errors.Is(err, errNo)) {
 		err = errReported
 	}
 	return err
-}
-
-// print prints the result for one chat.
-func (o *slimOptions) print(c *console, r *edit.SlimResult) {
-	if c.json || r.Doc.Unchanged {
-		return
-	}
-	path := either(o.output != "", o.output, r.Doc.Path)
-	var parts []string
-	for _, p := range r.Slim.Parts {
-		if p.Messages > 0 {
-			parts = append(parts, fmt.Sprintf("%s of %s, %s", p.Part, plural.S(p.Messages, "message"), formatBytes(p.Bytes)))
-		}
-	}
-	c.row(c.path(path), formatBytes(r.Doc.BytesBefore)+" → "+formatBytes(r.Doc.Bytes), strings.Join(parts, "; "))
 }

@@ -258,16 +258,15 @@ message, and its images, with whether each file exists.
 }
 
 type stateGetOptions struct {
+	stateReadFlags
 	at     int
 	stored bool
-	data   string
 }
 
 func (o *stateGetOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(messageNumber(&o.at), "at", "a", "as of message `N`; -1 is the last")
 	fs.BoolVar(&o.stored, "stored", false, "the file as it is, and not what its commits come to")
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
-	fs.Bool("json", false, "print a JSON document")
+	o.stateReadFlags.addFlags(fs)
 }
 
 // messageNumber returns the value of an --at that takes the number of one message.
@@ -316,14 +315,15 @@ still exists.
 	}
 }
 
-type stateLogOptions struct {
-	data string
-}
+// stateReadFlags are the flags of the commands that print what a namespace holds.
+type stateReadFlags struct{ data string }
 
-func (o *stateLogOptions) addFlags(fs *pflag.FlagSet) {
+func (o *stateReadFlags) addFlags(fs *pflag.FlagSet) {
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
 	fs.Bool("json", false, "print a JSON document")
 }
+
+type stateLogOptions struct{ stateReadFlags }
 
 func (o *stateLogOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	path, rest, err := onePath(args, 1, "log chat.jsonl memory_graph")

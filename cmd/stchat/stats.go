@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/changeset"
 	"stchat/internal/grid"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
@@ -115,16 +114,7 @@ func (o *statsOptions) print(ctx context.Context, c *console, s *look.Statistics
 		}
 		return c.document(s)
 	case o.output != "":
-		var changes changeset.Options
-		err := c.changes(&changes)
-		if err != nil {
-			return err
-		}
-		if err := ops.WriteOutput(ctx, ops.Output{Path: o.output, Force: o.force, Own: publish.IsPage, Changes: changes}, func(w io.Writer) error { return publish.Stats(w, s) }).Err; err != nil {
-			return forceHint(err)
-		}
-		c.made(o.output)
-		return nil
+		return c.writeOutput(ctx, ops.Output{Path: o.output, Force: o.force, Own: publish.IsPage}, func(w io.Writer) error { return publish.Stats(w, s) })
 	case !c.shown:
 		for _, t := range s.Rows {
 			c.row(escaped(t.Key), strconv.Itoa(t.Chats), strconv.Itoa(t.Messages), strconv.Itoa(t.Words), strconv.Itoa(t.UserWords),

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/changeset"
 	"stchat/internal/family"
 	"stchat/internal/jsondoc"
 	"stchat/internal/ops"
@@ -173,19 +172,25 @@ func (o *treeOptions) write(ctx context.Context, c *console, res *look.TreeResul
 	if o.output == "" {
 		return o.draw(c, c.w, res)
 	}
-	var opt changeset.Options
-	err := c.changes(&opt)
-	if err != nil {
+	isOwn := func(head []byte) bool { // a file that begins so is a tree, or may be one as text
+		return treeview.IsTree(head) || o.format == "text" && strings.EqualFold(filepath.Ext(o.output), ".txt")
+	}
+	return c.writeOutput(ctx, ops.Output{Path: o.output, Force: o.force, Own: isOwn}, func(w io.Writer) error { return o.draw(c, w, res) })
+}
+
+// writeOutput writes the file of -o, and says where it is.
+func (c *console) writeOutput(ctx context.Context, out ops.Output, write func(io.Writer) error) error {
+	if err := c.changes(&out.Changes); err != nil {
 		return err
 	}
-	outcome := ops.WriteOutput(ctx, ops.Output{Path: o.output, Force: o.force, Own: o.isOwn, Changes: opt}, func(w io.Writer) error { return o.draw(c, w, res) })
-	for _, e := range outcome.Ended {
+	written := ops.WriteOutput(ctx, out, write)
+	for _, e := range written.Ended {
 		c.ended(e)
 	}
-	if outcome.Err != nil {
-		return forceHint(outcome.Err)
+	if written.Err != nil {
+		return forceHint(written.Err)
 	}
-	fmt.Fprintln(c.w, c.path(o.output))
+	fmt.Fprintln(c.w, c.path(out.Path))
 	return nil
 }
 
@@ -195,11 +200,6 @@ func forceHint(err error) error {
 		return fmt.Errorf("%w; --force replaces it", err)
 	}
 	return err
-}
-
-// isOwn reports whether a file that begins with head is a tree, or may be one as text.
-func (o *treeOptions) isOwn(head []byte) bool {
-	return treeview.IsTree(head) || o.format == "text" && strings.EqualFold(filepath.Ext(o.output), ".txt")
 }
 
 // draw writes the tree in its format.

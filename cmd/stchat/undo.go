@@ -25,14 +25,11 @@ import (
 )
 
 type undoOptions struct {
-	list    bool
-	force   bool
-	prune   string
-	keep    int
-	data    string
-	changes changeset.Options
-
-	verbose bool
+	list, force, verbose bool
+	prune                string // an ID or an age
+	keep                 int
+	data                 string
+	changes              changeset.Options
 }
 
 func newUndo() verb {
@@ -121,12 +118,8 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		}
 		return runPrune(ctx, c, opt)
 	}
-	return o.undo(ctx, c, past.Options{Root: root, Force: o.force, Changes: changes, ID: strings.Join(args, "")})
-}
-
-// undo takes a record back.
-func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) error {
-	r, err := past.Undo(ctx, opt)
+	id := strings.Join(args, "")
+	r, err := past.Undo(ctx, past.Options{Root: root, Force: o.force, Changes: changes, ID: id})
 	if err != nil && r != nil {
 		for _, e := range r.Ended {
 			c.ended(e)
@@ -134,13 +127,13 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 	}
 	if errors.Is(err, changeset.ErrNothing) {
 		text := err.Error()
-		if _, gone := os.Lstat(filepath.Join(opt.Root, userdir.Own)); gone != nil && !userdir.IsUserDir(opt.Root) {
+		if _, gone := os.Lstat(filepath.Join(root, userdir.Own)); gone != nil && !userdir.IsUserDir(root) {
 			text += ": in a folder that is not a user folder, a new file is undone by deleting it"
 		}
 		c.note("%s", text)
 		return errNo
 	}
-	hints := []hint{{changeset.ErrNoRecord, noRecord(opt.ID)}, {changeset.ErrElsewhere, "; --force takes back what can be told by size, time and content"}}
+	hints := []hint{{changeset.ErrNoRecord, noRecord(id)}, {changeset.ErrElsewhere, "; --force takes back what can be told by size, time and content"}}
 	if err != nil {
 		return withHint(err, hints)
 	}
@@ -159,14 +152,11 @@ func (o *undoOptions) undo(ctx context.Context, c *console, opt past.Options) er
 		return c.document(r.Doc)
 	}
 	if len(r.Doc.Aside) == 0 {
-		lines := undone(c, r)
-		if c.shown && !o.verbose {
-			lines = lines[:1]
-		}
-		for _, line := range lines {
+		lines, brief := undone(c, r), c.shown && !o.verbose
+		for _, line := range lines[:either(brief, 1, len(lines))] {
 			c.line(line)
 		}
-		if c.shown && !o.verbose {
+		if brief {
 			s := newScreen(c, 0)
 			s.plan(o.changes.DryRun, undonePlan(r))
 		}
