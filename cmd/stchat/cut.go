@@ -369,6 +369,7 @@ func reportCuts(c *console, o *cutOptions, results []*cut.Result) error {
 				if c.json {
 					c.document(cutSummary{Schema: 1, Summary: true, Chats: len(results), Made: n.done, Existed: n.existed, Refused: n.refused + n.unfit, Failed: n.failed, DryRun: o.opt.Changes.DryRun})
 				}
+				c.flush()
 				c.note("%s", n.summary(o))
 			}
 		},

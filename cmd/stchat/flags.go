@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -337,12 +338,13 @@ func (l *listFlags) sources(ctx context.Context, c *console, args []string, exam
 
 // folders is [listFlags.list] for a command that reads folders: the default is the
 // user folder around the working folder, else STCHAT_DATA.
-func (l *listFlags) folders(ctx context.Context, c *console, args []string, example string) (ops.List, error) {
+func (l *listFlags) folders(ctx context.Context, c *console, args []string, example string, data ...string) (ops.List, error) {
 	if len(args) == 0 && l.filesFrom == "" {
 		if around, ok := userdir.Around("."); ok {
-			args = []string{userdir.Near(around)}
-		} else if data := c.Getenv(dataVariable); data != "" {
-			args = []string{data}
+			data = append(data, userdir.Near(around))
+		}
+		if data = append(data, c.Getenv(dataVariable)); cmp.Or(data...) != "" {
+			args = []string{cmp.Or(data...)}
 		}
 	}
 	return l.list(ctx, c, args, example)

@@ -238,10 +238,7 @@ func (o *snapshotOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
-	if o.data != "" && len(args) == 0 && o.filesFrom == "" {
-		args = []string{o.data}
-	}
-	list, err := o.folders(ctx, c, args, nameFolder("snapshot"))
+	list, err := o.folders(ctx, c, args, nameFolder("snapshot"), o.data)
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 	if o.gone || o.since != "" {
 		return usagef("--gone and --since are about a folder, and %s is none", visible.Quote(args[0]))
 	}
-	t := newLogTable(c)
+	t := newListing(c)
 	var note string
 	if one {
 		t.Columns = []grid.Column{{}, {Right: true}, {Title: "role", Optional: true}, {Title: "name", Name: true}, {Title: "text", Text: true}}
@@ -175,7 +175,7 @@ func (o *logOptions) folder(ctx context.Context, c *console, folder string, whic
 		return usagef("--rev and --backups are about a chat, and %s is a folder", visible.Quote(folder))
 	}
 	opt := keep.FolderOptions{Folder: folder, Store: o.of(c), AsOf: which.AsOf, Now: c.Now()}
-	t := newLogTable(c)
+	t := newListing(c)
 	switch {
 	case o.gone:
 		t.Columns = []grid.Column{{Title: "chat", Name: true, Code: cyan}, {Title: "last version", Code: dim}, {Title: "messages", Right: true, Code: green}}
@@ -224,21 +224,21 @@ func absolute(path string) string {
 	return path
 }
 
-// logTable is what log lists: rows of a table for a person, which is printed at the end, or lines
+// listing is what log lists: rows of a table for a person, which is printed at the end, or lines
 // for a pipe.
-type logTable struct {
+type listing struct {
 	screen
 	grid.Table
 	c    *console
 	rows bool
 }
 
-func newLogTable(c *console) *logTable {
-	return &logTable{screen: newScreen(c, 0), c: c, rows: c.shown && !c.json}
+func newListing(c *console) *listing {
+	return &listing{screen: newScreen(c, 0), c: c, rows: c.shown && !c.json}
 }
 
 // put prints a document, if there is one, or else a row.
-func (t *logTable) put(doc any, row grid.Row) error {
+func (t *listing) put(doc any, row grid.Row) error {
 	switch {
 	case t.c.json && doc != nil:
 		return t.c.document(doc)
@@ -251,7 +251,7 @@ func (t *logTable) put(doc any, row grid.Row) error {
 }
 
 // head begins a part of the list.
-func (t *logTable) head(text, about string) {
+func (t *listing) head(text, about string) {
 	switch {
 	case t.rows:
 		t.Rows = append(t.Rows, grid.Row{Heading: text, About: about})
@@ -261,14 +261,14 @@ func (t *logTable) head(text, about string) {
 }
 
 // end prints the table, if anything is in it.
-func (t *logTable) end() {
+func (t *listing) end() {
 	if len(t.Rows) > 0 {
 		t.table(&t.Table)
 	}
 }
 
 // gone returns the row of a chat that is gone.
-func (t *logTable) gone(g *keep.GoneChat) grid.Row {
+func (t *listing) gone(g *keep.GoneChat) grid.Row {
 	if t.rows {
 		return grid.Row{Cells: []string{visible.Text(g.Path), localTime(g.At), strconv.Itoa(g.Messages)}, Below: []string{"  " + *g.Command}}
 	}
@@ -276,7 +276,7 @@ func (t *logTable) gone(g *keep.GoneChat) grid.Row {
 }
 
 // kept returns the row of a file as it was.
-func (t *logTable) kept(k *keep.Kept) grid.Row {
+func (t *listing) kept(k *keep.Kept) grid.Row {
 	path, about := visible.Text(k.Path), when(!k.Exact, "an older version")
 	if k.Rev == nil {
 		about = "not kept any more"
@@ -288,7 +288,7 @@ func (t *logTable) kept(k *keep.Kept) grid.Row {
 }
 
 // ran puts a snapshot and what it found.
-func (t *logTable) ran(r keep.Ran) (err error) {
+func (t *listing) ran(r keep.Ran) (err error) {
 	run, note := strconv.FormatInt(r.Run, 10), visible.Text(r.Note)
 	switch {
 	case t.c.json:
@@ -318,7 +318,7 @@ func (t *logTable) ran(r keep.Ran) (err error) {
 }
 
 // logged returns the row of a version.
-func (t *logTable) logged(d keep.Logged) grid.Row {
+func (t *listing) logged(d keep.Logged) grid.Row {
 	counts := fmt.Sprintf("+%d ~%d -%d", d.Added, d.Changed, d.Removed)
 	return grid.Row{Cells: []string{
 		cmp.Or(digits(d.Rev), "-"), either(t.rows, localTime(d.At), d.At), string(d.Source), strconv.Itoa(d.Messages), counts, visible.Text(d.Note), t.c.excerpt(either(t.rows, d.Said, d.Last)),
@@ -326,7 +326,7 @@ func (t *logTable) logged(d keep.Logged) grid.Row {
 }
 
 // changed returns the row of a changed message.
-func (t *logTable) changed(d keep.Changed) grid.Row {
+func (t *listing) changed(d keep.Changed) grid.Row {
 	sign, code := "~", yellow
 	from, to, arrow, index := deref(d.From), deref(d.To), " → ", strconv.Itoa(d.Index)
 	if t.rows { // no more than is shown

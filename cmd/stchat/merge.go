@@ -190,7 +190,13 @@ func (o *mergeOptions) report(c *console, opt *merge.Options, r *merge.Result) e
 	if c.shown {
 		c.table(&t.Table)
 	}
-	t.end(&r.Doc)
+	text := fmt.Sprintf("%d the same, %d ahead, %d %s, %d refused", r.Doc.Same, r.Doc.Ahead, r.Doc.Done, either(r.Doc.DryRun, "to do", "done"), r.Doc.Refused) +
+		when(len(r.Doc.Left) > 0, "; not merged: "+strings.Join(r.Doc.Left, ", "))
+	if c.shown {
+		fmt.Fprintln(c.w, c.prose(text, 0))
+	} else {
+		c.note("%s", text)
+	}
 	if err := c.printed(); err != nil {
 		return err
 	}
@@ -277,16 +283,4 @@ func mergeCount(r *merge.Row) string {
 		return plural.Of(r.OwnFrom, "entry", "entries")
 	}
 	return "a new " + string(r.Kind)
-}
-
-// end prints what was counted.
-func (t *mergeTable) end(s *merge.Summary) {
-	done := either(s.DryRun, "to do", "done")
-	text := fmt.Sprintf("%d the same, %d ahead, %d %s, %d refused", s.Same, s.Ahead, s.Done, done, s.Refused) +
-		when(len(s.Left) > 0, "; not merged: "+strings.Join(s.Left, ", "))
-	if t.c.shown {
-		fmt.Fprintln(t.c.w, t.c.prose(text, 0))
-	} else {
-		t.c.note("%s", text)
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/itchyny/gojq"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -308,7 +309,11 @@ func (c *console) throughJQ(cmd *cobra.Command, run func() error) error {
 	if flag == nil || !flag.Changed {
 		return run()
 	}
-	code, err := compileJQ(flag.Value.String())
+	var code *gojq.Code // it sees nothing but the documents: no environment, no files, no modules
+	query, err := gojq.Parse(flag.Value.String())
+	if err == nil {
+		code, err = gojq.Compile(query, gojq.WithEnvironLoader(func() []string { return nil }))
+	}
 	if err != nil {
 		return usagef("--jq: %v", err)
 	}

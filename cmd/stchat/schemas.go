@@ -37,7 +37,13 @@ folder DIR, made from the types that are printed.
 		args:    cobra.ExactArgs(1), offers: completeDirs,
 		options: flagless(func(_ *console, args []string) error {
 			for _, d := range documents() {
-				if err := writeSchema(args[0], d); err != nil {
+				schema := jsondoc.Schema(d.of)
+				schema["title"] = "stchat: " + d.section
+				var page bytes.Buffer
+				if err := jsondoc.Write(&page, schema, "  "); err != nil {
+					return err
+				}
+				if err := os.WriteFile(filepath.Join(args[0], d.name+".json"), page.Bytes(), 0o644); err != nil {
 					return err
 				}
 			}
@@ -112,15 +118,4 @@ func documents() []document {
 		{"undo-record", "undo --list, --prune, --keep", past.Listed{}},
 		{"version", "version", versionInfo{}},
 	}
-}
-
-// writeSchema writes the schema of a document as NAME.json into a folder.
-func writeSchema(dir string, d document) error {
-	schema := jsondoc.Schema(d.of)
-	schema["title"] = "stchat: " + d.section
-	var page bytes.Buffer
-	if err := jsondoc.Write(&page, schema, "  "); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, d.name+".json"), page.Bytes(), 0o644)
 }

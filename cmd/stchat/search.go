@@ -243,9 +243,6 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 // longer returns the query that finds words which only begin as those that were not found, as
 // part of a sentence; "" if that finds nothing either.
 func (o *searchOptions) longer(ctx context.Context, opt look.SearchOptions) string {
-	if strings.Contains(o.query, `"`) {
-		return ""
-	}
 	terms := strings.Fields(o.query)
 	for i, term := range terms {
 		if term != "OR" && !strings.HasPrefix(term, "-") && !strings.HasSuffix(term, "*") {
@@ -254,7 +251,7 @@ func (o *searchOptions) longer(ctx context.Context, opt look.SearchOptions) stri
 	}
 	text := strings.Join(terms, " ")
 	var err error
-	if opt.Query, err = words.Parse(text); err != nil || text == o.query {
+	if opt.Query, err = words.Parse(text); err != nil || text == o.query || strings.Contains(text, `"`) {
 		return ""
 	}
 	opt.Limit, opt.Rank, opt.Meter, opt.Each = 1, false, nil, func(*look.SearchHit) error { return nil }

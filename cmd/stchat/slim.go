@@ -81,11 +81,6 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 		Swipes: slices.Contains(o.drop, "swipes"), Reasoning: slices.Contains(o.drop, "reasoning"), Images: slices.Contains(o.drop, "images"),
 	})
 	end()
-	return o.report(c, list)
-}
-
-// report prints what became of the chats.
-func (o *slimOptions) report(c *console, list []*edit.SlimResult) error {
 	sum := o.summary(len(list))
 	failedAll(c, o.walked.Errs)
 	var freed int64
@@ -99,7 +94,7 @@ func (o *slimOptions) report(c *console, list []*edit.SlimResult) error {
 		}
 	}}
 	of := func(r *edit.SlimResult) (string, *ops.Result[edit.Document]) { return r.Doc.Path, &r.Result.Result }
-	err := sayAll(c, how, list, of, func(r *edit.SlimResult) {
+	err = sayAll(c, how, list, of, func(r *edit.SlimResult) {
 		if r.Doc.Unchanged {
 			sum.Unchanged++
 			c.note("%s: unchanged", r.Doc.Path)

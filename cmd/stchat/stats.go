@@ -68,9 +68,6 @@ func (o *statsOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *statsOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	if o.data != "" && len(args) == 0 && o.filesFrom == "" {
-		args = []string{o.data}
-	}
 	switch {
 	case o.opt.Gap <= 0:
 		return usagef("--gap takes a time above 0, such as 30m")
@@ -81,7 +78,7 @@ func (o *statsOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 	if err != nil {
 		return err
 	}
-	list, err := o.folders(ctx, c, args, nameFolder("stats"))
+	list, err := o.folders(ctx, c, args, nameFolder("stats"), o.data)
 	if err != nil {
 		return err
 	}

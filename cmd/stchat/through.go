@@ -177,16 +177,6 @@ func (h *heldBack) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// compileJQ compiles a program that sees nothing but the documents: no environment, no
-// files, no modules.
-func compileJQ(expr string) (*gojq.Code, error) {
-	query, err := gojq.Parse(expr)
-	if err != nil {
-		return nil, err
-	}
-	return gojq.Compile(query, gojq.WithEnvironLoader(func() []string { return nil }))
-}
-
 // jqWriter takes JSON documents and writes what a program makes of each: strings as they
 // are, other values as a line of JSON.
 type jqWriter struct {

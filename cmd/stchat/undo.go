@@ -238,45 +238,31 @@ func printRecords(c *console, root string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case c.json || !c.shown:
-	case len(list) > 0:
-		printTable(c, root, list, now)
-	default:
-		c.note("%s: nothing is recorded here", c.path(root))
-	}
-	for _, rec := range list {
-		if c.json {
-			c.document(rec)
-		} else if !c.shown {
-			command := visible.Text(commandText(relativeTo(root, rec.Command)))
-			c.row(rec.ID, rec.At.Local().Format(time.RFC3339), command, strconv.Itoa(rec.Files), strconv.FormatInt(rec.Bytes, 10), when(rec.Undone, "undone"))
-		}
-	}
-	c.flush()
-	for _, err := range errs {
-		c.fail(err)
-	}
-	return outcome(len(errs) > 0, false)
-}
-
-// printTable prints the records for a person. Commands are cut to the width of the terminal.
-func printTable(c *console, root string, list []past.Listed, now time.Time) {
-	t := &grid.Table{Columns: []grid.Column{
+	t := newListing(c)
+	t.Columns = []grid.Column{
 		{Title: "ID"},
 		{Title: "time", Code: dim, Optional: true},
 		{Title: "age", Right: true, Code: dim},
 		{Title: "command", Name: true, Text: true, Code: cyan},
 		{Title: "files", Right: true, Code: green},
 		{Title: "size", Right: true, Code: green},
-	}}
-	for _, rec := range list {
-		command := when(rec.Undone, "(undone) ") + visible.Text(commandText(relativeTo(root, rec.Command)))
-		t.Rows = append(t.Rows, grid.Row{Cells: []string{
-			rec.ID, rec.At.Local().Format(minute), ageText(now.Sub(rec.At)), command, strconv.Itoa(rec.Files), formatBytes(rec.Bytes),
-		}})
 	}
-	c.table(t)
+	for _, rec := range list {
+		at, command, files := rec.At.Local(), visible.Text(commandText(relativeTo(root, rec.Command))), strconv.Itoa(rec.Files)
+		cells := []string{rec.ID, at.Format(time.RFC3339), command, files, strconv.FormatInt(rec.Bytes, 10), when(rec.Undone, "undone")}
+		if t.rows {
+			cells = []string{rec.ID, at.Format(minute), ageText(now.Sub(rec.At)), when(rec.Undone, "(undone) ") + command, files, formatBytes(rec.Bytes)}
+		}
+		err = cmp.Or(err, t.put(rec, grid.Row{Cells: cells}))
+	}
+	if t.end(); t.rows && len(list) == 0 {
+		c.note("%s: nothing is recorded here", c.path(root))
+	}
+	c.flush()
+	for _, err := range errs {
+		c.fail(err)
+	}
+	return cmp.Or(err, outcome(len(errs) > 0, false))
 }
 
 // relativeTo returns a recorded command with the paths in a folder relative to it.
