@@ -247,7 +247,41 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 	stop := c.meter(o.opt.Kind.String(), c.json, &opt.Meter)
 	results := cut.Run(ctx, opt)
 	stop()
-	return reportCuts(c, o, results)
+	var n counts
+	inPlace := false
+	var linked []string
+	how := saying{
+		dryRun: o.opt.Changes.DryRun && !c.json, hints: cutHints(o), no: isRefused,
+		written: fmt.Sprintf("every %s that was to be named there is written", o.opt.Kind),
+		end: func() {
+			if inPlace && !o.opt.Changes.DryRun {
+				c.closeTabs(o.opt.BumpIntegrity, linked...)
+			}
+			if len(results) > 1 && !c.work.interrupted {
+				if c.json {
+					c.document(cutSummary{Schema: 1, Summary: true, Chats: len(results), Made: n.done, Existed: n.existed, Refused: n.refused + n.unfit, Failed: n.failed, DryRun: o.opt.Changes.DryRun})
+				}
+				c.flush()
+				c.note("%s", n.summary(o))
+			}
+		},
+	}
+	of := func(r *cut.Result) (string, *cut.Result) {
+		if n.add(r); r.Err == nil {
+			remark(c, &r.Doc)
+		}
+		return r.Doc.Source, r
+	}
+	return sayAll(c, how, results, of, func(r *cut.Result) {
+		if edited(&r.Doc) {
+			if inPlace = true; o.opt.Link {
+				linked = append(linked, r.Doc.Source)
+			}
+		}
+		if o.opt.Output != cut.Stdout {
+			c.made(r.Doc.Path)
+		}
+	})
 }
 
 func newSplit() verb {
@@ -350,46 +384,6 @@ func cutHints(o *cutOptions) []hint {
 		{lorebook.ErrMissing, without},
 		{chat.ErrDamaged, damaged},
 	}
-}
-
-// reportCuts prints the results in the order of the sources, and returns the worst
-// outcome.
-func reportCuts(c *console, o *cutOptions, results []*cut.Result) error {
-	var n counts
-	inPlace := false
-	var linked []string
-	how := saying{
-		dryRun: o.opt.Changes.DryRun && !c.json, hints: cutHints(o), no: isRefused,
-		written: fmt.Sprintf("every %s that was to be named there is written", o.opt.Kind),
-		end: func() {
-			if inPlace && !o.opt.Changes.DryRun {
-				c.closeTabs(o.opt.BumpIntegrity, linked...)
-			}
-			if len(results) > 1 && !c.work.interrupted {
-				if c.json {
-					c.document(cutSummary{Schema: 1, Summary: true, Chats: len(results), Made: n.done, Existed: n.existed, Refused: n.refused + n.unfit, Failed: n.failed, DryRun: o.opt.Changes.DryRun})
-				}
-				c.flush()
-				c.note("%s", n.summary(o))
-			}
-		},
-	}
-	of := func(r *cut.Result) (string, *cut.Result) {
-		if n.add(r); r.Err == nil {
-			remark(c, &r.Doc)
-		}
-		return r.Doc.Source, r
-	}
-	return sayAll(c, how, results, of, func(r *cut.Result) {
-		if edited(&r.Doc) {
-			if inPlace = true; o.opt.Link {
-				linked = append(linked, r.Doc.Source)
-			}
-		}
-		if o.opt.Output != cut.Stdout {
-			c.made(r.Doc.Path)
-		}
-	})
 }
 
 // edited reports whether a file that SillyTavern may have open was edited.

@@ -336,8 +336,8 @@ func (l *listFlags) sources(ctx context.Context, c *console, args []string, exam
 	return slices.DeleteFunc(list.Paths, func(path string) bool { return !list.Shard.Has(path) }), err
 }
 
-// folders is [listFlags.list] for a command that reads folders: the default is the
-// user folder around the working folder, else STCHAT_DATA.
+// folders is [listFlags.list] for a command that reads folders: the default is that of --data, if
+// the command has it, else the user folder around the working folder, else STCHAT_DATA.
 func (l *listFlags) folders(ctx context.Context, c *console, args []string, example string, data ...string) (ops.List, error) {
 	if len(args) == 0 && l.filesFrom == "" {
 		if around, ok := userdir.Around("."); ok {

@@ -107,30 +107,27 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		}
 		return r.Doc.Source, &r.Result
 	}
-	return sayAll(c, how, results, of, func(r *bring.Result) { o.print(c, r) })
-}
-
-// print prints the chats of a conversation; its own document is printed already.
-func (o *importOptions) print(c *console, r *bring.Result) {
-	c.made(r.Doc.Path)
-	for _, d := range r.More {
-		if c.json {
-			c.document(d)
+	return sayAll(c, how, results, of, func(r *bring.Result) {
+		c.made(r.Doc.Path) // whose document is printed already
+		for _, d := range r.More {
+			if c.json {
+				c.document(d)
+			}
+			c.made(d.Path)
 		}
-		c.made(d.Path)
-	}
-	if r.Doc.Existed {
-		c.note("%s: imported before", r.Doc.Path)
-		return
-	}
-	about := ""
-	for _, d := range r.Doc.Dropped {
-		about = joined(", ", about, fmt.Sprintf("%s (%d)", d.What, d.Count))
-	}
-	if about != "" {
-		c.note("%s: left out: %s", r.Doc.Path, about)
-	}
-	if r.Doc.Branches > 0 {
-		c.note("%s: %s of the conversation not imported; --branches imports them too", r.Doc.Path, plural.S(r.Doc.Branches, "other end"))
-	}
+		if r.Doc.Existed {
+			c.note("%s: imported before", r.Doc.Path)
+			return
+		}
+		about := ""
+		for _, d := range r.Doc.Dropped {
+			about = joined(", ", about, fmt.Sprintf("%s (%d)", d.What, d.Count))
+		}
+		if about != "" {
+			c.note("%s: left out: %s", r.Doc.Path, about)
+		}
+		if r.Doc.Branches > 0 {
+			c.note("%s: %s of the conversation not imported; --branches imports them too", r.Doc.Path, plural.S(r.Doc.Branches, "other end"))
+		}
+	})
 }

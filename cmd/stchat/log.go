@@ -224,8 +224,8 @@ func absolute(path string) string {
 	return path
 }
 
-// listing is what log lists: rows of a table for a person, which is printed at the end, or lines
-// for a pipe.
+// listing is a list as log and undo print it: rows of a table for a person, which is printed at the
+// end, lines for a pipe, or documents.
 type listing struct {
 	screen
 	grid.Table

@@ -74,6 +74,7 @@ func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source st
 	}
 	failed, no := false, false
 	for _, one := range results {
+		c.flush()
 		source, r := of(one)
 		say(c, how, source, r)
 		if r.Err != nil {
@@ -87,9 +88,9 @@ func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source st
 				doc = own.Document()
 			}
 			c.document(doc)
+			c.flush()
 		}
 		done(one)
-		c.flush()
 	}
 	if how.end != nil && (c.printed() == nil || how.written != "") {
 		how.end()

@@ -133,7 +133,8 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		c.note("%s", text)
 		return errNo
 	}
-	hints := []hint{{changeset.ErrNoRecord, noRecord(id)}, {changeset.ErrElsewhere, "; --force takes back what can be told by size, time and content"}}
+	unknown := either(isFolder(id), "; the folder whose records are meant is given as --data "+visible.Quote(id), "; 'stchat undo --list' lists them")
+	hints := []hint{{changeset.ErrNoRecord, unknown}, {changeset.ErrElsewhere, "; --force takes back what can be told by size, time and content"}}
 	if err != nil {
 		return withHint(err, hints)
 	}
@@ -169,11 +170,6 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		c.note("'stchat undo %s' does it again", *r.Doc.Redo)
 	}
 	return nil
-}
-
-// noRecord returns the hint where no record has this ID: a folder's path is no ID.
-func noRecord(id string) string {
-	return either(isFolder(id), "; the folder whose records are meant is given as --data "+visible.Quote(id), "; 'stchat undo --list' lists them")
 }
 
 // undone returns lines that say which command is taken back, and what becomes of each file.
