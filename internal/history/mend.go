@@ -31,7 +31,7 @@ func NewMender(ctx context.Context, s *Store, each func(Problem) error) (*Mender
 
 // Damaged reports whether there is anything to mend.
 func (m *Mender) Damaged() bool {
-	return len(m.bad.pieces) > 0 || len(m.bad.wrong) > 0 || m.bad.missing > 0
+	return len(m.bad.pieces)+m.bad.wrong+m.bad.missing > 0
 }
 
 // Look reads a file, a chat or another one, and keeps those of its pieces that are damaged
@@ -56,11 +56,6 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 	defer enc.Close()
 	defer dec.Close()
 	err = m.s.db.transact(ctx, func() error {
-		for _, k := range m.bad.wrong {
-			if err := m.s.db.Exec(ctx, "DELETE FROM key WHERE k = ?", k[:]); err != nil {
-				return err
-			}
-		}
 		for first := range m.bad.packs {
 			r, err := packRow(ctx, m.s.db, first)
 			if err != nil {
@@ -88,7 +83,7 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 				return err
 			}
 		}
-		if len(m.bad.wrong) > 0 || m.bad.missing > 0 {
+		if m.bad.wrong+m.bad.missing > 0 {
 			return indexAgain(ctx, m.s.db)
 		}
 		return nil
@@ -119,8 +114,11 @@ func (m *Mender) mended(ctx context.Context, r *row, old *pack, whole bool, i in
 	return nil, true
 }
 
-// indexAgain adds the keys that the index lacks.
+// indexAgain makes the index of keys anew.
 func indexAgain(ctx context.Context, db *database) error {
+	if err := db.Exec(ctx, "DELETE FROM key"); err != nil {
+		return err
+	}
 	return eachPack(ctx, db, func(r *row) error {
 		for i, k := range parseKeys(r.keys) {
 			if k.isZero() {

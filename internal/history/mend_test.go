@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -177,7 +178,13 @@ func TestProblemsTold(t *testing.T) {
 		"UPDATE place SET path = 'chats/Mira/z.jsonl' WHERE id = 1": `mends false; row rev 0 message -1: the place of a file was changed, "chats/Mira/z.jsonl"`,
 		"UPDATE run SET note = 'x' WHERE id = 1":                    `mends false; row rev 0 message -1: the time or note of snapshot 1 was changed`,
 		"UPDATE chat SET slug = 'x' WHERE id = 1":                   `mends false; row rev 0 message -1: what is known of "chats/Mira/a.jsonl" was changed`,
-		"DELETE FROM place WHERE id = 1":                            `mends false; row rev 0 message -1: rows that belong to no file: 2`,
+		"DELETE FROM place WHERE id = 1":                            `mends false; row rev 0 message -1: rows missing in the table "place": 1`,
+		"DELETE FROM chat WHERE id = 2":                             `mends false; row rev 0 message -1: rows missing in the table "chat": 1`,
+		"DELETE FROM run":                                           `mends false; row rev 0 message -1: rows missing in the table "run": 2`,
+		"DELETE FROM version WHERE id = 1":                          `mends false; row rev 0 message -1: rows missing in the table "version": 1`,
+		"DELETE FROM version WHERE id = 2":                          `mends false; row rev 0 message -1: rows missing in the table "version": 1`,
+		"DELETE FROM sqlite_sequence WHERE name = 'version'":        `mends false; row rev 0 message -1: rows missing in the table "version": -2`,
+		"DELETE FROM seen":                                          `mends false`,
 	} {
 		s := openNew(t)
 		take(t, s, "a", chatOf("a", 0, 2))
@@ -198,7 +205,7 @@ func TestProblemsTold(t *testing.T) {
 			t.Errorf("%s:\n\tgot  %s\n\twant %s", statement, got, want)
 		}
 		enough := errors.New("enough")
-		if err := Verify(t.Context(), s, func(Problem) error { return enough }); !errors.Is(err, enough) {
+		if err := Verify(t.Context(), s, func(Problem) error { return enough }); !errors.Is(err, enough) && got != "mends false" {
 			t.Errorf("%s: whoever has enough of it gets %v", statement, err)
 		}
 	}
@@ -277,5 +284,33 @@ func TestStructure(t *testing.T) {
 	})
 	if len(said) == 0 || said[0].Text == "" || said[0].Index != -1 || said[0].Chat != nil {
 		t.Errorf("%+v, %v", said, err)
+	}
+}
+
+// What prune and forget dropped is not missed, but what was deleted besides is.
+func TestDropped(t *testing.T) {
+	s := openNew(t)
+	take(t, s, "a", chatOf("a", 0, 2), chatOf("a", 0, 3), chatOf("a", 0, 4))
+	other := take(t, s, "b", chatOf("b", 0, 2), chatOf("b", 0, 3))
+	take(t, s, "c", chatOf("c", 0, 2))
+	for range 2 {
+		if _, err := Prune(t.Context(), s, Rules{Last: 2}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Forget(t.Context(), s, []int64{other[0].Chat}, false); err != nil {
+		t.Fatal(err)
+	}
+	if list := verified(t, s); len(list) > 0 {
+		t.Errorf("after prune and forget: %+v", list)
+	}
+	for _, table := range []string{"run", "version", "place", "chat"} {
+		if err := s.db.Exec(t.Context(), "PRAGMA foreign_keys = OFF; DELETE FROM "+table+" WHERE id = (SELECT max(id) FROM "+table+")"); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("rows missing in the table %q: 1", table)
+		if list := verified(t, s); !slices.ContainsFunc(list, func(p Problem) bool { return p.Rule == Row && p.Text == want }) {
+			t.Errorf("%s: verify finds %+v", want, list)
+		}
 	}
 }

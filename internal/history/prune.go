@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -135,10 +136,8 @@ func Forget(ctx context.Context, s *Store, chats []int64, dryRun bool) (f Freed,
 			return err
 		}
 		for _, id := range chats {
-			for _, stmt := range []string{"DELETE FROM place WHERE chat = ?", "DELETE FROM chat WHERE id = ?"} {
-				if err := s.db.Exec(ctx, stmt, id); err != nil {
-					return err
-				}
+			if err := errors.Join(s.delete(ctx, "place", "chat", id), s.delete(ctx, "chat", "id", id)); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -175,7 +174,7 @@ func drop(ctx context.Context, s *Store, going map[int64]bool, all, dryRun bool)
 			if err := s.db.Exec(ctx, "UPDATE seen SET version = 0 WHERE version = ?", id); err != nil {
 				return f, err
 			}
-			if err := s.db.Exec(ctx, "DELETE FROM version WHERE id = ?", id); err != nil {
+			if err := s.delete(ctx, "version", "id", id); err != nil {
 				return f, err
 			}
 		}
@@ -190,6 +189,14 @@ func drop(ctx context.Context, s *Store, going map[int64]bool, all, dryRun bool)
 	s.gen++
 	s.packs, s.lists = nil, nil
 	return f, s.db.Set(ctx, metaGeneration, s.gen)
+}
+
+// delete deletes the rows of a table that have a number in a column, and counts them for [Verify].
+func (s *Store) delete(ctx context.Context, table, column string, number int64) error {
+	if err := s.db.Exec(ctx, "DELETE FROM "+table+" WHERE "+column+" = ?", number); err != nil {
+		return err
+	}
+	return s.db.Exec(ctx, "INSERT INTO meta(k, v) VALUES(?, changes()) ON CONFLICT DO UPDATE SET v = v + excluded.v", metaDropped+table)
 }
 
 // sweep removes pieces that no version names.

@@ -184,16 +184,11 @@ func fields(write func([]byte) (int, error), values ...any) {
 // each reads rows, whose last column is their tag. It is an error if the path of one leads out of
 // the user's folder.
 func each[T any](ctx context.Context, s *Store, query string, args []any, columns func(*T) []any, do func(row *T) error) error {
-	rows, err := s.db.Query(ctx, query, args...)
-	if err != nil {
-		return s.db.wrap(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return s.db.wrap(s.db.Each(ctx, query, args, func(scan func(...any) error) error {
 		var row T
 		var tag []byte
-		if err := rows.Scan(append(columns(&row), &tag)...); err != nil {
-			return s.db.wrap(err)
+		if err := scan(append(columns(&row), &tag)...); err != nil {
+			return err
 		}
 		rel, changed := "run", !bytes.Equal(tag, s.tag(&row))
 		switch r := any(&row).(type) {
@@ -209,11 +204,8 @@ func each[T any](ctx context.Context, s *Store, query string, args []any, column
 		if !inside(rel) {
 			return fmt.Errorf("%s: %w: it names a file outside of its folder, %q", s.db.path, ErrBroken, rel)
 		}
-		if err := do(&row); err != nil {
-			return s.db.wrap(err)
-		}
-	}
-	return s.db.wrap(rows.Err())
+		return do(&row)
+	}))
 }
 
 // list is each for a list of the rows.
@@ -309,21 +301,15 @@ func first(all []Version, err error) (v Version, ok bool, _ error) {
 
 // Seen returns what snapshots found, by path.
 func (s *Store) Seen(ctx context.Context) (map[string]Seen, error) {
-	rows, err := s.db.Query(ctx, "SELECT path, version, size, mtime_ns, ctime_ns, inode, racy FROM seen")
-	if err != nil {
-		return nil, s.db.wrap(err)
-	}
-	defer rows.Close()
 	all := map[string]Seen{}
-	for rows.Next() {
+	err := s.db.Each(ctx, "SELECT path, version, size, mtime_ns, ctime_ns, inode, racy FROM seen", nil, func(scan func(...any) error) error {
 		var p string
 		var f Seen
-		if err := rows.Scan(&p, &f.Rev, &f.Size, &f.Mtime, &f.Ctime, &f.Inode, &f.Racy); err != nil {
-			return nil, s.db.wrap(err)
-		}
+		err := scan(&p, &f.Rev, &f.Size, &f.Mtime, &f.Ctime, &f.Inode, &f.Racy)
 		all[p] = f
-	}
-	return all, s.db.wrap(rows.Err())
+		return err
+	})
+	return all, s.db.wrap(err)
 }
 
 // State is what a store holds.

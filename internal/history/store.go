@@ -102,6 +102,7 @@ const (
 	metaInode      = "root_ino"
 	metaGeneration = "generation" // how often packs were rewritten
 	metaFloor      = "floor"      // numbers below it were used; none is used twice
+	metaDropped    = "dropped "   // and a table: how many rows prune and forget deleted
 )
 
 // What can be wrong with a store as a whole. An error names the file too.

@@ -35,8 +35,8 @@ type Problem struct {
 type damage struct {
 	pieces map[int64]key // and the key that each should have, as far as that is known
 	packs  map[int64]bool
-	wrong  []key // rows of the index that lead to other pieces
 
+	wrong   int // rows of the index that lead to other pieces
 	missing int // pieces whose keys the index lacks
 }
 
@@ -98,12 +98,15 @@ func (v *verifier) rows(ctx context.Context) error {
 			found = append(found, fmt.Sprintf("what is known of %q was changed", c.Path))
 		}
 	}
-	var lone int
-	if err := v.db.Row(ctx, "SELECT (SELECT count(*) FROM chat WHERE id NOT IN (SELECT chat FROM place)) + (SELECT count(*) FROM version WHERE chat NOT IN (SELECT chat FROM place))").Scan(&lone); err != nil {
-		return v.db.wrap(err)
-	}
-	if lone > 0 {
-		found = append(found, fmt.Sprintf("rows that belong to no file: %d", lone))
+	for _, table := range []string{"run", "chat", "place", "version"} {
+		var missing int64 // each row ever added took the next number, and those dropped on purpose are counted
+		err := v.db.Row(ctx, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?1), 0) - coalesce((SELECT v FROM meta WHERE k = ?2), 0) - count(*) FROM "+table, table, metaDropped+table).Scan(&missing)
+		if err != nil {
+			return v.db.wrap(err)
+		}
+		if missing != 0 {
+			found = append(found, fmt.Sprintf("rows missing in the table %q: %d", table, missing))
+		}
 	}
 	for _, text := range found {
 		if err := v.each(Problem{Rule: Row, Index: -1, Text: text}); err != nil {
@@ -126,29 +129,13 @@ func (v *verifier) rows(ctx context.Context) error {
 
 // structure runs SQLite's integrity check.
 func (v *verifier) structure(ctx context.Context) error {
-	rows, err := v.db.Query(ctx, "PRAGMA integrity_check(20)")
-	if err != nil {
-		return v.db.wrap(err)
-	}
-	var said []string
-	for rows.Next() {
+	return v.db.wrap(v.db.Each(ctx, "PRAGMA integrity_check(20)", nil, func(scan func(...any) error) error {
 		var text string
-		if err := rows.Scan(&text); err != nil {
-			_ = rows.Close()
-			return v.db.wrap(err)
-		}
-		said = append(said, text)
-	}
-	_ = rows.Close()
-	for _, text := range said {
-		if text == "ok" {
-			continue
-		}
-		if err := v.each(Problem{Rule: Structure, Index: -1, Text: text}); err != nil {
+		if err := scan(&text); err != nil || text == "ok" {
 			return err
 		}
-	}
-	return v.db.wrap(rows.Err())
+		return v.each(Problem{Rule: Structure, Index: -1, Text: text})
+	}))
 }
 
 // packs unpacks every pack and checks every key.
@@ -269,24 +256,20 @@ func (v *verifier) index(ctx context.Context) error {
 	if err := v.unknown(ctx, known); err != nil {
 		return v.db.wrap(err)
 	}
-	if len(v.d.wrong)+v.d.missing == 0 {
+	if v.d.wrong+v.d.missing == 0 {
 		return nil
 	}
-	return v.each(Problem{Rule: Index, Index: -1, Text: fmt.Sprintf("in the index of lines, wrong: %d, missing: %d; nothing is lost, but such lines are stored again", len(v.d.wrong), v.d.missing)})
+	return v.each(Problem{Rule: Index, Index: -1, Text: fmt.Sprintf("in the index of lines, wrong: %d, missing: %d; nothing is lost, but such lines are stored again", v.d.wrong, v.d.missing)})
 }
 
 // entries looks for rows of the index that lead to other pieces, and adds the pieces that the
 // others lead to.
 func (v *verifier) entries(ctx context.Context, known pieceSet) error {
-	rows, err := v.db.Query(ctx, "SELECT k, id FROM key ORDER BY id") // so that each pack's keys are read once
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	// in this order, each pack's keys are read once
+	return v.db.Each(ctx, "SELECT k, id FROM key ORDER BY id", nil, func(scan func(...any) error) error {
 		var raw sql.RawBytes
 		var id int64
-		if err := rows.Scan(&raw, &id); err != nil {
+		if err := scan(&raw, &id); err != nil {
 			return err
 		}
 		var k key
@@ -298,24 +281,19 @@ func (v *verifier) entries(ctx context.Context, known pieceSet) error {
 		if ok {
 			known.add(id)
 		} else if _, bad := v.d.pieces[id]; !bad {
-			v.d.wrong = append(v.d.wrong, k)
+			v.d.wrong++
 		}
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // unknown counts the sound pieces that are not known and whose key leads nowhere. If it leads
 // to another piece, that is the same line, stored twice.
 func (v *verifier) unknown(ctx context.Context, known pieceSet) error {
-	rows, err := v.db.Query(ctx, "SELECT first, "+keysColumn+" FROM pack")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return v.db.Each(ctx, "SELECT first, "+keysColumn+" FROM pack", nil, func(scan func(...any) error) error {
 		var first int64
 		var raw sql.RawBytes
-		if err := rows.Scan(&first, &raw); err != nil {
+		if err := scan(&first, &raw); err != nil {
 			return err
 		}
 		for i, k := range parseKeys(raw) {
@@ -331,6 +309,6 @@ func (v *verifier) unknown(ctx context.Context, known pieceSet) error {
 				v.d.missing++
 			}
 		}
-	}
-	return rows.Err()
+		return nil
+	})
 }

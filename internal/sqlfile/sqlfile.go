@@ -131,16 +131,27 @@ func (d *DB) Insert(ctx context.Context, query string, args ...any) (id int64, e
 	return added.LastInsertId()
 }
 
-// Query runs a query that is asked again and again, but not while its rows are still read.
-func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+// Each calls row for every row of a query, which it must not ask again itself. scan reads the row,
+// and is valid until row returns.
+func (d *DB) Each(ctx context.Context, query string, args []any, row func(scan func(...any) error) error) error {
 	stmt, err := d.prepare(ctx, query)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return stmt.QueryContext(ctx, args...)
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
-// Rows runs any other query.
+// Rows runs a query whose rows are read bit by bit.
 func (d *DB) Rows(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	return d.conn.QueryContext(ctx, query, args...)
 }

@@ -174,19 +174,13 @@ func addLines(ctx context.Context, x *Index, s *history.Store, fresh []history.R
 
 // spansOf returns the pieces that are in the index, or were looked at.
 func spansOf(ctx context.Context, x *Index) (list []history.Run, err error) {
-	rows, err := x.Rows(ctx, "SELECT first, n FROM span ORDER BY first")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = x.Each(ctx, "SELECT first, n FROM span ORDER BY first", nil, func(scan func(...any) error) error {
 		r := history.Run{Part: history.Whole}
-		if err := rows.Scan(&r.First, &r.Count); err != nil {
-			return nil, err
-		}
+		err := scan(&r.First, &r.Count)
 		list = append(list, r)
-	}
-	return list, rows.Err()
+		return err
+	})
+	return list, err
 }
 
 func setSpans(ctx context.Context, x *Index, spans []history.Run) error {

@@ -1,6 +1,7 @@
 package wordindex
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -190,31 +191,24 @@ type ranked struct {
 // rank scores the texts that have a query. The error is a [*TooManyError] if there are more
 // than most.
 func rank(ctx context.Context, x *Index, q *words.Query, most int) (*ranked, error) {
-	rows, err := x.Rows(ctx, "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ? ORDER BY rowid", q.FTS())
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	r := &ranked{}
-	for rows.Next() {
+	err := x.Each(ctx, "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ? ORDER BY rowid", []any{q.FTS()}, func(scan func(...any) error) error {
 		if len(r.ids) == most {
 			n, err := x.count(ctx, "SELECT count(*) FROM words WHERE words MATCH ?", q.FTS())
-			if err != nil {
-				return nil, err
-			}
-			return nil, &TooManyError{int(n)}
+			return cmp.Or(err, error(&TooManyError{int(n)}))
 		}
 		var id int64
 		var score float32
-		if err := rows.Scan(&id, &score); err != nil {
-			return nil, err
+		if err := scan(&id, &score); err != nil {
+			return err
 		}
 		// a score is above 0, so its bits are ordered as it is
 		r.order = append(r.order, uint64(^math.Float32bits(score))<<32|uint64(len(r.ids)))
 		r.ids, r.scores = append(r.ids, id), append(r.scores, score)
-	}
+		return nil
+	})
 	slices.Sort(r.order)
-	return r, rows.Err()
+	return r, err
 }
 
 // at returns the text with the i-th best score.

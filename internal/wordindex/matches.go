@@ -130,29 +130,25 @@ func (m *Matches) uses(ctx context.Context, column string, which []int64) (list 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := m.x.Rows(ctx, `SELECT t.h, t.id, u.piece, u.swipe, u.chosen, u.role, u.at
-		FROM json_each(?) j CROSS JOIN text t ON t.`+column+` = j.value CROSS JOIN use u ON u.text = t.id`, string(values))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	who := roles()
-	for rows.Next() {
+	err = m.x.Each(ctx, `SELECT t.h, t.id, u.piece, u.swipe, u.chosen, u.role, u.at
+		FROM json_each(?) j CROSS JOIN text t ON t.`+column+` = j.value CROSS JOIN use u ON u.text = t.id`, []any{string(values)}, func(scan func(...any) error) error {
 		var u Use
 		var h int64
 		var role int
 		var at sql.NullInt64
-		if err := rows.Scan(&h, &u.Number, &u.Piece, &u.Swipe, &u.Chosen, &role, &at); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		if err := scan(&h, &u.Number, &u.Piece, &u.Swipe, &u.Chosen, &role, &at); err != nil {
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 		if role < 0 || role >= len(who) || u.Number < 1 || u.Number > m.all {
-			return nil, fmt.Errorf("%w: there is no role %d, or no text %d", ErrDamaged, role, u.Number)
+			return fmt.Errorf("%w: there is no role %d, or no text %d", ErrDamaged, role, u.Number)
 		}
 		u.Text, u.Said, u.Score = uint64(h), Said{who[role], at.Int64, at.Valid}, m.ranked.of(u.Number)
 		list = append(list, u)
-	}
+		return nil
+	})
 	slices.SortStableFunc(list, func(a, b Use) int { return int(min(1, max(-1, a.Piece-b.Piece))) })
-	return list, rows.Err()
+	return list, err
 }
 
 // The keys of a message that [Texts] and [SaidIn] read.

@@ -125,20 +125,14 @@ func (x *Index) sums(ctx context.Context) (s sums, err error) {
 	if err != nil {
 		return s, err
 	}
-	rows, err := x.Rows(ctx, "SELECT term, cnt FROM temp.terms")
-	if err != nil {
-		return s, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = x.Each(ctx, "SELECT term, cnt FROM temp.terms", nil, func(scan func(...any) error) error {
 		var term string
 		var n uint64
-		if err := rows.Scan(&term, &n); err != nil {
-			return s, err
-		}
+		err := scan(&term, &n)
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(term)) // never fails
 		s.termSum += h.Sum64() * n
-	}
-	return s, rows.Err()
+		return err
+	})
+	return s, err
 }

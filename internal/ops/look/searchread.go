@@ -183,7 +183,7 @@ type oldReader struct {
 	s    *searcher
 	st   *searchStore
 	r    *searchReader
-	seen []bool          // by piece: it was searched
+	seen []history.Run   // whole lines that were searched
 	long map[string]bool // likewise for lines stored in parts
 }
 
@@ -227,11 +227,11 @@ func (o *oldReader) version(ctx context.Context, old *oldVersion) error {
 	if err != nil {
 		return err
 	}
-	var fresh []history.Run
+	var whole, long []history.Run
 	for i := 0; i < len(runs); i++ {
 		if r := runs[i]; r.Part == history.Whole {
 			if o.s.index == nil {
-				fresh = append(fresh, o.unseen(r)...)
+				whole = append(whole, r)
 			}
 			continue
 		}
@@ -241,10 +241,12 @@ func (o *oldReader) version(ctx context.Context, old *oldVersion) error {
 		}
 		if key := fmt.Sprint(runs[from : i+1]); !o.long[key] {
 			o.long[key] = true
-			fresh = append(fresh, runs[from:i+1]...)
+			long = append(long, runs[from:i+1]...)
 		}
 	}
-	for line, err := range o.st.store.Lines(ctx, fresh) {
+	fresh := history.Without(whole, o.seen)
+	o.seen = history.Ranges(append(o.seen, fresh...))
+	for line, err := range o.st.store.Lines(ctx, append(fresh, long...)) {
 		if err != nil {
 			return err
 		}
@@ -259,25 +261,6 @@ func (o *oldReader) version(ctx context.Context, old *oldVersion) error {
 		}
 	}
 	return ctx.Err()
-}
-
-// unseen returns the pieces of a run that were not searched yet, and marks them as searched.
-func (o *oldReader) unseen(run history.Run) (fresh []history.Run) {
-	if need := int(run.First + run.Count); need > len(o.seen) {
-		o.seen = append(o.seen, make([]bool, need-len(o.seen))...)
-	}
-	for id := run.First; id < run.First+run.Count; id++ {
-		if o.seen[id] {
-			continue
-		}
-		o.seen[id] = true
-		if n := len(fresh); n > 0 && fresh[n-1].First+fresh[n-1].Count == id {
-			fresh[n-1].Count++
-		} else {
-			fresh = append(fresh, history.Run{First: id, Count: 1, Part: history.Whole})
-		}
-	}
-	return fresh
 }
 
 // onlyOld finds the texts of a search with --gone that the index has: it reads the lines of
