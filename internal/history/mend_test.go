@@ -178,7 +178,7 @@ func TestProblemsTold(t *testing.T) {
 		"UPDATE place SET path = 'chats/Mira/z.jsonl' WHERE id = 1": `mends false; row rev 0 message -1: the place of a file was changed, "chats/Mira/z.jsonl"`,
 		"UPDATE run SET note = 'x' WHERE id = 1":                    `mends false; row rev 0 message -1: the time or note of snapshot 1 was changed`,
 		"UPDATE chat SET slug = 'x' WHERE id = 1":                   `mends false; row rev 0 message -1: what is known of "chats/Mira/a.jsonl" was changed`,
-		"DELETE FROM place WHERE id = 1":                            `mends false; row rev 0 message -1: rows missing in the table "place": 1`,
+		"DELETE FROM place WHERE id = 1":                            `mends false; row rev 0 message -1: rows that belong to no file: 2; row rev 0 message -1: rows missing in the table "place": 1`,
 		"DELETE FROM chat WHERE id = 2":                             `mends false; row rev 0 message -1: rows missing in the table "chat": 1`,
 		"DELETE FROM run":                                           `mends false; row rev 0 message -1: rows missing in the table "run": 2`,
 		"DELETE FROM version WHERE id = 1":                          `mends false; row rev 0 message -1: rows missing in the table "version": 1`,

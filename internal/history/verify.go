@@ -98,6 +98,13 @@ func (v *verifier) rows(ctx context.Context) error {
 			found = append(found, fmt.Sprintf("what is known of %q was changed", c.Path))
 		}
 	}
+	var lone int
+	if err := v.db.Row(ctx, "SELECT (SELECT count(*) FROM chat WHERE id NOT IN (SELECT chat FROM place)) + (SELECT count(*) FROM version WHERE chat NOT IN (SELECT chat FROM place))").Scan(&lone); err != nil {
+		return v.db.wrap(err)
+	}
+	if lone > 0 {
+		found = append(found, fmt.Sprintf("rows that belong to no file: %d", lone))
+	}
 	for _, table := range []string{"run", "chat", "place", "version"} {
 		var missing int64 // each row ever added took the next number, and those dropped on purpose are counted
 		err := v.db.Row(ctx, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?1), 0) - coalesce((SELECT v FROM meta WHERE k = ?2), 0) - count(*) FROM "+table, table, metaDropped+table).Scan(&missing)
