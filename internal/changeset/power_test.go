@@ -60,7 +60,7 @@ func newPowered(t *testing.T, root string) *powered {
 	t.Helper()
 	p := &powered{t: t, root: root, ids: map[string]int{}}
 	var err error
-	if p.vault, err = os.MkdirTemp(filepath.Dir(root), "vault"); err != nil {
+	if p.vault, err = os.MkdirTemp(filepath.Dir(root), "vault"); err != nil { //nolint:usetesting // links to it must be possible, and end removes it
 		t.Fatal(err)
 	}
 	p.now.names, p.now.folders = map[string]int{}, map[string]bool{}
@@ -497,7 +497,7 @@ func (tt lost) test(t *testing.T, links bool) {
 		some := tries[2:]
 		rng.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
 		decided = decided || n > 0 && strings.HasSuffix(p.log[n-1].set, journalSuffix)
-		most, twice := 6, 3
+		most, twice := 3, 2
 		if testing.Short() || !decided {
 			most, twice = 2, 1
 		}
