@@ -447,15 +447,8 @@ type cutSummary struct {
 func (n *counts) summary(o *cutOptions) string {
 	s := either(o.opt.Kind.String() == "branch", plural.Of(n.done, "branch", "branches"), plural.S(n.done, o.opt.Kind.String()))
 	s += either(o.opt.Changes.DryRun, " would be written", " written")
-	for _, more := range []struct {
-		n    int
-		text string
-	}{{n.existed, "existed already"}, {n.failed, "failed"}, {n.refused, "refused by --require"}, {n.unfit, "not as was asked"}} {
-		if more.n > 0 {
-			s += fmt.Sprintf(", %d %s", more.n, more.text)
-		}
-	}
-	return s
+	number := func(n int, text string) string { return when(n > 0, fmt.Sprintf("%d %s", n, text)) }
+	return joined(", ", s, number(n.existed, "existed already"), number(n.failed, "failed"), number(n.refused, "refused by --require"), number(n.unfit, "not as was asked"))
 }
 
 // asBranchDoc explains --as-branch in a command's help.

@@ -476,12 +476,12 @@ func placesOf(places []keep.LostPlaces, owner string, chats []*keep.LostChat) st
 		if !slices.ContainsFunc(p.Owners, mine) {
 			continue
 		}
-		text := fmt.Sprintf("%s, %s, %d of %d places", plural.S(p.Backups, "backup"), formatBytes(p.Bytes), p.Used, p.Limit)
+		parts := []string{fmt.Sprintf("%s, %s, %d of %d places", plural.S(p.Backups, "backup"), formatBytes(p.Bytes), p.Used, p.Limit)}
 		for _, s := range p.Others {
 			who := slices.Concat(s.Owners, []string{s.Key})[0]
-			text += fmt.Sprintf(", %d of them %s's", s.Used, visible.Text(who))
+			parts = append(parts, fmt.Sprintf("%d of them %s's", s.Used, visible.Text(who)))
 		}
-		taken = append(taken, text+when(p.Used >= p.Limit, ": SillyTavern deletes the oldest at the next save"))
+		taken = append(taken, strings.Join(parts, ", ")+when(p.Used >= p.Limit, ": SillyTavern deletes the oldest at the next save"))
 	}
 	return strings.Join(taken, "; ")
 }
