@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 
 	"stchat/internal/changeset"
@@ -89,6 +90,9 @@ func linkEdit(kind names.Kind, src *chat.Chat, name string, at jsonl.Place) (edi
 	line, err := src.Source.Section(at.Off, at.Len)
 	if err != nil {
 		return nil, "", err
+	}
+	if at.Len > 4<<20 {
+		defer debug.FreeOSMemory() // the line is read again when the edit is made
 	}
 	change, old, err := splice(line)
 	if err != nil || change == nil {
