@@ -164,22 +164,34 @@ func (s Set) Common(version []Text) (n int) {
 	return n
 }
 
+// both counts the texts of two sets.
+func (s Set) both(other Set) (n int) {
+	for t := range s {
+		if other.Has(t) {
+			n++
+		}
+	}
+	return n
+}
+
 // Speech is what a chat says: the texts of its messages and their swipes, without the first
 // message, a greeting that many chats may begin with.
 type Speech struct {
 	greetings, own Set
+	chosen         Set  // own without the swipes that are not shown, which a version may not tell
 	last, before   Text // the last one, and the last but one
 }
 
 // NewSpeech collects the texts of versions, any of which may be nil; the last one says what is
 // said last.
 func NewSpeech(versions ...*Version) *Speech {
-	s := &Speech{greetings: Set{}, own: Set{}}
+	s := &Speech{greetings: Set{}, own: Set{}, chosen: Set{}}
 	for _, v := range versions {
 		messages := 0
 		for i := 0; v != nil && i < len(v.Texts); i++ {
 			t := v.Texts[i]
-			if t&mark == 0 {
+			shown := t&mark == 0
+			if shown {
 				messages++
 			}
 			if t = t.key(); !t.says() {
@@ -191,7 +203,9 @@ func NewSpeech(versions ...*Version) *Speech {
 			if messages == 1 {
 				s.greetings[t] = struct{}{}
 			} else if !s.greetings.Has(t) {
-				s.own[t] = struct{}{}
+				if s.own[t] = struct{}{}; shown {
+					s.chosen[t] = struct{}{}
+				}
 			}
 		}
 	}
@@ -202,14 +216,10 @@ func NewSpeech(versions ...*Version) *Speech {
 func (s *Speech) Len() int { return len(s.own) }
 
 // Shared counts the texts that both say besides the greeting.
-func (s *Speech) Shared(other *Speech) (n int) {
-	for t := range s.own {
-		if other.own.Has(t) {
-			n++
-		}
-	}
-	return n
-}
+func (s *Speech) Shared(other *Speech) int { return s.own.both(other.own) }
+
+// Repeats counts the texts that s shows, and other says, besides the greeting.
+func (s *Speech) Repeats(other *Speech) int { return s.chosen.both(other.own) }
 
 // Has reports whether a text is said.
 func (s *Speech) Has(t Text) bool { return s.own.Has(t) || s.greetings.Has(t) }

@@ -200,7 +200,7 @@ func (j *identity) forked(f *fileFacts, c *chatFacts) bool {
 	} else if i := slices.IndexFunc(j.chats, func(c chatFacts) bool { return c.Path == parent && c.state == held }); i >= 0 {
 		said = j.chats[i].said()
 	}
-	return said != nil && !f.said().Ends(c.said()) && f.said().Shared(said) > c.said().Shared(said)
+	return said != nil && !f.said().Ends(c.said()) && f.said().Repeats(said) > c.said().Repeats(said)
 }
 
 // byPath leaves a file to the chat that had its path, unless it is another one there, or else to

@@ -132,6 +132,36 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// A branch without a slug whose last message is deleted is the same chat, whatever swipes its parent
+// has, too: a version tells only what was shown.
+func TestBranchCutShort(t *testing.T) {
+	u := newUser(t)
+	write := func(name, main string, texts ...string) {
+		data := `{"chat_metadata":{"main_chat":"` + main + `"}}`
+		for i, text := range texts {
+			data += fmt.Sprintf("\n"+`{"name":"Mira","is_user":%t,"mes":%q,"swipes":["a",%[2]q],"swipe_id":1}`, i%2 == 1, text)
+		}
+		if err := os.WriteFile(u.path(name), []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("A", "", "1", "2", "3")
+	write("B", "A", "1", "2", "p")
+	u.snapshot()
+	write("A", "", "1", "2", "3")
+	write("B", "A", "1", "2")
+	if err := GoneChats(t.Context(), FolderOptions{Folder: u.root, Now: u.now}, func(g *GoneChat) error {
+		t.Errorf("%s is gone", g.Path)
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+	u.snapshot()
+	if got, want := u.versions("B"), []int{2, 3}; !slices.Equal(got, want) {
+		t.Errorf("versions with %v messages, want %v", got, want)
+	}
+}
+
 // A branch that took its parent's name is written over by the greeting, after another branch was
 // made of it: that one says all that the first said, and names the same parent, but it names its path.
 func TestBranchOfWrittenOver(t *testing.T) {
