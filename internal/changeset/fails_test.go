@@ -255,3 +255,31 @@ func TestRecoveryFails(t *testing.T) {
 		}
 	})
 }
+
+// What somebody puts in the place of a file that moves, while its new name is forced to disk, stays.
+func TestStrangerWhileSyncing(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	if err := os.WriteFile(from, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	was, err := safefile.StampPath(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := safefile.System()
+	sync := d.SyncDir
+	d.SyncDir = func(path string) error {
+		if !absent(to) && !absent(from) {
+			if err := errors.Join(os.WriteFile(from+".new", []byte("a stranger's"), 0o600), os.Rename(from+".new", from)); err != nil {
+				t.Error(err)
+			}
+		}
+		return sync(path)
+	}
+	Run(t.Context(), []Unit{{Root: dir, Draft: func(_ context.Context, s *Set) error { return s.Move(from, to, was, "moves") }}}, Options{Now: time.Now(), disk: &d})
+	is := files(t, dir)
+	if is["a"] != "a stranger's" || is["b"] != "old" {
+		t.Errorf("%q", is)
+	}
+}

@@ -39,6 +39,11 @@ func (d *stepper) make(s *step) error {
 		}
 		return nil
 	}
+	if s.Do == unlink { // before the last look at the file: it may take long
+		if err := d.syncLinked(); err != nil {
+			return err
+		}
+	}
 	if !d.view.canMake(s) {
 		return fmt.Errorf("%s: %w", d.view.root.at(s.Path), safefile.ErrChanged)
 	}
@@ -62,9 +67,6 @@ func (d *stepper) make(s *step) error {
 		d.dirs[filepath.Dir(d.view.to(s))] = true
 		return d.rename(path, d.view.to(s))
 	case unlink:
-		if err := d.syncLinked(); err != nil {
-			return err
-		}
 		return d.disk.Remove(path)
 	default:
 		if err := d.keep(s, path); err != nil || absent(path) {
@@ -218,11 +220,11 @@ func (d *stepper) unmake(s *step, path string) error {
 		}
 		return d.unkeep(s, path, replace)
 	case link:
-		if !d.view.is(path, s.Was) && !d.view.linked(s) {
-			return fmt.Errorf("%s: %w", path, safefile.ErrChanged)
-		}
 		if err := d.syncLinked(); err != nil {
 			return err
+		}
+		if !d.view.is(path, s.Was) && !d.view.linked(s) {
+			return fmt.Errorf("%s: %w", path, safefile.ErrChanged)
 		}
 		return d.disk.Remove(d.view.to(s))
 	case unlink:
