@@ -138,11 +138,11 @@ const groupMove = {
     },
 };
 
-/** The chats that the page's welcome screen shows as pinned: names and owners, sorted. */
-const pinned = (t) => until('the welcome screen shows pinned chats', async () => {
+/** The two chats that the page's welcome screen shows as pinned, one after the other: names and owners, sorted. */
+const pinned = (t) => until('the welcome screen shows both pinned chats', async () => {
     const list = await t.page.evaluate(() => [...document.querySelectorAll('.recentChat:has(.recentChatPinned)')]
         .map((e) => `${e.dataset.avatar || e.dataset.group}: ${e.dataset.file}`));
-    return list.length > 0 && list.sort();
+    return list.length === 2 && list.sort();
 });
 
 const pins = {
