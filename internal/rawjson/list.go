@@ -169,12 +169,23 @@ type Span struct{ At, End int }
 // the key is missing. places must be at least as long as keys.
 func Places(raw []byte, places []Span, keys ...string) {
 	clear(places)
+	eachOf(raw, keys, func(i int, v span) { places[i] = Span{v.at, v.end} })
+}
+
+// Into is [Places] with the values: it stores that of keys[i] in into[i], which stays as it is if
+// the key is missing.
+func Into(raw []byte, keys []string, into ...*[]byte) {
+	eachOf(raw, keys, func(i int, v span) { *into[i] = raw[v.at:v.end:v.end] })
+}
+
+// eachOf calls found with each value of some literal keys of an object, and which key it has.
+func eachOf(raw []byte, keys []string, found func(i int, value span)) {
 	walk(raw, '{', func(k, v span) bool {
 		in := raw[k.at+1 : k.end-1]
 		escaped := bytes.IndexByte(in, '\\') >= 0
 		for i, key := range keys {
 			if len(in) == len(key) && string(in) == key || escaped && KeyIs(raw[k.at:k.end], key) {
-				places[i] = Span{v.at, v.end}
+				found(i, v)
 			}
 		}
 		return true

@@ -1,7 +1,5 @@
 package rawjson
 
-import "slices"
-
 // Lookup follows literal keys from an object into nested objects, the last occurrence of
 // each key, and returns the raw value at the end. Without a path it returns raw. It
 // allocates nothing unless a key in raw has an escape.
@@ -17,16 +15,6 @@ func Lookup(raw []byte, path ...string) (value []byte, ok bool) {
 func Value(raw []byte, path ...string) []byte {
 	value, _ := Lookup(raw, path...)
 	return value
-}
-
-// Into finds the values of some literal keys of an object in one pass, and stores that of keys[i],
-// the last occurrence counts, in into[i], which stays as it is if the key is missing.
-func Into(raw []byte, keys []string, into ...*[]byte) {
-	for key, value := range Members(raw) {
-		if i := slices.IndexFunc(keys, func(k string) bool { return KeyIs(key, k) }); i >= 0 {
-			*into[i] = value
-		}
-	}
 }
 
 // Place is [Lookup], but returns where in raw the value begins and ends, as byte

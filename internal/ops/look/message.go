@@ -121,10 +121,10 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Mes
 		m.Index = &at.Index
 	}
 	r := &m.Raw
-	find(line, []string{"name", "is_user", "is_system", "mes", "send_date", "swipes", "swipe_id", "extra", "force_avatar"},
+	rawjson.Into(line, []string{"name", "is_user", "is_system", "mes", "send_date", "swipes", "swipe_id", "extra", "force_avatar"},
 		&r.Name, &r.User, &r.System, &r.Text, &r.Date, &r.Swipes, &r.Swipe, &r.Extra, &r.Avatar)
 	var kind, duration, reasoning, link, branches, media, files []byte
-	find(r.Extra, []string{"type", "reasoning_duration", "reasoning", "display_text", "bookmark_link", "branches", "media", "files"},
+	rawjson.Into(r.Extra, []string{"type", "reasoning_duration", "reasoning", "display_text", "bookmark_link", "branches", "media", "files"},
 		&kind, &duration, &reasoning, &r.Display, &link, &branches, &media, &files)
 	m.Role = string(message.Role(r.User, r.System))
 	m.Name, m.Text, m.Date = rawjson.TextOrNil(r.Name), rawjson.TextOrNil(r.Text), inspect.DateText(r.Date)
@@ -155,17 +155,6 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Mes
 	}
 	m.Media, m.Files = attached(c, media), attached(c, files)
 	return m
-}
-
-// find stores the raw values of some keys of an object, found in one walk through it.
-func find(object []byte, keys []string, values ...*[]byte) {
-	var places [9]rawjson.Span
-	rawjson.Places(object, places[:len(keys)], keys...)
-	for i, at := range places[:len(keys)] {
-		if at.End > 0 {
-			*values[i] = object[at.At:at.End]
-		}
-	}
 }
 
 // attached reads a list of attachments: objects with a url, or plain addresses (FORMATS.md E4).
