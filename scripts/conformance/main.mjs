@@ -1,4 +1,4 @@
-// Runs every scenario against every version of SillyTavern. See docs/conformance.md.
+// Runs every scenario against every version of SillyTavern, and Luker's against Luker. See docs/conformance.md.
 //
 // For each version: a scratch user folder; the scenarios prepare their chats in it and run stchat; the server starts;
 // the scenarios ask it; it is stopped. Exit 1 where something fails, 2 in trouble.
@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { browserVersion, findBrowser, openPage } from './browser.mjs';
 import { NotHere } from './expect.mjs';
 import { UserFolder } from './fixtures.mjs';
-import { install } from './install.mjs';
+import { cacheFolder, install } from './install.mjs';
 import { monkey } from './monkey.mjs';
 import { markdownTable, reasons, textTable } from './report.mjs';
 import { damage } from './scenarios/damage.mjs';
@@ -24,6 +24,7 @@ import { imports } from './scenarios/import.mjs';
 import { kinship } from './scenarios/kinship.mjs';
 import { lifecycle } from './scenarios/lifecycle.mjs';
 import { lorebook } from './scenarios/lorebook.mjs';
+import { luker } from './scenarios/luker.mjs';
 import { making } from './scenarios/making.mjs';
 import { metadata } from './scenarios/metadata.mjs';
 import { page } from './scenarios/page.mjs';
@@ -35,8 +36,13 @@ import { findStchat, watchedStchat } from './stchat.mjs';
 import { ready, reload } from './tab.mjs';
 
 const pinned = ['1.19.0', '1.16.0', '1.13.5', '1.12.14'];
-const inPage = [...page, ...use, ...edit, ...metadata, ...follows, ...lifecycle, ...kinship, ...making];
-const scenarios = [...solo, ...group, ...lorebook, ...damage, ...replay, ...inPage, ...history, ...imports, ...exports_];
+const inPage = [
+    ...page, ...use, ...edit, ...metadata, ...follows, ...lifecycle, ...kinship, ...making, ...luker.filter((s) => s.skip),
+];
+const scenarios = [
+    ...solo, ...group, ...lorebook, ...damage, ...replay, ...page, ...use, ...edit, ...metadata, ...follows, ...lifecycle, ...kinship,
+    ...making, ...history, ...imports, ...exports_,
+];
 
 const usage = `Usage: scripts/conformance/run [flags]
 
@@ -54,6 +60,7 @@ Proves stchat against real SillyTavern servers, on loopback, in scratch folders.
   --help
 
 SillyTavern is kept in $STCHAT_CONFORMANCE_CACHE, by default in stchat-conformance of the user's cache folder.
+Luker's scenarios run where $LUKER_DIR names a checkout of Luker with its packages installed.
 
 Exit status: 0 all held, 1 something failed, 2 trouble.
 `;
@@ -70,8 +77,12 @@ function atLeast(version, least) {
     return true;
 }
 
-/** Runs the scenarios against one version; gives id -> {outcome, why}. */
-async function conform(version, chosen, { program, browser, scratch }) {
+/**
+ * Runs the scenarios against one version; gives id -> {outcome, why}.
+ * @param {{version: string, app: () => string, compiled: string|null, chosen: object[]}} run app gives the folder of
+ *     server.js; compiled: see startServer
+ */
+async function conform({ version, app, compiled, chosen }, { program, browser, scratch }) {
     const results = new Map();
     const dataRoot = path.join(scratch, 'data');
     const userRoot = path.join(dataRoot, 'default-user');
@@ -113,9 +124,9 @@ async function conform(version, chosen, { program, browser, scratch }) {
         }
     }
 
-    const app = install(version, note);
+    const folder = app();
     note(`${version}: starting the server`);
-    t.server = await startServer(app, dataRoot, path.join(scratch, 'server.log'));
+    t.server = await startServer(folder, dataRoot, path.join(scratch, 'server.log'), compiled);
     try {
         if (t.server.version !== version) {
             throw new Error(`the server says it is ${t.server.version}, not ${version}`);
@@ -165,7 +176,7 @@ async function main() {
         return 0;
     }
     if (flags.list) {
-        process.stdout.write(scenarios.map((s) => `${s.id.padEnd(24)}${s.title}\n`).join(''));
+        process.stdout.write([...scenarios, ...luker].map((s) => `${s.id.padEnd(24)}${s.title}\n`).join(''));
         return 0;
     }
     const only = flags.only?.split(',');
@@ -173,15 +184,18 @@ async function main() {
     if (!(Number.isInteger(steps) && steps > 0 && Number.isInteger(seed))) {
         throw new Error('--monkey and --seed take whole numbers');
     }
-    const chosen = flags.monkey ? [monkey(steps, seed, note)] : scenarios.filter((s) => !only || only.some((o) => s.id.startsWith(o)));
-    if (!chosen.length) {
+    const picked = (list) => list.filter((s) => !only || only.some((o) => s.id.startsWith(o)));
+    const versions = flags.versions?.split(',') ?? (flags.monkey ? pinned.slice(0, 1) : pinned);
+    const chosen = flags.monkey ? [monkey(steps, seed, note)] : picked(scenarios);
+    const tables = [versions.map((version) => ({ version, app: () => install(version, note), compiled: path.join(cacheFolder(), version, 'webpack'), chosen }))];
+    if (!flags.monkey) {
+        tables.push(lukerRuns(picked(luker)));
+    }
+    const wanted = tables.map((runs) => runs.filter((run) => run.chosen.length)).filter((runs) => runs.length);
+    if (!wanted.length) {
         throw new Error(`no scenario is called ${flags.only}; --list lists them`);
     }
-    const versions = flags.versions?.split(',') ?? (flags.monkey ? pinned.slice(0, 1) : pinned);
     const browser = findBrowser(flags.browser);
-    note(process.env.LUKER_DIR
-        ? 'Luker is left out: there are no scenarios yet for the checkout that LUKER_DIR names'
-        : 'Luker is left out: LUKER_DIR names no checkout of it');
     const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'stchat-conformance-'));
     process.once('exit', () => {
         if (flags.keep) {
@@ -192,26 +206,49 @@ async function main() {
         }
     });
     const program = findStchat(flags.stchat, scratch);
-    const rows = chosen.map((s) => ({ id: s.id, title: s.title, results: new Map() }));
-    for (const version of versions) {
-        const folder = path.join(scratch, version);
-        fs.mkdirSync(folder);
-        const results = await conform(version, chosen, { program, browser, scratch: folder });
-        for (const row of rows) {
-            row.results.set(version, results.get(row.id));
+    let failed = 0;
+    const markdown = [];
+    for (const runs of wanted) {
+        const rows = runs[0].chosen.map((s) => ({ id: s.id, title: s.title, results: new Map() }));
+        for (const run of runs) {
+            const folder = path.join(scratch, run.version);
+            fs.mkdirSync(folder);
+            const results = await conform(run, { program, browser, scratch: folder });
+            for (const row of rows) {
+                row.results.set(run.version, results.get(row.id));
+            }
         }
-    }
-    process.stdout.write(`${textTable(versions, rows)}\n`);
-    const failed = reasons(versions, rows, (outcome) => outcome === 'FAIL');
-    if (failed.length) {
-        process.stdout.write(`\n${failed.join('\n')}\n`);
+        const columns = runs.map((run) => run.version);
+        process.stdout.write(`${textTable(columns, rows)}\n`);
+        const wrong = reasons(columns, rows, (outcome) => outcome === 'FAIL');
+        if (wrong.length) {
+            process.stdout.write(`\n${wrong.join('\n')}\n`);
+        }
+        failed += wrong.length;
+        markdown.push(markdownTable(columns, rows));
     }
     if (flags.markdown) {
         const by = `node ${process.versions.node}, ${browser ? browserVersion(browser) : 'no Chromium'}`;
         const caption = `Last run: ${new Date().toISOString().slice(0, 10)}, ${os.platform()}/${os.arch()}, ${by}.`;
-        fs.writeFileSync(flags.markdown, `${caption}\n\n${markdownTable(versions, rows)}\n`);
+        fs.writeFileSync(flags.markdown, `${[caption, ...markdown].join('\n\n')}\n`);
     }
-    return failed.length ? 1 : 0;
+    return failed ? 1 : 0;
+}
+
+/** The run of Luker's scenarios, in a list; an empty one, said so, where there is no checkout of it. */
+function lukerRuns(chosen) {
+    const folder = process.env.LUKER_DIR;
+    if (!folder) {
+        note('Luker is left out: LUKER_DIR names no checkout of it');
+        return [];
+    }
+    for (const name of ['server.js', 'package.json', 'node_modules']) {
+        if (!fs.existsSync(path.join(folder, name))) {
+            throw new Error(`LUKER_DIR: there is no ${name} in ${folder}`);
+        }
+    }
+    const { version } = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'));
+    return [{ version, app: () => path.resolve(folder), compiled: null, chosen }];
 }
 
 // An interrupted run still stops its server and browser and removes its scratch folder: all hang on "exit".

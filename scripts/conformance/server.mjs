@@ -31,15 +31,15 @@ function freePort() {
  * @param {string} app folder of server.js
  * @param {string} dataRoot absolute path; user data lie in <dataRoot>/default-user
  * @param {string} logFile where the server's own output goes
+ * @param {string|null} compiled where the compiled browser libraries are kept for the next time
  */
-export async function startServer(app, dataRoot, logFile) {
+export async function startServer(app, dataRoot, logFile, compiled) {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
 
     // The compiled browser libraries take ten seconds and more to make; they do not depend on the data.
-    const compiled = path.join(path.dirname(app), 'webpack');
     const compiledHere = path.join(dataRoot, '_webpack');
-    if (fs.existsSync(compiled)) {
+    if (compiled && fs.existsSync(compiled)) {
         fs.cpSync(compiled, compiledHere, { recursive: true });
     }
 
@@ -112,7 +112,7 @@ export async function startServer(app, dataRoot, logFile) {
             const response = await fetch(`${url}/version`, { signal: AbortSignal.timeout(10_000) });
             if (response.ok) {
                 server.version = (await response.json()).pkgVersion;
-                if (fs.existsSync(compiledHere) && !fs.existsSync(compiled)) {
+                if (compiled && fs.existsSync(compiledHere) && !fs.existsSync(compiled)) {
                     fs.cpSync(compiledHere, compiled, { recursive: true });
                 }
                 return server;
