@@ -31,18 +31,14 @@ type draftOptions struct {
 	folder bool
 }
 
-// InFolder creates the folder of a new file if it is missing. A dry run does not.
+// InFolder creates the folder of a new file if it is missing, and undo removes it again if nothing
+// else is in it. A dry run does not.
 func InFolder() DraftOption { return func(o *draftOptions) { o.folder = true } }
 
 // Like gives a new file the privacy and the owner of the file that it is made from.
 func Like(was safefile.Stamp) DraftOption { return func(o *draftOptions) { o.like = was } }
 
 func newDraft(target string, self *safefile.Self, opt Options, o draftOptions) (*Draft, error) {
-	if o.folder && !opt.DryRun {
-		if err := makeFolder(target, opt); err != nil {
-			return nil, err
-		}
-	}
 	if !opt.DryRun {
 		t, err := safefile.New(target, safefile.Options{NoSync: opt.NoSync, Like: o.like.Info(), Disk: opt.disk, Self: self})
 		if err != nil {
@@ -50,27 +46,33 @@ func newDraft(target string, self *safefile.Self, opt Options, o draftOptions) (
 		}
 		return &Draft{temp: t, hashed: sha256.New()}, nil
 	}
-	if o.folder {
-		target = inFolderThatIs(target)
-	}
 	if err := safefile.CanCreate(target); err != nil {
 		return nil, err
 	}
 	return &Draft{}, nil
 }
 
-// makeFolder makes the folder of target, and those that it is in, and forces them to disk.
-func makeFolder(target string, opt Options) error {
-	first, dir := filepath.Dir(inFolderThatIs(target)), filepath.Dir(target)
-	if err := os.MkdirAll(dir, 0o777); err != nil || opt.NoSync {
-		return err
+// makeFolder makes the folder of target, and those that it is in, and forces them to disk. It
+// returns how many were missing, and what can be made there: in a dry run, which makes none, the
+// first of them.
+func makeFolder(target string, opt Options) (folders int, near string, err error) {
+	near = inFolderThatIs(target)
+	if opt.DryRun {
+		return 0, near, nil
 	}
-	for ; dir != first; dir = filepath.Dir(dir) {
+	if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
+		return 0, "", err
+	}
+	for dir := filepath.Dir(target); dir != filepath.Dir(near); dir = filepath.Dir(dir) {
+		folders++
+		if opt.NoSync {
+			continue
+		}
 		if err := opt.system().SyncDir(filepath.Dir(dir)); err != nil {
-			return at(filepath.Dir(dir), err)
+			return 0, "", at(filepath.Dir(dir), err)
 		}
 	}
-	return nil
+	return folders, target, nil
 }
 
 // inFolderThatIs returns the longest part of a path whose folder exists: the whole path,

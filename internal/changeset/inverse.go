@@ -19,6 +19,7 @@ type state struct {
 	moved         *state          // where it was moved to
 	came          *state          // where it was moved from
 	steps         int
+	folders       int // how many of the folders above it came, or went, with it
 }
 
 // states returns what all sets of a record together did to each file.
@@ -39,11 +40,12 @@ func states(sets []*journal) []*state {
 		for _, step := range j.Steps {
 			switch step.Do {
 			case Create:
-				at(step.Path, step.About, nil).after = step.Now
+				s := at(step.Path, step.About, nil)
+				s.after, s.folders = step.Now, step.Folders
 			case Replace, Remove:
 				s := at(step.Path, step.About, step.Was)
 				if s.steps == 1 {
-					s.kept = step.Kept
+					s.kept, s.folders = step.Kept, step.Folders
 				}
 				s.after = step.Now
 			case link:
@@ -68,6 +70,7 @@ type inverse struct {
 	set  *Set
 	view view
 	keep func(path string) func(old []byte) ([]byte, error) // see [Undoing.Keep]
+	went map[string]bool                                    // folders that went with the last of their files
 }
 
 // stands reports whether a file is as the record left it. A file listed under another
@@ -149,7 +152,11 @@ func (i inverse) invert(st *state) error {
 	}
 	switch {
 	case st.before == nil:
-		return i.set.Remove(path, was, st.about)
+		err := i.set.Remove(path, was, st.about)
+		if err == nil {
+			i.set.plans[len(i.set.plans)-1].folders = st.folders
+		}
+		return err
 	case st.moved != nil && st.moved.steps == 1 && st.steps == 1:
 		from := i.view.root.show(st.moved.path)
 		now, err := i.stamp(from, st.moved.after)
@@ -191,11 +198,19 @@ func (i inverse) restore(path string, was safefile.Stamp, source string, st *sta
 		}
 		return err
 	}
-	d, err := i.again(source, realOf(path))
+	target := realOf(path)
+	folders, near, err := 0, target, error(nil)
+	if i.went[filepath.Dir(path)] {
+		folders, near, err = makeFolder(target, i.set.opt)
+	}
 	if err != nil {
 		return err
 	}
-	i.set.plans = append(i.set.plans, &plan{Step: step, real: realOf(path), was: was, draft: d})
+	d, err := i.again(source, near)
+	if err != nil {
+		return err
+	}
+	i.set.plans = append(i.set.plans, &plan{Step: step, real: target, was: was, draft: d, folders: folders})
 	return nil
 }
 

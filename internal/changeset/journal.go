@@ -64,6 +64,9 @@ type step struct {
 	Now   *safefile.Ident `json:"now,omitempty"`
 	About string          `json:"about"`
 	Part  int             `json:"part,omitempty"` // number of its set: each ends by itself
+	// Folders is how many of the folders above a new file were made for it; of one that is removed,
+	// how many go with it if they are empty by then.
+	Folders int `json:"folders,omitempty"`
 }
 
 // errNoJournal means that a file has a journal's name but is no usable journal.
@@ -228,8 +231,8 @@ func (s *step) check(j *journal) error {
 			return fmt.Errorf("the path %q leads outside the folder", p)
 		}
 	}
-	if s.Path == "" {
-		return errors.New("it has no path")
+	if s.Path == "" || s.Folders > len(s.Path) {
+		return errors.New("it has no path, or not so many folders above it")
 	}
 	if s.Temp != "" && !safefile.IsTemp(s.Temp) && (!isKept(s.Temp) || idOf(keptFor(s.Temp)) != j.Undoes) {
 		return fmt.Errorf("%q is not the name of a draft", s.Temp)
@@ -327,7 +330,7 @@ func compose(j *journal, r *root, plans []*plan) (read bool, err error) {
 	var last []*step
 	j.Steps = nil
 	for _, p := range plans {
-		s := &step{Do: p.Do, About: p.About, Part: p.part.number}
+		s := &step{Do: p.Do, About: p.About, Part: p.part.number, Folders: p.folders}
 		s.Path, _ = r.rel(p.Path)
 		if p.draft != nil {
 			s.Temp = filepath.Base(p.draft.at())

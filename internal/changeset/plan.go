@@ -34,6 +34,9 @@ type plan struct {
 	draft *Draft
 	edit  Edit
 	anew  bool // the edit works on any state of the file
+	// folders is how many of the folders above a new file were made for it; of one that is removed,
+	// how many go with it if they are empty by then.
+	folders int
 }
 
 // look returns an error if the file is not as it was, or the new name is taken.

@@ -3,7 +3,10 @@ package changeset
 import (
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"syscall"
 )
 
 // player plays a journal: each of its sets forward, or back.
@@ -87,7 +90,9 @@ func (p *player) commit() (failed map[int]error) {
 				left = append(left, set.steps...)
 			}
 		}
-		err = p.close(made, left)
+		if err = p.close(made, left); err == nil {
+			p.dropFolders(made)
+		}
 	}
 	if err != nil { // the journal stays: the next call keeps what was made, but may make the rest as well
 		for number, e := range failed {
@@ -121,7 +126,23 @@ func (p *player) end() []Ended {
 	if err != nil {
 		return []Ended{p.all().ended(Stuck, err)}
 	}
+	p.dropFolders(steps[Forward])
 	return all
+}
+
+// dropFolders removes the folders that were made for files which steps have removed, if nothing is
+// in them by now. That comes after all else: a folder that stays does no harm.
+func (p *player) dropFolders(made []*step) {
+	for _, s := range made {
+		dir := p.view.root.at(s.Path)
+		for range s.Folders {
+			dir = filepath.Dir(dir)
+			info, err := os.Lstat(dir)
+			if _, inside := below(p.view.root.dir, dir); s.Do != Remove || !inside || err != nil || !info.IsDir() || syscall.Rmdir(dir) != nil {
+				break
+			}
+		}
+	}
 }
 
 // close records the steps that were made, and leaves only those of stuck sets in the journal,

@@ -111,6 +111,8 @@ func TestStrangersJournal(t *testing.T) {
 		{"what it undoes cannot keep as a draft", func(j object) { j["undoes"], step(j, Create)["temp"] = id, id+"-x" }, false},
 		{"keeps under another's name", func(j object) { step(j, Remove)["kept"] = "20200101T000000-00000000-1" }, false},
 		{"keeps under no name", func(j object) { step(j, Remove)["kept"] = id + recordSuffix }, false},
+		{"folders", func(j object) { step(j, Create)["folders"] = 2 }, true},
+		{"more folders than there can be", func(j object) { step(j, Create)["folders"] = 1000 }, false},
 		{"makes nothing", func(j object) { delete(step(j, Create), "temp") }, false},
 		{"makes it knows not what", func(j object) { delete(step(j, Create), "now") }, false},
 		{"replaces by nothing", func(j object) { delete(step(j, Replace), "temp") }, false},
@@ -390,6 +392,64 @@ func TestSweep(t *testing.T) {
 	}
 	if !maps.Equal(was, files(t, c.dir)) {
 		t.Error("something else went, too")
+	}
+}
+
+// Folders that were made for new files go with them, unless something else is in them by then, or
+// something else has their name. What takes that back makes them again.
+func TestInFolderUndone(t *testing.T) {
+	for _, tt := range []struct{ name, stranger, gone string }{
+		{"nothing else", "", "some"},
+		{"something in the inner one", "some/where/b", ""},
+		{"something in the outer one", "some/b", "some/where"},
+	} {
+		dir := t.TempDir()
+		opt := Options{Now: time.Now(), NoSync: true}
+		unit := Unit{Root: dir, Draft: func(_ context.Context, s *Set) error {
+			for _, name := range []string{"a", "c"} {
+				d, err := s.Create(filepath.Join(dir, "some", "where", name), "new", InFolder())
+				if err == nil {
+					_, err = d.Write([]byte(name))
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+		if out := Run(t.Context(), []Unit{unit}, opt)[0]; out.Err != nil {
+			t.Fatal(out.Err)
+		}
+		if tt.stranger != "" {
+			if err := os.WriteFile(filepath.Join(dir, tt.stranger), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		made := files(t, dir)
+		undo := func(id string) {
+			u, err := Undo(dir, id, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out := Run(t.Context(), []Unit{u.Unit}, opt)[0]; out.Err != nil {
+				t.Fatalf("%s: %v", tt.name, out.Err)
+			}
+		}
+		undo("")
+		if tt.gone != "" && !absent(filepath.Join(dir, tt.gone)) {
+			t.Errorf("%s: %s is left", tt.name, tt.gone)
+		}
+		if tt.stranger != "" && absent(filepath.Join(dir, tt.stranger)) {
+			t.Errorf("%s: it went, too", tt.name)
+		}
+		records, _, err := Records(dir)
+		if err != nil || len(records) == 0 {
+			t.Fatal(records, err)
+		}
+		undo(records[0].ID)
+		if again := files(t, dir); !maps.Equal(made, again) {
+			t.Errorf("%s: %v came back as %v", tt.name, made, again)
+		}
 	}
 }
 

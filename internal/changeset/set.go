@@ -111,7 +111,13 @@ func (s *Set) draft(p *plan, how []DraftOption) (*Draft, error) {
 	for _, h := range how {
 		h(&o)
 	}
-	d, err := newDraft(p.Path, s.root.self, s.opt, o)
+	target, err := p.Path, error(nil)
+	if o.folder {
+		if p.folders, target, err = makeFolder(target, s.opt); err != nil {
+			return nil, err
+		}
+	}
+	d, err := newDraft(target, s.root.self, s.opt, o)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -110,7 +111,7 @@ func (u *Undoing) draft(ctx context.Context, s *Set, force, loose bool) error {
 			return nil
 		}
 		return u.Keep(path, u.Left)
-	}}
+	}, map[string]bool{}}
 	s.undoing = true
 	if loose {
 		for _, j := range u.Record.sets {
@@ -124,6 +125,9 @@ func (u *Undoing) draft(ctx context.Context, s *Set, force, loose bool) error {
 	u.Left = nil
 	for _, st := range states(u.Record.sets) {
 		path := s.root.show(st.path)
+		for i, dir := 0, filepath.Dir(path); i < st.folders; i, dir = i+1, filepath.Dir(dir) {
+			inv.went[dir] = true
+		}
 		if u.Since != nil {
 			changed = append(changed, u.Since(path, st.about)...)
 		}
