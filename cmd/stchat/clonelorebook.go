@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
 
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
@@ -59,8 +58,8 @@ func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the clone; default: numbered")
 	fs.Var(oneOf(&o.opt.Internal, lorebook.Drop, lorebook.Internals()...), "internal", "extension-internal entries: `HOW` is drop, keep or reset")
-	fs.StringArrayVar(&o.opt.Drop, "drop", nil, "leave out entries whose title matches `GLOB` (repeatable)")
-	fs.StringArrayVar(&o.opt.Rebind, "rebind", nil, "point `CHAT` at the clone, in place (repeatable)")
+	fs.Var(each(&o.opt.Drop, lorebook.CheckGlob), "drop", "leave out entries whose title matches `GLOB` (repeatable)")
+	fs.Var(each(&o.opt.Rebind, func(string) error { return nil }).notEmpty(), "rebind", "point `CHAT` at the clone, in place (repeatable)")
 	fs.BoolVar(&o.opt.BumpIntegrity, "bump-integrity", false, "with --rebind: give the chat a new slug, so that an open tab is stopped instead of overwriting it; Luker's tab is not stopped")
 	fs.Var(filled(&o.opt.Data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	addNoSync(fs, &o.opt.Changes.NoSync)
@@ -75,13 +74,7 @@ func (o *cloneLorebookOptions) run(ctx context.Context, c *console, _ *pflag.Fla
 	}
 	opt := o.opt
 	opt.Sources, opt.Data, opt.NewUUID = args, userFolder(c, opt.Data, args), uuid.NewString
-	if err = c.changes(&opt.Changes); err == nil {
-		err = checkGlobs(opt.Drop)
-	}
-	if err == nil && slices.Contains(opt.Rebind, "") {
-		err = usagef("--rebind is empty")
-	}
-	if err != nil {
+	if err = c.changes(&opt.Changes); err != nil {
 		return err
 	}
 	results, err := book.Run(ctx, opt)

@@ -84,11 +84,11 @@ its path is printed.
 type cutOptions struct {
 	listFlags
 	valueFlags
-	opt            cut.Options
-	asOf, mainChat string
-	internal       lorebook.Internal
-	require        []string
-	swipe          int
+	opt      cut.Options
+	mainChat string
+	internal lorebook.Internal
+	require  []string
+	swipe    int
 
 	asEdit bool // a command that edits messages makes the branch
 }
@@ -97,14 +97,15 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	o.opt.At = -1
 	fs.VarP(place(&o.opt.At, &o.opt.AtName), "at", "a", "last `MESSAGE` kept, from 0; -1 is the last one, -2 the one before; or the name of a checkpoint or branch (name:X is always a name)")
-	fs.StringVar(&o.asOf, "as-of", "", "instead of --at: the last message sent by `TIME`: 2026-03-01, \"2026-03-01 18:42\", RFC 3339, or an age such as 90m, 2h, 3d, 2w")
+	fs.Var(asOf(&o.opt.AsOf), "as-of", "instead of --at: the last message sent by `TIME`: 2026-03-01, \"2026-03-01 18:42\", RFC 3339, or an age such as 90m, 2h, 3d, 2w")
 	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the "+o.opt.Kind.String()+"; with --output only the label of a cloned lorebook")
 	fs.Var(oneOf(&o.opt.Style, names.Suffix, names.Styles()...), "naming", "how the file is named: `STYLE` is suffix, sillytavern, classic, version")
 	fs.VarP(filled(&o.opt.Output), "output", "o", "write this .jsonl `PATH` instead, or - for stdout; one CHAT only")
 	addTopic(fs, "Flags for the metadata", func(fs *pflag.FlagSet) {
 		o.own, o.inOrder = ownFlag, true
 		o.addValueFlags(fs)
-		fs.StringVar(&o.opt.Integrity, "integrity", cut.IntegrityNew, "slug of the new chat: `SLUG` is new, keep, none or a UUID")
+		o.opt.Integrity = cut.IntegrityNew
+		fs.Var(slug(&o.opt.Integrity, cut.IntegrityNew, cut.IntegrityKeep, cut.IntegrityNone), "integrity", "slug of the new chat: `SLUG` is new, keep, none or a UUID")
 		fs.StringVar(&o.mainChat, "main-chat", "", "`NAME` of the parent instead of the source's; empty removes it")
 	})
 	if o.opt.Kind == names.Branch {
@@ -116,7 +117,7 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 	addTopic(fs, "Flags for the lorebook and extension state", func(fs *pflag.FlagSet) {
 		fs.Var(oneOf(&o.opt.Lorebook, cut.LorebookShare, cut.LorebookShare, cut.LorebookClone, cut.LorebookSnapshot), "lorebook", "what becomes of the lorebook: `HOW` is share, clone, or snapshot, a clone as of the nearest scene break")
 		fs.Var(oneOf(&o.internal, lorebook.Drop, lorebook.Internals()...), "internal", "extension-internal entries in a cloned lorebook: `HOW` is drop, keep or reset")
-		fs.StringArrayVar(&o.opt.Drop, "drop", nil, "leave entries out of a cloned lorebook whose comment matches `GLOB`")
+		fs.Var(each(&o.opt.Drop, lorebook.CheckGlob), "drop", "leave entries out of a cloned lorebook whose comment matches `GLOB`")
 		fs.BoolVar(&o.opt.Isolate, "isolate", false, "share nothing that changes: clone the lorebook unless --lorebook says otherwise, and take extension state as it was at message N")
 		fs.Var(someOf(&o.require, "", autorecap.Requirements()...), "require", "refuse unless `LIST` holds at message N: queue-empty, scene-break, scene-recap, running-recap, or auto-recap for all")
 	})
@@ -153,14 +154,6 @@ func (o *cutOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if err != nil {
 		return opt, err
 	}
-	if fs.Changed("as-of") {
-		if opt.AsOf, err = versionTime(o.asOf, opt.Changes.Now); err != nil {
-			return opt, err
-		}
-	}
-	if !slices.Contains([]string{cut.IntegrityNew, cut.IntegrityKeep, cut.IntegrityNone}, opt.Integrity) && !isUUID(opt.Integrity) {
-		return opt, usagef("--integrity is new, keep, none or a UUID, not %q", opt.Integrity)
-	}
 	opt.MainChat = given(fs, "main-chat", &o.mainChat)
 	if o.swipe > 0 {
 		opt.Message = func(_ int, line []byte, _ *rawjson.Object) ([]byte, error) { return message.ChooseSwipe(line, o.swipe) }
@@ -171,9 +164,6 @@ func (o *cutOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if fs.Changed("internal") { // a clone and a snapshot have defaults of their own
 		opt.Internal = o.internal
 	}
-	if err = checkGlobs(opt.Drop); err != nil {
-		return opt, err
-	}
 	if opt.Require, err = autorecap.ParseRequirements(o.require); err != nil {
 		return opt, usagef("--require: %v", err)
 	}
@@ -182,16 +172,6 @@ func (o *cutOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet,
 	}
 	opt.Values, err = o.changes(ctx, c, slices.Contains(args, chat.Stdin) || o.filesFrom == chat.Stdin)
 	return opt, err
-}
-
-// checkGlobs refuses patterns of --drop that match nothing.
-func checkGlobs(globs []string) error {
-	for _, glob := range globs {
-		if err := lorebook.CheckGlob(glob); err != nil {
-			return usagef("--drop: %v", err)
-		}
-	}
-	return nil
 }
 
 // checkPaths refuses sources and outputs that do not go together.
@@ -309,11 +289,25 @@ Prints the path of each part.
 
 type splitOptions struct {
 	opt cut.SplitOptions
-	at  string
+}
+
+// places reads the numbers of messages at which parts begin.
+func places(list string) (at []int, err error) {
+	if list == "" {
+		return nil, nil
+	}
+	for text := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil {
+			return nil, refusal(fmt.Sprintf("takes numbers of messages such as 400,900, not %q", list))
+		}
+		at = append(at, n)
+	}
+	return at, nil
 }
 
 func (o *splitOptions) addFlags(fs *pflag.FlagSet) {
-	fs.StringVarP(&o.at, "at", "a", "", "parts begin at message 0 and at each of `N,M`; below 0 they count from the end")
+	fs.VarP(parsed(places, func(at []int) { o.opt.At = at }), "at", "a", "parts begin at message 0 and at each of `N,M`; below 0 they count from the end")
 	fs.Var(number(&o.opt.Every, 1, "a number of messages, from 1"), "every", "each part has `N` messages")
 	fs.Var(number(&o.opt.Last, 1, "a number of messages, from 1"), "last", "one new chat of the last `N` messages")
 	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the new chat; of several parts, what their numbers follow")
@@ -330,15 +324,6 @@ func (o *splitOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *splitOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) (err error) {
 	opt := o.opt
-	if o.at != "" {
-		for text := range strings.SplitSeq(o.at, ",") {
-			n, err := strconv.Atoi(strings.TrimSpace(text))
-			if err != nil {
-				return usagef("--at takes numbers of messages such as 400,900, not %q", o.at)
-			}
-			opt.At = append(opt.At, n)
-		}
-	}
 	if opt.At == nil && opt.Every == 0 && opt.Last == 0 {
 		return usagef("say where to split: --at N,M, --every N or --last N")
 	}

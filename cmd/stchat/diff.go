@@ -66,8 +66,8 @@ what differs, the text in A and in B, with tabs between them.
 type diffOptions struct {
 	storeFlag
 	opt        look.DiffOptions
-	rev, asOf  string
-	data       string
+	rev, data  string
+	asOf       time.Time
 	full, side bool
 }
 
@@ -76,7 +76,7 @@ func (o *diffOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.opt.All, "all", false, "compare every key of the messages")
 	fs.StringArrayVar(&o.opt.Ignore, "ignore", nil, "with --all: leave the key `KEY` out, or those that match it as a glob (repeatable)")
 	fs.Var(filled(&o.rev), "rev", "compare version `N` with the chat, or N..M two versions; -1 is the newest")
-	fs.Var(filled(&o.asOf), "as-of", "compare the version of `TIME` with the chat: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2d")
+	fs.Var(until(&o.asOf).notEmpty(), "as-of", "compare the version of `TIME` with the chat: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2d")
 	o.storeFlag.addFlags(fs)
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	fs.BoolVar(&o.full, "full", false, "leave nothing out of what is shown")
@@ -85,7 +85,7 @@ func (o *diffOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (err error) {
-	past := o.rev != "" || o.asOf != ""
+	past := o.rev != "" || !o.asOf.IsZero()
 	switch {
 	case past && len(args) == 2:
 		return usagef("--rev and --as-of compare one chat with its past; name one chat")
@@ -144,12 +144,8 @@ func (o *diffOptions) versions(ctx context.Context, c *console, args []string) (
 		return nil, err
 	}
 	var picks []keep.Pick
-	if o.asOf != "" {
-		at, err := moment("as-of", o.asOf, where.Now)
-		if err != nil {
-			return nil, err
-		}
-		picks = []keep.Pick{{AsOf: at}}
+	if !o.asOf.IsZero() {
+		picks = []keep.Pick{{AsOf: o.asOf}}
 	} else {
 		from, to, two := strings.Cut(o.rev, "..")
 		n, errN := strconv.ParseInt(from, 10, 64)

@@ -127,9 +127,10 @@ func (o *inPlaceFlags) walk(ctx context.Context, c *console, args []string, hint
 // chosenIn reads which messages of which chats a command edits; hint is the error where no
 // chat is named.
 func (o *inPlaceFlags) chosenIn(ctx context.Context, c *console, f *choiceFlags, args []string, hint string) (choice choose.Choice, opt edit.Options, err error) {
-	if choice, err = f.chosen(c); err == nil {
-		opt, err = o.walk(ctx, c, args, hint)
+	if choice = f.choice(); choice.All() {
+		return choice, opt, usagef("say which messages: --at 0.. means all of them")
 	}
+	opt, err = o.walk(ctx, c, args, hint)
 	return choice, opt, err
 }
 
@@ -318,13 +319,6 @@ func ownFlag(key string) error {
 		return fmt.Errorf("%s has a flag of its own: --%s", key, strings.ReplaceAll(key, "_", "-"))
 	}
 	return nil
-}
-
-// isUUID reports whether text is a UUID as SillyTavern writes its slugs: uuid.Parse alone
-// also takes other notations.
-func isUUID(text string) bool {
-	_, err := uuid.Parse(text)
-	return err == nil && len(text) == 36
 }
 
 func (v *valueFlags) addFlags(fs *pflag.FlagSet) {

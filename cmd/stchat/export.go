@@ -130,16 +130,12 @@ func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	if err != nil {
 		return err
 	}
-	choice, err := o.choice(c.Now())
-	if err != nil {
-		return err
-	}
 	list, err := o.list(ctx, c, args, "name a chat, an owner or a folder, e.g. `stchat export "+example+"`")
 	if err != nil {
 		return err
 	}
 	e := &exporting{exportOptions: o, console: c, none: true}
-	e.opt.List, e.opt.Choice, e.opt.Folder, e.opt.SkipDamaged = list, choice, folder, o.skipDamaged
+	e.opt.List, e.opt.Choice, e.opt.Folder, e.opt.SkipDamaged = list, o.choice(), folder, o.skipDamaged
 	e.opt.Open.Data = userFolder(c, o.data, list.Paths)
 	if err := c.changes(&e.opt.Changes); err != nil {
 		return err

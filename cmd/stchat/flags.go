@@ -12,13 +12,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
+	"stchat/internal/sendate"
 	"stchat/internal/userdir"
 )
 
@@ -27,6 +30,8 @@ type flagValue struct {
 	set      func(text string) error // a [refusal] follows the flag's name
 	shown    func() string           // nil: the value is not shown
 	complete cobra.CompletionFunc    // nil: shells offer files
+
+	read func(now time.Time) error // reads what depends on the time of the call; nil: nothing does
 }
 
 // String implements pflag.Value.
@@ -56,6 +61,18 @@ func filled(to *string) flagValue {
 		}
 		return nil
 	}}
+}
+
+// notEmpty is a flag's value that must not be empty.
+func (v flagValue) notEmpty() flagValue {
+	set := v.set
+	v.set = func(text string) error {
+		if text == "" {
+			return refusal("is empty")
+		}
+		return set(text)
+	}
+	return v
 }
 
 // output returns the value of a flag that names a file, or stdout by - as without the flag.
@@ -130,6 +147,23 @@ func someOf(to *[]string, hint string, words ...string) flagValue {
 	}
 }
 
+// slug returns the value of a flag that takes an integrity slug, a UUID, or one of a few words. A
+// UUID is written as SillyTavern writes it: uuid.Parse alone also takes other notations.
+func slug(to *string, words ...string) flagValue {
+	return flagValue{shown: func() string { return *to }, set: func(text string) error {
+		*to = text
+		if _, err := uuid.Parse(text); !slices.Contains(words, text) && (err != nil || len(text) != 36) {
+			return refusal(fmt.Sprintf("is %s or a UUID, not %q", strings.Join(words, ", "), text))
+		}
+		return nil
+	}}
+}
+
+// each returns the value of a flag that adds a text each time it is given.
+func each(to *[]string, check func(text string) error) flagValue {
+	return parsed(func(text string) (string, error) { return text, check(text) }, func(text string) { *to = append(*to, text) })
+}
+
 // parsed returns the value of a flag that is read by parse, each time it is given, for take.
 func parsed[T any](parse func(text string) (T, error), take func(T)) flagValue {
 	given := ""
@@ -141,6 +175,65 @@ func parsed[T any](parse func(text string) (T, error), take func(T)) flagValue {
 		}
 		return err
 	}}
+}
+
+// timed returns the value of a flag that takes a point in time, which may count back from now.
+func timed(to *time.Time, takes string, parse func(text string, now time.Time) (time.Time, bool)) flagValue {
+	given := ""
+	return flagValue{
+		shown: func() string { return given },
+		set: func(text string) error {
+			given = text
+			return nil
+		},
+		read: func(now time.Time) error {
+			t, ok := parse(given, now)
+			if *to = t; !ok {
+				return refusal(fmt.Sprintf("takes %s, not %q", takes, given))
+			}
+			return nil
+		},
+	}
+}
+
+// aTime is what flags take that choose by time.
+const aTime = `a time such as 2026-03-01, "2026-03-01 18:42", 2026-03-01T18:42:00Z or 3d`
+
+// until returns the value of a flag that takes a point in time: a date means its end, and "" is
+// no time.
+func until(to *time.Time) flagValue {
+	return timed(to, aTime, func(text string, now time.Time) (time.Time, bool) {
+		t, ok := sendate.ParseMoment(text, now)
+		return t, ok || text == ""
+	})
+}
+
+// since is [until] where a date means its beginning.
+func since(to *time.Time) flagValue {
+	return timed(to, aTime, func(text string, now time.Time) (time.Time, bool) {
+		if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
+			return day, true
+		}
+		t, ok := sendate.ParseMoment(text, now)
+		return t, ok || text == ""
+	})
+}
+
+// asOf returns the value of an --as-of.
+func asOf(to *time.Time) flagValue {
+	return timed(to, `a date (2026-03-01), a time ("2026-03-01 18:42", RFC 3339) or an age (2h, 3d)`, sendate.ParseMoment)
+}
+
+// readTimes reads the flags that depend on the time of the call.
+func readTimes(fs *pflag.FlagSet, now time.Time) (err error) {
+	fs.Visit(func(f *pflag.Flag) {
+		if v, ok := f.Value.(flagValue); ok && v.read != nil && err == nil {
+			if e := v.read(now); e != nil {
+				err = usagef("--%s %v", f.Name, e)
+			}
+		}
+	})
+	return err
 }
 
 // unknownWord refuses a word, and lists those that are known unless a hint says where they are.
@@ -278,7 +371,7 @@ type listFlags struct {
 	filesFrom  string
 	null       bool
 	jobs       int
-	shard      string
+	shard      ops.Shard
 	allowEmpty bool
 }
 
@@ -287,7 +380,7 @@ func (l *listFlags) addFlags(fs *pflag.FlagSet) {
 		fs.StringVar(&l.filesFrom, "files-from", "", "also take the paths in `FILE`, one per line; - is stdin")
 		fs.BoolVarP(&l.null, "null", "0", false, "with --files-from: paths end in NUL, as find -print0 writes them")
 		fs.Var(number(&l.jobs, 1, "a number of at least 1"), "jobs", "work on at most `N` files at once; default: one per processor")
-		fs.StringVar(&l.shard, "shard", "", "take only part `K/N` of the files, such as 2/8: one of N calls that share the work")
+		fs.Var(parsed(ops.ParseShard, func(s ops.Shard) { l.shard = s }), "shard", "take only part `K/N` of the files, such as 2/8: one of N calls that share the work")
 		fs.BoolVar(&l.allowEmpty, "allow-empty", false, "accept that no chat is found")
 	})
 }
@@ -295,13 +388,7 @@ func (l *listFlags) addFlags(fs *pflag.FlagSet) {
 // list returns the paths to work on: those of args, with patterns expanded, then those
 // of --files-from. example is the error where nothing is named.
 func (l *listFlags) list(ctx context.Context, c *console, args []string, example string) (ops.List, error) {
-	list := ops.List{AllowEmpty: l.allowEmpty}
-	var err error
-	if l.shard != "" {
-		if list.Shard, err = ops.ParseShard(l.shard); err != nil {
-			return list, usagef("--shard: %v", err)
-		}
-	}
+	list := ops.List{AllowEmpty: l.allowEmpty, Shard: l.shard}
 	if l.jobs > 0 {
 		runtime.GOMAXPROCS(l.jobs) // all parallel work goes by it
 	}

@@ -14,46 +14,33 @@ import (
 	"stchat/internal/grid"
 	"stchat/internal/history"
 	"stchat/internal/ops/keep"
-	"stchat/internal/sendate"
 	"stchat/internal/visible"
 )
 
 // pickFlags are --rev and --as-of.
 type pickFlags struct {
 	rev  int64
-	asOf string
+	asOf time.Time
 }
 
 func (p *pickFlags) addFlags(fs *pflag.FlagSet, what string) {
 	fs.Int64Var(&p.rev, "rev", 0, what+" `REV`: a number as log lists it, or from the end, -1 being the newest")
-	fs.StringVar(&p.asOf, "as-of", "", what+" the last version not later than `TIME`: 2026-03-01, \"2026-03-01 18:42\", RFC 3339, or an age such as 90m, 2h, 3d, 2w")
+	fs.Var(asOf(&p.asOf), "as-of", what+" the last version not later than `TIME`: 2026-03-01, \"2026-03-01 18:42\", RFC 3339, or an age such as 90m, 2h, 3d, 2w")
 }
 
-// versionTime reads the time of --as-of.
-func versionTime(text string, now time.Time) (time.Time, error) {
-	t, ok := sendate.ParseMoment(text, now)
-	if !ok {
-		return t, usagef("--as-of takes a date (2026-03-01), a time (\"2026-03-01 18:42\", RFC 3339) or an age (2h, 3d), not %q", text)
+// pick returns the version that the flags name, the zero Pick if neither was used.
+func (p *pickFlags) pick(fs *pflag.FlagSet) (keep.Pick, error) {
+	if fs.Changed("rev") && p.rev == 0 {
+		return keep.Pick{}, usagef("--rev takes a number such as 12 or -1; versions count from 1")
 	}
-	return t, nil
-}
-
-// pick returns the version that the flags name; given is false if neither was used.
-func (p *pickFlags) pick(fs *pflag.FlagSet, now time.Time) (which keep.Pick, given bool, err error) {
-	switch {
-	case fs.Changed("rev") && p.rev == 0:
-		return which, true, usagef("--rev takes a number such as 12 or -1; versions count from 1")
-	case fs.Changed("as-of"):
-		t, err := versionTime(p.asOf, now)
-		return keep.Pick{AsOf: t}, true, err
-	}
-	return keep.Pick{Rev: p.rev}, p.rev != 0, nil
+	return keep.Pick{Rev: p.rev, AsOf: p.asOf}, nil
 }
 
 type logOptions struct {
 	storeFlag
 	pickFlags
-	since, data   string
+	since         time.Time
+	data          string
 	gone, backups bool
 	limit         int
 }
@@ -104,7 +91,7 @@ as 90m, 2h, 3d or 2w: the last version that is not later.
 
 func (o *logOptions) addFlags(fs *pflag.FlagSet) {
 	o.pickFlags.addFlags(fs, "list what changed in")
-	fs.StringVar(&o.since, "since", "", "of a folder: leave out snapshots before `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
+	fs.Var(since(&o.since), "since", "of a folder: leave out snapshots before `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
 	fs.BoolVar(&o.gone, "gone", false, "of a folder: list the chats that are gone, and how each comes back")
 	fs.BoolVar(&o.backups, "backups", false, "also list SillyTavern's own backups of the chat")
 	fs.Var(number(&o.limit, 1, "a number of at least 1"), "limit", "list at most `N` versions or snapshots")
@@ -127,19 +114,19 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		return err
 	}
 	where.Backups = o.backups
-	which, one, err := o.pick(fs, where.Now)
+	which, err := o.pick(fs)
 	if err != nil {
 		return err
 	}
 	if isFolder(args[0]) {
 		return o.folder(ctx, c, args[0], which)
 	}
-	if o.gone || o.since != "" {
+	if o.gone || !o.since.IsZero() {
 		return usagef("--gone and --since are about a folder, and %s is none", visible.Quote(args[0]))
 	}
 	t := newListing(c)
 	var note string
-	if one {
+	if which != (keep.Pick{}) {
 		t.Columns = []grid.Column{{}, {Right: true}, {Title: "role", Optional: true}, {Title: "name", Name: true}, {Title: "text", Text: true}}
 		note, err = keep.Changes(ctx, where, which, func(d keep.Changed) error { return t.put(d, t.changed(d)) })
 	} else {
@@ -193,12 +180,8 @@ func (o *logOptions) folder(ctx context.Context, c *console, folder string, whic
 		t.Columns = []grid.Column{{Title: "rev", Right: true}, {Title: "messages", Right: true, Code: green}, {Title: "file", Name: true, Code: cyan}, {Code: yellow}}
 		err = keep.FolderAsOf(ctx, opt, func(k *keep.Kept) error { return t.put(k, t.kept(k)) })
 	default:
-		var from time.Time
-		if from, err = since(o.since, opt.Now); err != nil {
-			return err
-		}
 		t.Columns = []grid.Column{{Title: "found"}, {Title: "rev", Right: true}, {Title: "changes"}, {Title: "file", Name: true, Code: cyan}}
-		err = keep.FolderLog(ctx, opt, from, o.limit, t.ran)
+		err = keep.FolderLog(ctx, opt, o.since, o.limit, t.ran)
 	}
 	t.end()
 	return beginsOne(err)

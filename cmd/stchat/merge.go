@@ -71,17 +71,34 @@ the first that differs.
 type mergeOptions struct {
 	opt      merge.Options
 	data     string
-	owners   []string
 	reworded string
 	verbose  bool
 }
 
+// owners reads THEIRS=OURS.
+func owners(pair string) (names [2]string, err error) {
+	theirs, ours, ok := strings.Cut(pair, "=")
+	if !ok || theirs == "" || ours == "" || strings.ContainsAny(ours, `/\`) {
+		return names, refusal(fmt.Sprintf("takes THEIRS=OURS, not %q", pair))
+	}
+	return [2]string{theirs, ours}, nil
+}
+
+// checkOnly refuses a glob of --only that cannot match.
+func checkOnly(glob string) error {
+	if _, err := path.Match(glob, ""); err != nil {
+		return refusal(fmt.Sprintf("%s: %v", glob, err))
+	}
+	return nil
+}
+
 func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
+	o.opt.Owners = map[string]string{}
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR` in which INTO is found as OWNER or OWNER/NAME; default: around the working folder")
 	fs.Var(filled(&o.opt.Base), "base", "`PATH` of what both were at the last merge: a text that it has too was deleted or edited on the side that lacks it")
 	fs.Var(filled(&o.opt.Label), "label", "`NAME` in the names of branches; default: the folder that tells FROM from INTO")
-	fs.StringArrayVar(&o.owners, "owner", nil, "in user folders: `THEIRS=OURS`, the character of FROM is INTO's of that name; may be repeated")
-	fs.StringArrayVar(&o.opt.Only, "only", nil, "only what `GLOB` matches of the paths in FROM; may be repeated")
+	fs.Var(parsed(owners, func(pair [2]string) { o.opt.Owners[pair[0]] = pair[1] }), "owner", "in user folders: `THEIRS=OURS`, the character of FROM is INTO's of that name; may be repeated")
+	fs.Var(each(&o.opt.Only, checkOnly), "only", "only what `GLOB` matches of the paths in FROM; may be repeated")
 	fs.Var(oneOf(&o.reworded, "branch", "branch", "keep"), "reworded", "where FROM only has another wording of messages: `HOW` is branch, or keep for INTO's")
 	fs.BoolVar(&o.opt.NoSwipes, "no-swipes", false, "a swipe that only one side has makes no difference")
 	fs.BoolVar(&o.opt.NoLink, "no-link", false, "do not note branches in the chats that they part from")
@@ -103,21 +120,9 @@ func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 		return usagef("merge takes INTO FROM..., e.g. `stchat merge chats/Mira /media/phone/default-user/chats/Mira`")
 	}
 	opt := o.opt
-	opt.Reworded, opt.NewUUID, opt.Owners = o.reworded == "keep", uuid.NewString, map[string]string{}
+	opt.Reworded, opt.NewUUID = o.reworded == "keep", uuid.NewString
 	if opt.Into, err = o.into(c, args[0]); err != nil {
 		return err
-	}
-	for _, pair := range o.owners {
-		theirs, ours, ok := strings.Cut(pair, "=")
-		if !ok || theirs == "" || ours == "" || strings.ContainsAny(ours, `/\`) {
-			return usagef("--owner takes THEIRS=OURS, not %q", pair)
-		}
-		opt.Owners[theirs] = ours
-	}
-	for _, glob := range opt.Only {
-		if _, err := path.Match(glob, ""); err != nil {
-			return usagef("--only %s: %v", glob, err)
-		}
 	}
 	if err = c.changes(&opt.Changes); err != nil {
 		return err

@@ -147,13 +147,9 @@ func (o *messageReadFlags) addFlags(fs *pflag.FlagSet) {
 
 // read returns the options for each chat, and the chats.
 func (o *messageReadFlags) read(ctx context.Context, c *console, args []string, example string) (look.MessageOptions, []string, error) {
-	choice, err := o.choice(c.Now())
-	if err != nil {
-		return look.MessageOptions{}, nil, err
-	}
 	paths, err := o.chats(ctx, c, args, "name a chat, e.g. `"+example+"`")
 	return look.MessageOptions{
-		Choice: choice, SkipDamaged: o.skipDamaged,
+		Choice: o.choice(), SkipDamaged: o.skipDamaged,
 		Open: chat.Options{Data: userFolder(c, o.data, paths), Stdin: c.In},
 	}, paths, err
 }

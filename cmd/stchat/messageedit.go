@@ -215,14 +215,14 @@ type messageSetOptions struct {
 	valueFlags
 	inPlaceFlags
 	asBranchFlags
-	sub       []string
+	sub       []edit.Substitution
 	allSwipes bool
 }
 
 func (o *messageSetOptions) addFlags(fs *pflag.FlagSet) {
 	o.choiceFlags.addFlags(fs)
 	o.valueFlags.addFlags(fs)
-	fs.StringArrayVar(&o.sub, "sub", nil, "replace every match in the text: `RE=TEXT`")
+	fs.Var(parsed(substitution, func(s edit.Substitution) { o.sub = append(o.sub, s) }), "sub", "replace every match in the text: `RE=TEXT`")
 	fs.BoolVar(&o.allSwipes, "all-swipes", false, "with --sub: in all swipes too")
 	o.asBranchFlags.addFlags(fs)
 	o.addManyFlags(fs, "")
@@ -233,19 +233,12 @@ func (o *messageSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagS
 	if err != nil {
 		return err
 	}
-	opt := edit.SetOptions{Options: common, Choice: choice, AllSwipes: o.allSwipes}
+	opt := edit.SetOptions{Options: common, Choice: choice, Sub: o.sub, AllSwipes: o.allSwipes}
 	if err := o.check(fs); err != nil {
 		return err
 	}
 	if opt.Values, err = o.changes(ctx, c, o.filesFrom == chat.Stdin); err != nil {
 		return err
-	}
-	for _, text := range o.sub {
-		s, err := substitution(text)
-		if err != nil {
-			return err
-		}
-		opt.Sub = append(opt.Sub, s)
 	}
 	switch {
 	case opt.Values.Empty() && len(opt.Sub) == 0:
@@ -271,13 +264,11 @@ func substitution(text string) (s edit.Substitution, err error) {
 		}
 	}
 	if at < 1 {
-		return s, usagef("--sub takes RE=TEXT, not %q", text)
+		return s, refusal(fmt.Sprintf("takes RE=TEXT, not %q", text))
 	}
-	if s.Match, err = regexp.Compile(strings.ReplaceAll(text[:at], `\=`, `=`)); err != nil {
-		return s, usagef("--sub: %v", err)
-	}
+	s.Match, err = regexp.Compile(strings.ReplaceAll(text[:at], `\=`, `=`))
 	s.With = text[at+1:]
-	return s, nil
+	return s, err
 }
 
 func newMessageSwipe() verb {
@@ -318,15 +309,13 @@ func (o *messageSwipeOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *messageSwipeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	choice, err := o.choice(c.Now())
-	if err != nil {
-		return err
-	}
+	choice := o.choice()
 	if choice.All() {
 		return usagef("say which message, e.g. --at -1")
 	}
 	opt := edit.SwipeOptions{Choice: choice, SwipeChange: edit.SwipeChange{Delete: o.remove}}
-	if args, err = o.chosenSwipe(args, &opt); err != nil {
+	args, err := o.chosenSwipe(args, &opt)
+	if err != nil {
 		return err
 	}
 	if fs.Changed("add") {

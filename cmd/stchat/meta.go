@@ -185,38 +185,36 @@ KEY!=VALUE (compared as JSON values), or KEY~GLOB (a text that matches).
 type metaSetOptions struct {
 	valueFlags
 	inPlaceFlags
-	mainChat, integrity string
-	where               []string
+	opt      edit.MetaOptions
+	mainChat string
+}
+
+// condition parses a condition of --where.
+func condition(text string) (edit.Condition, error) {
+	c, err := edit.ParseCondition(text)
+	if err != nil {
+		err = refusal(fmt.Sprintf("%q: %v", text, err))
+	}
+	return c, err
 }
 
 func (o *metaSetOptions) addFlags(fs *pflag.FlagSet) {
 	o.own = ownFlag
 	o.valueFlags.addFlags(fs)
 	fs.StringVar(&o.mainChat, "main-chat", "", "`NAME` of the parent; empty removes it")
-	fs.Var(filled(&o.integrity), "integrity", "the slug: `SLUG` is new, none or a UUID")
-	fs.StringArrayVar(&o.where, "where", nil, "only chats that meet `CONDITION`; may be repeated")
+	fs.Var(slug(&o.opt.Integrity, edit.IntegrityNew, edit.IntegrityNone).notEmpty(), "integrity", "the slug: `SLUG` is new, none or a UUID")
+	fs.Var(parsed(condition, func(c edit.Condition) { o.opt.Where = append(o.opt.Where, c) }), "where", "only chats that meet `CONDITION`; may be repeated")
 	o.addManyFlags(fs, "")
 }
 
 func (o *metaSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	opt := edit.MetaOptions{Integrity: o.integrity}
-	var err error
+	opt, err := o.opt, error(nil)
 	if opt.Values, err = o.changes(ctx, c, o.filesFrom == chat.Stdin); err != nil {
 		return err
 	}
-	for _, text := range o.where {
-		condition, err := edit.ParseCondition(text)
-		if err != nil {
-			return usagef("--where %q: %v", text, err)
-		}
-		opt.Where = append(opt.Where, condition)
-	}
 	opt.MainChat = given(fs, "main-chat", &o.mainChat)
-	switch {
-	case opt.Values.Empty() && opt.MainChat == nil && opt.Integrity == "":
+	if opt.Values.Empty() && opt.MainChat == nil && opt.Integrity == "" {
 		return usagef("say what to change, e.g. --set note_depth=4")
-	case opt.Integrity != "" && !slices.Contains([]string{edit.IntegrityNew, edit.IntegrityNone}, opt.Integrity) && !isUUID(opt.Integrity):
-		return usagef("--integrity is new, none or a UUID, not %q", opt.Integrity)
 	}
 	if opt.Options, err = o.walk(ctx, c, args, "name a chat, a folder or your user folder, e.g. `stchat meta set chat.jsonl --set note_depth=4`"); err != nil {
 		return err

@@ -335,16 +335,15 @@ type deleteOptions struct {
 	family      bool
 	links       string
 	checkpoints bool
-	olderThan   string
-	newest      int
+	spent       move.Spent
 }
 
 func (o *deleteOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.family, "family", false, "also delete all descendants")
 	fs.Var(oneOf(&o.links, "mend", "mend", "keep"), "links", "what becomes of links to the chat: `HOW` is mend or keep")
 	fs.BoolVar(&o.checkpoints, "checkpoints", false, "delete only checkpoints without a message of their own; PATH may be a folder, or OWNER/*")
-	fs.StringVar(&o.olderThan, "older-than", "", "with --checkpoints: those last changed before `TIME`, such as 30d or 2026-03-01")
-	fs.Var(number(&o.newest, 1, "a number of checkpoints, from 1"), "keep", "with --checkpoints: the newest `N` of each parent stay")
+	fs.Var(until(&o.spent.Before), "older-than", "with --checkpoints: those last changed before `TIME`, such as 30d or 2026-03-01")
+	fs.Var(number(&o.spent.Newest, 1, "a number of checkpoints, from 1"), "keep", "with --checkpoints: the newest `N` of each parent stay")
 	o.listFlags.addFlags(fs)
 	o.addVerb(fs, "delete")
 }
@@ -371,11 +370,7 @@ func (o *deleteOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	var kept []move.Kept // checkpoints
 	opt := move.DeleteOptions{Options: common, Chats: slices.DeleteFunc(slices.Clone(paths), isBook), Family: o.family, Keep: o.links == "keep"}
 	if o.checkpoints {
-		before, err := moment("older-than", o.olderThan, c.Now())
-		if err != nil {
-			return err
-		}
-		results, kept = move.DeleteCheckpoints(ctx, opt, move.Spent{Before: before, Newest: o.newest})
+		results, kept = move.DeleteCheckpoints(ctx, opt, o.spent)
 	} else if len(opt.Chats) > 0 {
 		results = move.Delete(ctx, opt)
 	} else if o.family || fs.Changed("links") {

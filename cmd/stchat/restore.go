@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -108,14 +109,14 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if err != nil {
 		return err
 	}
-	which, _, err := o.pick(fs, where.Now)
+	which, err := o.pick(fs)
 	if err != nil {
 		return err
 	}
 	opt, folder := o.opt, isFolder(where.Chat)
 	opt.At = given(fs, "at", &o.at)
 	switch {
-	case folder && (o.asOf == "" || opt.Output == "" || opt.Output == cut.Stdout):
+	case folder && (which.AsOf.IsZero() || opt.Output == "" || opt.Output == cut.Stdout):
 		return usagef("a folder is restored with --as-of TIME and --output DIR")
 	case folder && (opt.Backup != "" || opt.InPlace || opt.Open || opt.Name != "" || opt.At != nil):
 		return usagef("a folder is restored with --as-of and --output alone")
@@ -227,7 +228,7 @@ type lostOptions struct {
 	storeFlag
 	from    []string
 	min     int
-	since   string
+	since   time.Time
 	restore bool
 	yes     bool
 	changes changeset.Options
@@ -238,7 +239,7 @@ func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 	o.storeFlag.addFlags(fs)
 	fs.StringArrayVar(&o.from, "from", nil, "also look at the chats in `FOLDER`; may be repeated")
 	fs.Var(number(&o.min, 1, "a number of messages, from 1"), "min", "show a chat that has lost at least `N` messages; default: 5, and 1 with --from and of one that is gone")
-	fs.StringVar(&o.since, "since", "", "look at no version older than `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
+	fs.Var(since(&o.since), "since", "look at no version older than `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
 	fs.BoolVar(&o.restore, "restore", false, "bring back the chats that are gone, or those that are named")
 	fs.BoolVarP(&o.yes, "yes", "y", false, "with --restore: do not ask")
 	addNoSync(fs, &o.changes.NoSync)
@@ -247,7 +248,7 @@ func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet, args []string) error {
-	opt := keep.LostOptions{From: o.from, Min: o.min, Gone: o.min, Store: o.of(c), Now: c.Now()}
+	opt := keep.LostOptions{From: o.from, Min: o.min, Gone: o.min, Since: o.since, Store: o.of(c), Now: c.Now()}
 	named := map[string]bool{} // the real paths of the chats among the arguments
 	var paths []string
 	var err error
@@ -276,9 +277,6 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 		if opt.Min, opt.Gone = 5, 1; len(o.from) > 0 {
 			opt.Min = 1 // another place, not an edit
 		}
-	}
-	if opt.Since, err = since(o.since, c.Now()); err != nil {
-		return err
 	}
 	changes := o.changes
 	if err = c.changes(&changes); err != nil {

@@ -207,11 +207,14 @@ func (c *console) runVerb(v *verb, cmd *cobra.Command, args []string) error {
 	c.outColor, c.errColor = c.coloured(c.OutTTY), c.coloured(c.ErrTTY)
 	c.shown = c.OutTTY || c.color == "always"
 	c.json, _ = cmd.Flags().GetBool("json") // not every command has it
-	if err := agree(cmd.Flags(), v.rules); err != nil {
+	err := agree(cmd.Flags(), v.rules)
+	if err == nil {
+		err = readTimes(cmd.Flags(), c.Now())
+	}
+	if err != nil {
 		return err
 	}
 	if v.means != nil {
-		var err error
 		if args, err = c.resolve(cmd.Flags(), v.means, args); err != nil {
 			return err
 		}

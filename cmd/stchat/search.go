@@ -74,9 +74,8 @@ date, name, places, part of the text. docs/json.md describes the JSON documents.
 type searchOptions struct {
 	listFlags
 	storeFlag
-	opt                 look.SearchOptions
-	query               string
-	roles, since, until string
+	opt          look.SearchOptions
+	query, roles string
 }
 
 func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
@@ -84,8 +83,8 @@ func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
 	o.storeFlag.addFlags(fs)
 	fs.StringVar(&o.roles, "role", "", "any role in `LIST`: user, character, system")
 	fs.StringArrayVar(&o.opt.Names, "name", nil, "said by exactly `NAME`; may be repeated")
-	fs.StringVar(&o.since, "since", "", "sent at `TIME` or later: RFC 3339, a local date such as 2026-03-01, or an age such as 2w")
-	fs.StringVar(&o.until, "until", "", "sent at `TIME` or earlier; a date means all of that day")
+	fs.Var(since(&o.opt.Since), "since", "sent at `TIME` or later: RFC 3339, a local date such as 2026-03-01, or an age such as 2w")
+	fs.Var(until(&o.opt.Until), "until", "sent at `TIME` or earlier; a date means all of that day")
 	fs.BoolVar(&o.opt.Swipes, "swipes", false, "also look at the swipes that are not chosen")
 	fs.BoolVar(&o.opt.Gone, "gone", false, "only what no chat has any more: what only versions have that snapshot kept")
 	fs.BoolVar(&o.opt.Rank, "rank", false, "show the best first (BM25), not the newest")
@@ -143,8 +142,7 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 			opt.Roles = append(opt.Roles, who)
 		}
 	}
-	opt.Since, opt.Until, err = span(o.since, o.until, c.Now())
-	return opt, err
+	return opt, nil
 }
 
 // isPath reports whether an argument of search is a path: it looks like one, and exists. It is

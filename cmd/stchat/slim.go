@@ -59,10 +59,6 @@ func (o *slimOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
-	choice, err := o.choice(c.Now())
-	if err != nil {
-		return err
-	}
 	common, err := o.walk(ctx, c, args, "name a chat, e.g. `stchat slim chats/Mira/Harbour.jsonl`")
 	switch {
 	case err != nil:
@@ -77,7 +73,7 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	}
 	end := c.meter("reading", c.json, &common.Meter)
 	list := edit.Slim(ctx, edit.SlimOptions{
-		Options: common, Choice: choice, KeepLast: o.keepLast, Output: o.output,
+		Options: common, Choice: o.choice(), KeepLast: o.keepLast, Output: o.output,
 		Swipes: slices.Contains(o.drop, "swipes"), Reasoning: slices.Contains(o.drop, "reasoning"), Images: slices.Contains(o.drop, "images"),
 	})
 	end()

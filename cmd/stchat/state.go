@@ -415,7 +415,7 @@ arrows.
 type stateSetOptions struct {
 	valueFlags
 	stateFlags
-	reset, expect  string
+	reset, expect  string // expect is a SHA-256 in hex
 	floor          bool
 	at, swipe      int
 	scene, version int
@@ -424,7 +424,7 @@ type stateSetOptions struct {
 func (o *stateSetOptions) addFlags(fs *pflag.FlagSet) {
 	o.valueFlags.addFlags(fs)
 	fs.StringVar(&o.reset, "reset", "", "put the list of commits in `FILE` in place of the floor log; - is stdin")
-	fs.Var(filled(&o.expect), "expect", "change nothing, and exit with 1, unless the SHA-256 of what 'state get' prints,\nwithout its line end, is `SHA256`")
+	fs.Var(parsed(sum, func(text string) { o.expect = text }).notEmpty(), "expect", "change nothing, and exit with 1, unless the SHA-256 of what 'state get' prints,\nwithout its line end, is `SHA256`")
 	fs.BoolVar(&o.floor, "floor", false, "begin a floor log, where NS holds nothing yet")
 	fs.VarP(messageNumber(&o.at), "at", "a", "the commit is of message `N`; -1 is the last")
 	fs.Var(number(&o.swipe, 1, "a swipe's number, from 1"), "swipe", "the commit is of swipe `K` of that message")
@@ -443,18 +443,13 @@ func (o *stateSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 	if err != nil {
 		return err
 	}
-	opt := state.SetOptions{Options: common, Namespace: rest[0], Floor: o.floor}
+	opt := state.SetOptions{Options: common, Namespace: rest[0], Floor: o.floor, Expect: o.expect}
 	if opt.Values, err = o.changes(ctx, c, o.reset == chat.Stdin); err != nil {
 		return err
 	}
 	if o.reset != "" {
 		if opt.Reset, err = readJSON(ctx, c, o.reset); err != nil {
 			return err
-		}
-	}
-	if opt.Expect = strings.ToLower(o.expect); o.expect != "" {
-		if sum, err := hex.DecodeString(opt.Expect); err != nil || len(sum) != sha256.Size {
-			return usagef("--expect takes a SHA-256, 64 hexadecimal digits, not %q", o.expect)
 		}
 	}
 	opt.At, opt.Version, opt.Scene = given(fs, "at", &o.at), given(fs, "version", &o.version), given(fs, "scene", &o.scene)
@@ -471,6 +466,14 @@ func (o *stateSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 		return usagef("say what to change, e.g. --set key=value")
 	}
 	return o.report(c, []*state.Result{state.Set(ctx, opt)})
+}
+
+// sum reads a SHA-256.
+func sum(text string) (string, error) {
+	if sum, err := hex.DecodeString(text); err != nil || len(sum) != sha256.Size {
+		return "", refusal(fmt.Sprintf("takes a SHA-256, 64 hexadecimal digits, not %q", text))
+	}
+	return strings.ToLower(text), nil
 }
 
 func newStateDelete() verb {

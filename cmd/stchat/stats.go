@@ -74,16 +74,12 @@ func (o *statsOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 	case o.output != "" && !strings.HasSuffix(strings.ToLower(o.output), ".html"):
 		return usagef("-o takes a name that ends in .html: a page is written")
 	}
-	choice, err := o.choice(c.Now())
-	if err != nil {
-		return err
-	}
 	list, err := o.folders(ctx, c, args, nameFolder("stats"), o.data)
 	if err != nil {
 		return err
 	}
 	opt := o.opt
-	opt.List, opt.Choice, opt.Every, opt.Zone = list, choice, o.count == "all", time.Local
+	opt.List, opt.Choice, opt.Every, opt.Zone = list, o.choice(), o.count == "all", time.Local
 	opt.Open.Data = userFolder(c, o.data, list.Paths)
 	opt.By = cmp.Or(opt.By, "owner")
 	end := c.meter("counting", false, &opt.Meter)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -19,7 +18,6 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"
 	"stchat/internal/patch"
-	"stchat/internal/sendate"
 )
 
 // subjects says which arguments of a command name chats, and how freely.
@@ -186,7 +184,6 @@ They come in the chat's order, each once.
 type choiceFlags struct {
 	chosenBy     choose.Choice // but for what follows
 	hidden, seen bool
-	since, until string
 }
 
 func (f *choiceFlags) addFlags(fs *pflag.FlagSet) {
@@ -207,29 +204,20 @@ func (f *choiceFlags) addFilters(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.seen, "no-hidden", false, "no hidden messages")
 	fs.Var(parsed(patch.ParseKey, func(p patch.Path) { by.Has = append(by.Has, p) }), "has", "has this `KEY`; one that begins with / is a JSON pointer, such as /extra/model")
 	fs.Var(parsed(regexp.Compile, func(re *regexp.Regexp) { by.Match = re }), "match", "the text matches the regular expression `RE` (RE2; (?i) for any letter case)")
-	fs.Var(filled(&f.since), "since", "sent at `TIME` or later: a local date such as 2026-03-01, an age such as 3d, or RFC 3339")
-	fs.Var(filled(&f.until), "until", "sent at `TIME` or earlier; a date means all of that day")
+	fs.Var(since(&by.Since).notEmpty(), "since", "sent at `TIME` or later: a local date such as 2026-03-01, an age such as 3d, or RFC 3339")
+	fs.Var(until(&by.Until).notEmpty(), "until", "sent at `TIME` or earlier; a date means all of that day")
 }
 
-// choice returns what the flags choose; now is what ages count back from.
-func (f *choiceFlags) choice(now time.Time) (c choose.Choice, err error) {
-	c = f.chosenBy
+// choice returns what the flags choose.
+func (f *choiceFlags) choice() choose.Choice {
+	c := f.chosenBy
 	if f.hidden || f.seen {
 		c.Filter.Hidden = &f.hidden
 	}
 	if c.Filter.Match != nil && c.Filter.Match.String() == "" {
 		c.Filter.Match = nil
 	}
-	c.Filter.Since, c.Filter.Until, err = span(f.since, f.until, now)
-	return c, err
-}
-
-// span reads the times of --since and --until.
-func span(from, to string, now time.Time) (a, b time.Time, err error) {
-	if a, err = since(from, now); err == nil {
-		b, err = moment("until", to, now)
-	}
-	return a, b, err
+	return c
 }
 
 // roles reads a list of roles.
@@ -238,32 +226,6 @@ func roles(list string) ([]string, error) {
 		return nil, refusal("is empty")
 	}
 	return choose.ParseRoles(list)
-}
-
-// chosen is choice for a command that never takes all messages by default.
-func (o *choiceFlags) chosen(c *console) (choose.Choice, error) {
-	choice, err := o.choice(c.Now())
-	if err == nil && choice.All() {
-		err = usagef("say which messages: --at 0.. means all of them")
-	}
-	return choice, err
-}
-
-// since reads the time of --since: a date means its beginning, and "" is no time.
-func since(text string, now time.Time) (time.Time, error) {
-	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
-		return day, nil
-	}
-	return moment("since", text, now)
-}
-
-// moment reads a point in time; a date means its end, and "" is no time.
-func moment(flag, text string, now time.Time) (time.Time, error) {
-	t, ok := sendate.ParseMoment(text, now)
-	if !ok && text != "" {
-		return t, usagef("--%s takes a time such as 2026-03-01, \"2026-03-01 18:42\", 2026-03-01T18:42:00Z or 3d, not %q", flag, text)
-	}
-	return t, nil
 }
 
 // storeVariable is the environment variable that names the store unless --store does.

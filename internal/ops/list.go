@@ -32,8 +32,11 @@ type List struct {
 // list.
 type Shard struct{ K, N int }
 
-// ParseShard reads K/N, with 1 <= K <= N.
+// ParseShard reads K/N, with 1 <= K <= N; "" is the whole list.
 func ParseShard(text string) (Shard, error) {
+	if text == "" {
+		return Shard{}, nil
+	}
 	k, n, ok := strings.Cut(text, "/")
 	s := Shard{}
 	var errK, errN error
