@@ -292,11 +292,12 @@ class Monkey {
         this.rules = now;
     }
 
-    /** Keeps a version of everything in the history, and its bytes here. */
+    /** Keeps a version of everything in the history, and its bytes here, unless the page, which is late, has just written it. */
     keep() {
+        const from = Date.now() - 5; // the clock of a file system ticks every few milliseconds
         for (const { rev, path: file } of this.documents('snapshot', this.t.data.root, '--json', '-q')) {
-            if (rev) {
-                const full = path.resolve(this.t.data.root, file);
+            const full = path.resolve(this.t.data.root, file);
+            if (rev && fs.statSync(full).mtimeMs < from) {
                 this.versions.push({ rev, file: full, bytes: fs.readFileSync(full) });
             }
         }
