@@ -158,7 +158,7 @@ const (
 	keySwipeID
 	keyIsUser
 	keyIsSystem
-	keyDate
+	KeyDate
 
 	MoreKeys // the number of the first of the others that were given to [Keys]
 )
@@ -180,7 +180,7 @@ func SaidIn(l *jsonl.Line) (s Said) {
 	isUser, _ := l.Value(keyIsUser)
 	isSystem, _ := l.Value(keyIsSystem)
 	s.Role = message.Role(isUser, isSystem)
-	raw, _ := l.Value(keyDate)
+	raw, _ := l.Value(KeyDate)
 	if date, ok := sendate.ParseRaw(raw); ok {
 		s.At, s.Dated = date.UnixMilli(), true
 	}

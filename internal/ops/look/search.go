@@ -3,9 +3,15 @@ package look
 import (
 	"cmp"
 	"context"
+	"errors"
+	"maps"
+	"math"
 	"slices"
+	"sync"
 	"time"
 
+	"stchat/internal/history"
+	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
 	"stchat/internal/rawjson"
@@ -24,6 +30,11 @@ type SearchOptions struct {
 	Read    bool                     // for a person: a text stands in the eldest chat that has it, and its snippet is a line of the text as it is read
 	Meter   *progress.Meter
 	Each    func(*SearchHit) error // called for each hit, in order
+}
+
+// within reports whether a date is from since to until. A zero bound does not count.
+func within(date, since, until time.Time) bool {
+	return !date.Before(since) && (until.IsZero() || !date.After(until))
 }
 
 // wants reports whether a message's role and date match the options.
@@ -85,6 +96,9 @@ type SearchResult struct {
 // MostCounted is how many texts are counted at most, unless more are shown.
 const MostCounted = 1000
 
+// ErrNoHistory means that texts that are gone were asked for, but no history is kept.
+var ErrNoHistory = errors.New("no history is kept here, so nothing is known of what is gone")
+
 // Search finds the texts that match the query. The error is [ErrNoHistory], a
 // [*wordindex.TooManyError], that of a history that cannot be read, that of Each, or that ctx
 // ended.
@@ -108,32 +122,29 @@ func search(ctx context.Context, opt SearchOptions, told []uint64) (res *SearchR
 	list.AllowEmpty = true // texts that are gone may still be found
 	walked := ops.Walk(list)
 	res = &SearchResult{ByDate: true, Shown: len(told), Errs: walked.Errors()}
-	s := &searcher{SearchOptions: opt, scope: newScope(walked.Chats), presentTexts: map[uint64]bool{}, parents: map[int32]string{}}
-	defer func() {
-		s.damaged = wordindex.Damaged(err)
-		s.close()
-	}()
-	asked := len(s.chats)
-	opt.Meter.Expect(asked, 0)
-	if s.errs, err = s.open(ctx, &opt, walked); err != nil {
+	s := &searcher{SearchOptions: opt, lib: new(library.Library), folders: map[string]string{}, weights: map[uint64]float64{}, counts: map[uint64][]int32{}, parents: map[int32]string{}}
+	s.again = newSearchReader(s)
+	s.addChats(walked.Chats, nil)
+	s.asked = len(s.sources)
+	defer func() { s.close(wordindex.Damaged(err)) }()
+	opt.Meter.Expect(s.asked, 0)
+	if err := s.open(ctx, walked); err != nil {
 		return res, err
 	}
 	if len(walked.Chats)+len(walked.Errs)+len(s.stores) == 0 && !opt.List.AllowEmpty {
 		res.Errs = append(res.Errs, ops.Walk(opt.List).Errors()...)
 		return res, nil
 	}
-	opt.Meter.Expect(len(s.chats)-asked, 0)
-	if err := s.scan(ctx); err != nil {
+	opt.Meter.Expect(len(s.sources)-s.asked, 0)
+	if err := cmp.Or(s.readChats(ctx), s.readVersions(ctx)); err != nil {
 		return nil, err
 	}
-	if err := s.scanStores(ctx); err != nil {
-		return nil, err
-	}
-	shown := func(f *found) error {
-		if _, before := slices.BinarySearch(told, f.best.text); before || opt.Limit > 0 && res.Shown >= opt.Limit {
+	show := func(t text) error {
+		hash := s.hits[t.from].text
+		if _, before := slices.BinarySearch(told, hash); before || opt.Limit > 0 && res.Shown >= opt.Limit {
 			return nil
 		}
-		hit, err := s.show(ctx, f)
+		hit, err := s.show(ctx, t)
 		switch {
 		case wordindex.Damaged(err):
 			return err
@@ -142,16 +153,16 @@ func search(ctx context.Context, opt SearchOptions, told []uint64) (res *SearchR
 			return nil
 		}
 		if s.index != nil {
-			res.told = append(res.told, f.best.text)
+			res.told = append(res.told, hash)
 		}
 		res.Shown++
 		return opt.Each(hit)
 	}
-	if res.Found, err = s.best(ctx, shown); err != nil {
+	if res.Found, err = s.best(ctx, show); err != nil {
 		return res, cmp.Or(ctx.Err(), err)
 	}
 	res.Errs = append(res.Errs, s.errs...)
-	res.ByDate = s.byDate()
+	res.ByDate = s.Rank || s.byDate()
 	if most := max(opt.Limit, MostCounted); opt.Limit > 0 && res.Found > most {
 		res.Found = most + 1
 	}
@@ -161,132 +172,139 @@ func search(ctx context.Context, opt SearchOptions, told []uint64) (res *SearchR
 // searcher is one search.
 type searcher struct {
 	SearchOptions
-	scope
-	presentTexts map[uint64]bool // texts in a present chat that are not hits there
-	looked       []uint64        // those of them that the index had for the texts that are looked up
+	lib     *library.Library
+	folders map[string]string // real paths, by folder
+	id      string            // of the history; part of the hash of a text
+	stores  []*searchStore
+	sources []*source // chats, of which the first asked are searched and the others only say which texts there are; then old versions
+	asked   int
 
-	parents map[int32]string // names of chats, by the number of the chat that names them
-	corpus  wordindex.Corpus // of what was read
+	index   *wordindex.Index   // of the history, if there is just one; nil: all lines are read
+	matches *wordindex.Matches // what the index has for the query
+
+	mu      sync.Mutex // of what follows, while chats are read
 	hits    []hit
+	weights map[uint64]float64 // by which texts are ordered before all else: scores, or numbers in the order of archiving
+	counts  map[uint64][]int32 // for ranking: how many words a text has that was read, and how often each term
+	corpus  wordindex.Corpus   // of what was read
+
+	again   *searchReader    // reads the lines that are shown
+	parents map[int32]string // names of chats, by the number of the chat that names them
 	errs    []error
 }
 
-// hit is a place where a text was found.
+// hit is a place where a text was found. There may be millions: it has no pointers, and what
+// reading the line again tells is left out.
 type hit struct {
-	text     uint64 // its hash
-	date     int64  // milliseconds since 1970
-	off, len int64  // of the message's line; in a version off is its piece
-	number   int64  // in the order of archiving; 0: found by reading, not in the index
-	score    float32
-	chat     int32 // below 0: in an old version, the one with number -1-chat
-	index    int32 // 0 in an old version; the line's number in a chat that was not read
-	swipe    int32 // from 1; 0: not known
-	words    int32 // for ranking: how many words the text has, and how often each term
-	counts   []int32
-	chosen   bool
-	dated    bool
+	text   uint64 // its hash
+	date   int64  // milliseconds since 1970; undated
+	at     int64  // of a chat that was read, the offset of the line; else its piece
+	size   int64  // of the line of a chat that was read
+	source int32
+	index  int32 // of the message in a chat that was read, else of the line; below 0: notHit, shown
 }
 
-// scan reads all chats: several small ones at once, large ones one at a time on all
+const (
+	undated = math.MinInt64 // older than all dates
+
+	notHit = -1 // a present chat has the text, but what was asked for excludes the place
+	shown  = -2 // the text was shown, and can be forgotten
+)
+
+// byDate reports whether texts are ordered by date, the newest first, unless they are ranked.
+func (s *searcher) byDate() bool { return s.matches == nil || s.matches.ByDate }
+
+// readChats reads all chats: several small ones at once, large ones one at a time on all
 // processors.
-func (s *searcher) scan(ctx context.Context) error {
-	results := make([]chatHits, len(s.chats))
-	newReader := func() *searchReader { return newSearchReader(s) }
-	progress.SmallFirst(ctx, len(s.chats), s.Meter, newReader, func(r *searchReader, i int, small bool) bool {
-		if s.unchangedChats[i] == nil {
-			results[i] = r.read(ctx, i, small)
+func (s *searcher) readChats(ctx context.Context) error {
+	errs := make([]error, len(s.sources))
+	progress.SmallFirst(ctx, len(s.sources), s.Meter, func() *searchReader { return newSearchReader(s) }, func(r *searchReader, i int, small bool) (done bool) {
+		if s.sources[i].version != nil {
+			return true
 		}
-		return !results[i].large
+		done, errs[i] = r.read(ctx, i, small)
+		return done
 	})
-	for i, r := range results {
-		if r.err != nil {
-			s.errs = append(s.errs, &ops.SourceError{Path: s.chats[i].Path, Err: ops.PathError(r.err)})
+	for i, err := range errs {
+		if err != nil {
+			s.errs = append(s.errs, &ops.SourceError{Path: s.sources[i].Path, Err: ops.PathError(err)})
 		}
-		if i < s.asked {
-			s.hits = append(s.hits, r.hits...)
-			s.corpus.Texts += r.corpus.Texts
-			s.corpus.Words += r.corpus.Words
-		} else {
-			for _, h := range r.hits {
-				s.presentTexts[h.text] = true
-			}
-		}
-		for _, text := range r.presentTexts {
-			s.presentTexts[text] = true
-		}
-		results[i] = chatHits{}
 	}
 	return ctx.Err()
 }
 
-// byDate reports whether texts are ordered by date, the newest first. It is true, too, if
-// they are ranked.
-func (s *searcher) byDate() bool { return s.Rank || s.matches == nil || s.matches.ByDate }
+// add adds what was found in a source, from the message or the line with a number on.
+func (s *searcher) add(t *searchTally, source, index int, piece int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	src := s.sources[source]
+	for _, h := range t.hits {
+		h.source = int32(source)
+		switch {
+		case src.old && h.index == notHit:
+			continue
+		case src.old:
+			h.at, h.index = piece, int32(index)
+		case source >= s.asked:
+			h.index = notHit
+		case h.index != notHit:
+			h.index += int32(index)
+		}
+		s.hits = append(s.hits, h)
+	}
+	maps.Copy(s.counts, t.counts)
+	if source < s.asked {
+		s.corpus.Texts += t.corpus.Texts
+		s.corpus.Words += t.corpus.Words
+	}
+}
 
 // look adds the hits at the places of texts that the index found.
-func (s *searcher) look(ctx context.Context, places []lineSpan, uses wordindex.Uses) {
-	st := s.stores[0]
+func (s *searcher) look(ctx context.Context, uses wordindex.Uses) {
 	taken := make([]bool, len(uses)) // by a version: of those with a line, the newest is shown
-	for _, p := range places {
-		from, to := uses.In(p.Run)
-		for i := from; i < to; i++ {
-			if p.chat < 0 && taken[i] {
-				continue
-			}
-			u := &uses[i]
-			h, ok := s.use(ctx, st, u)
-			switch {
-			case p.chat < 0:
-				if taken[i] = true; ok {
-					h.chat = p.chat
-					s.hits = append(s.hits, h)
+	for number, src := range s.sources {
+		line := int64(0)
+		for _, r := range src.runs {
+			from, to := uses.In(r)
+			for i := from; i < to && r.Part == history.Whole; i++ {
+				if !src.old || !taken[i] {
+					s.use(ctx, &uses[i], number, line+uses[i].Piece-r.First)
 				}
-			case ok && int(p.chat) < s.asked:
-				h.chat, h.index = p.chat, int32(p.line+u.Piece-p.First)
-				s.hits = append(s.hits, h)
-			default:
-				if !s.presentTexts[u.Text] {
-					s.looked = append(s.looked, u.Text)
-				}
-				s.presentTexts[u.Text] = true
+				taken[i] = taken[i] || src.old
 			}
+			line += linesOf(r)
 		}
 	}
 }
 
-// use makes a hit of a text that the index found; ok is false if the options exclude it.
-func (s *searcher) use(ctx context.Context, st *searchStore, u *wordindex.Use) (h hit, ok bool) {
-	if !u.Chosen && !s.Swipes || !s.wants(u.Said) {
-		return h, false
-	}
-	name := func() []byte {
-		line, err := st.piece(ctx, u.Piece)
+// use adds the hit at a place of a text that the index found, in a line of a source.
+func (s *searcher) use(ctx context.Context, u *wordindex.Use, source int, line int64) {
+	h := hit{text: u.Text, date: dateOf(u.Said), at: u.Piece, source: int32(source), index: int32(line)}
+	src := s.sources[source]
+	wanted := (u.Chosen || s.Swipes) && s.wants(u.Said) && s.names(func() []byte {
+		data, err := src.store.piece(ctx, u.Piece)
 		if err != nil {
 			s.errs = append(s.errs, ops.PathError(err))
 		}
-		return rawjson.Value(line, "name")
+		return rawjson.Value(data, "name")
+	})
+	switch {
+	case !wanted && src.old:
+		return
+	case !wanted || !src.old && source >= s.asked:
+		h.index = notHit
+	case s.Rank:
+		s.weights[u.Text] = float64(u.Score)
+	case !s.byDate():
+		s.weights[u.Text] = cmp.Or(s.weights[u.Text], float64(u.Number))
 	}
-	return hit{text: u.Text, date: u.At, dated: u.Dated, off: u.Piece, number: u.Number, score: u.Score, swipe: int32(u.Swipe), chosen: u.Chosen}, s.names(name)
+	s.hits = append(s.hits, h)
 }
 
-// scanStores searches the versions in the histories, each line once.
-func (s *searcher) scanStores(ctx context.Context) error {
-	for _, st := range s.stores {
-		o := &oldReader{s: s, st: st, r: newSearchReader(s), long: map[string]bool{}}
-		if err := o.chats(ctx); err != nil && ctx.Err() == nil {
-			s.errs = append(s.errs, ops.PathError(err))
-		}
+// dateOf returns when a message was sent, as a [hit] has it.
+func dateOf(said wordindex.Said) int64 {
+	if said.Dated {
+		return said.At
 	}
-	return ctx.Err()
-}
-
-// compareBools orders false before true.
-func compareBools(a, b bool) int {
-	if a == b {
-		return 0
-	}
-	if b {
-		return -1
-	}
-	return 1
+	return undated
 }

@@ -4,232 +4,249 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"stchat/internal/wordindex"
 )
 
-// found is one text with all its places.
-type found struct {
-	best           hit
-	present        []hit // in chats as they are now, if the eldest is wanted
-	places         int
-	number         int64 // in the order of archiving; the highest if it is not archived
-	score          float32
-	indexed        bool // the score is the index's
-	onlyInVersions bool
+// text is a text with its places: the hits from one to another, of which the first is the one
+// shown, and up to end those that only say that a present chat has it.
+type text struct {
+	from, to, end int32
+	weight        float64 // see searcher.weights
 }
+
+// streamed is how many texts are looked up at a time if all are shown.
+const streamed = 4096
 
 // best calls each for the texts that were found, in order, and returns how many there are; with a
 // limit, it may leave out some behind it. Of those in the index it looks up the places only for
 // as many as are wanted and those that may come before them: for a word that every text has, that
 // is a small part. Without a limit it holds no more than a part at a time. An error of the index
 // means that it is damaged.
-func (s *searcher) best(ctx context.Context, each func(*found) error) (n int, err error) {
-	g := &gathered{s: s, each: each}
-	if s.matches == nil {
-		err = g.add(ctx)
-		return len(g.list), cmp.Or(err, g.tell(len(g.list)))
+func (s *searcher) best(ctx context.Context, each func(text) error) (n int, err error) {
+	all := s.matches == nil
+	if !all {
+		if all, err = s.lookUpRead(ctx); err != nil {
+			return 0, err
+		}
 	}
-	places, err := s.places()
-	if err != nil {
-		return 0, err
-	}
-	texts := make([]uint64, 0, len(s.hits)) // found by reading
-	for _, h := range s.hits {
-		texts = append(texts, h.text)
-	}
-	old, all := s.onlyOld(ctx, places)
-	texts = append(texts, old...)
-	slices.Sort(texts)
-	uses, err := s.matches.TakeTexts(ctx, slices.Compact(texts))
 	step := MostCounted + 1
-	for err == nil {
-		s.look(ctx, places, uses)
-		if err = g.add(ctx); err != nil || all {
-			break
+	if s.Limit == 0 {
+		step = streamed
+	}
+	for {
+		list, err := s.texts(ctx)
+		if err != nil {
+			return n, err
 		}
-		if s.Limit == 0 {
-			err = g.tell(g.ahead())
-			n += g.told
-			g.told, step = 0, streamed
-			for _, text := range s.looked {
-				delete(s.presentTexts, text)
+		var next wordindex.Candidate // all that is left in the index comes after it
+		last := all
+		if !all {
+			next, last = s.matches.Next()
+			last = !last
+		}
+		ready := len(list)
+		switch {
+		case last:
+		case s.Limit == 0:
+			ready, _ = slices.BinarySearchFunc(list, next, func(t text, next wordindex.Candidate) int {
+				if s.surelyBefore(t, next) {
+					return -1
+				}
+				return 1
+			})
+		case len(list) > max(s.Limit, MostCounted) && s.surelyBefore(list[s.Limit-1], next):
+			last = true
+		default:
+			ready = 0
+		}
+		for _, t := range list[:ready] {
+			if err := each(t); err != nil {
+				return n, err
 			}
-			s.looked = s.looked[:0]
+			for i := t.from; i < t.end; i++ {
+				s.hits[i].index = shown
+			}
+			delete(s.weights, s.hits[t.from].text)
+			n++
 		}
-		if _, more := s.matches.Next(); err != nil || !more || s.Limit > 0 && g.enough() {
-			break
+		if last {
+			return n, ctx.Err()
 		}
-		if uses, err = s.matches.Take(ctx, step); s.Limit > 0 {
+		uses, err := s.matches.Take(ctx, step)
+		if err != nil {
+			return n, err
+		}
+		s.look(ctx, uses)
+		if s.Limit > 0 {
 			step *= 4
 		}
 	}
-	if err == nil {
-		n += len(g.list)
-		err = g.tell(len(g.list))
-	}
-	return n, cmp.Or(ctx.Err(), err)
 }
 
-// streamed is how many texts are looked up at a time if all are shown.
-const streamed = 4096
-
-// gathered collects the texts found so far, each with all its places.
-type gathered struct {
-	s      *searcher
-	list   []*found // in the order of the result
-	each   func(*found) error
-	told   int
-	corpus *wordindex.Corpus
+// lookUpRead looks up the places of the texts that were found by reading, so that all are known;
+// with --gone it may do so for all texts there are.
+func (s *searcher) lookUpRead(ctx context.Context) (all bool, err error) {
+	hashes := make([]uint64, 0, len(s.hits))
+	for _, h := range s.hits {
+		if h.index == notHit {
+			continue
+		}
+		if hashes = append(hashes, h.text); !s.Rank && !s.byDate() {
+			s.weights[h.text] = math.Inf(1) // it is not archived yet
+		}
+	}
+	old, all := s.onlyOld(ctx)
+	hashes = append(hashes, old...)
+	slices.Sort(hashes)
+	uses, err := s.matches.TakeTexts(ctx, slices.Compact(hashes))
+	s.look(ctx, uses)
+	return all, err
 }
 
-// tell tells of the first n texts, and forgets them.
-func (g *gathered) tell(n int) error {
-	for i, f := range g.list[:n] {
-		if err := g.each(f); err != nil {
-			return err
+// texts returns the texts of the hits so far, which must include all places of each, in the order
+// of the result. Hits that are not needed any more are dropped.
+func (s *searcher) texts(ctx context.Context) (list []text, err error) {
+	s.hits = slices.DeleteFunc(s.hits, func(h hit) bool { return h.index == shown })
+	slices.SortFunc(s.hits, s.byText)
+	kept := s.hits[:0]
+	for rest := s.hits; len(rest) > 0; {
+		hash, first := rest[0].text, s.sources[rest[0].source]
+		n, wanted, read := 0, 0, false
+		for ; n < len(rest) && rest[n].text == hash; n++ {
+			if rest[n].index != notHit {
+				wanted++
+			}
+			read = read || s.sources[rest[n].source].version == nil
 		}
-		g.list[i] = nil
-		g.told++
-	}
-	g.list = g.list[n:]
-	return nil
-}
-
-// ahead counts the texts that come before all that are left in the index.
-func (g *gathered) ahead() int {
-	next, more := g.s.matches.Next()
-	if !more {
-		return len(g.list)
-	}
-	n, _ := slices.BinarySearchFunc(g.list, next, func(f *found, next wordindex.Candidate) int {
-		if g.before(f, &next) {
-			return -1
-		}
-		return 1
-	})
-	return n
-}
-
-// add turns the hits so far into texts; they must include all places of each. The best place
-// is the one shown: in a present chat if there is one.
-func (g *gathered) add(ctx context.Context) error {
-	byText := make(map[uint64]*found, len(g.s.hits))
-	var fresh []*found
-	for _, h := range g.s.hits {
-		f := byText[h.text]
-		if f == nil {
-			f = &found{best: h, onlyInVersions: !g.s.presentTexts[h.text], number: h.number}
-			byText[h.text] = f
-			fresh = append(fresh, f)
-		} else if f.best.chat < 0 && h.chat >= 0 || (f.best.chat < 0) == (h.chat < 0) && g.s.before(h, f.best) < 0 {
-			f.best = h
-		}
-		if f.onlyInVersions = f.onlyInVersions && h.chat < 0; h.number == 0 {
-			f.number = math.MaxInt64
-		} else {
-			f.score, f.indexed = h.score, true
-		}
-		if f.places++; g.s.Read && h.chat >= 0 {
-			f.present = append(f.present, h)
-		}
-	}
-	g.s.hits = nil
-	if g.s.Gone {
-		fresh = slices.DeleteFunc(fresh, func(f *found) bool { return !f.onlyInVersions })
-	}
-	if g.s.Rank {
-		if err := g.score(ctx, fresh); err != nil {
-			return err
-		}
-	}
-	g.list = append(g.list, fresh...)
-	slices.SortFunc(g.list, func(a, b *found) int {
 		switch {
-		case g.s.Rank:
-			return cmp.Or(cmp.Compare(b.score, a.score), g.s.before(a.best, b.best))
-		case g.s.byDate():
-			return g.s.before(a.best, b.best)
+		case wanted == 0 && s.matches != nil && read: // the index may have hits of it
+			kept = append(kept, rest[:n]...)
+		case wanted == 0 || s.Gone && !(first.old && wanted == n):
+			delete(s.weights, hash)
 		default:
-			return cmp.Or(cmp.Compare(b.number, a.number), g.s.before(a.best, b.best))
+			from := len(kept)
+			list = append(list, text{int32(from), int32(from + wanted), int32(from + n), s.weights[hash]})
+			kept = append(kept, rest[:n]...)
 		}
+		rest = rest[n:]
+	}
+	s.hits = kept
+	if s.Rank {
+		if err := s.score(ctx, list); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(list, func(a, b text) int {
+		if a.weight != b.weight {
+			return cmp.Compare(b.weight, a.weight)
+		}
+		return s.before(&s.hits[a.from], &s.hits[b.from])
 	})
-	return nil
+	return list, nil
 }
 
-// enough reports whether all that is left in the index comes after what is shown, and need
-// not be looked up to be counted.
-func (g *gathered) enough() bool {
-	next, ok := g.s.matches.Next()
-	if !ok {
-		return true
-	}
-	return len(g.list) > max(g.s.Limit, MostCounted) && g.before(g.list[g.s.Limit-1], &next)
-}
-
-// before reports whether a text surely comes before one that was not looked up.
-func (g *gathered) before(f *found, next *wordindex.Candidate) bool {
+// surelyBefore reports whether a text surely comes before one that was not looked up.
+func (s *searcher) surelyBefore(t text, next wordindex.Candidate) bool {
 	switch {
-	case g.s.Rank:
-		return f.score > next.Score
-	case g.s.byDate():
-		return f.best.dated && (!next.Dated || f.best.date > next.At)
+	case s.Rank:
+		return t.weight > float64(next.Score)
+	case s.byDate():
+		date := s.hits[t.from].date
+		return date != undated && (!next.Dated || date > next.At)
 	default:
-		return f.number > next.Number
+		return t.weight > float64(next.Number)
 	}
+}
+
+// byText compares hits for sorting: by text, and of one text the one to show first: in a chat as it
+// is now if there is one.
+func (s *searcher) byText(a, b hit) int {
+	if a.text != b.text {
+		return cmp.Compare(a.text, b.text)
+	}
+	oldA, oldB := s.sources[a.source].old, s.sources[b.source].old
+	return cmp.Or(compareBools(a.index == notHit, b.index == notHit), compareBools(oldA, oldB), s.before(&a, &b))
+}
+
+// before compares hits for sorting: the newest first and those without a date last; then by
+// path, present chats before old versions, and by place.
+func (s *searcher) before(a, b *hit) int {
+	if a.date != b.date {
+		return cmp.Compare(b.date, a.date)
+	}
+	from, to := s.sources[a.source], s.sources[b.source]
+	return cmp.Or(strings.Compare(filepath.ToSlash(from.Path), filepath.ToSlash(to.Path)), compareBools(from.old, to.old),
+		cmp.Compare(a.index, b.index), cmp.Compare(a.source, b.source), cmp.Compare(a.at, b.at))
+}
+
+// compareBools orders false before true.
+func compareBools(a, b bool) int {
+	if a == b {
+		return 0
+	}
+	if b {
+		return -1
+	}
+	return 1
 }
 
 // score computes the BM25 scores that the index did not.
-func (g *gathered) score(ctx context.Context, fresh []*found) error {
-	for _, f := range fresh {
-		if f.indexed {
+func (s *searcher) score(ctx context.Context, list []text) error {
+	known := false
+	for i := range list {
+		t := &list[i]
+		if t.weight != 0 {
 			continue
 		}
-		if g.corpus == nil {
-			if len(fresh) > wordindex.MostRanked {
-				return &wordindex.TooManyError{Found: len(fresh)}
-			}
-			c, err := corpusOf(ctx, g.s, fresh)
-			if err != nil {
+		if len(list) > wordindex.MostRanked {
+			return &wordindex.TooManyError{Found: len(list)}
+		}
+		if !known {
+			if err := s.weigh(ctx, list); err != nil {
 				return err
 			}
-			g.corpus = &c
+			known = true
 		}
-		f.score = scoreOf(g.corpus, f.best)
+		t.weight = scoreOf(&s.corpus, s.counts[s.hits[t.from].text])
+		s.weights[s.hits[t.from].text] = t.weight
 	}
 	return nil
 }
 
-// corpusOf counts the texts that determine the weight of terms: those in the index, else those
-// in the chats that were read.
-func corpusOf(ctx context.Context, s *searcher, all []*found) (wordindex.Corpus, error) {
+// weigh counts the texts that determine the weight of terms: those in the index, else those in the
+// chats that were read.
+func (s *searcher) weigh(ctx context.Context, list []text) (err error) {
 	if s.index != nil {
-		return s.index.Corpus(ctx, s.Query)
+		s.corpus, err = s.index.Corpus(ctx, s.Query)
+		return err
 	}
-	c := s.corpus
-	c.Having = make([]int64, len(s.Query.Terms()))
-	for _, f := range all {
-		for i, n := range f.best.counts {
-			c.Having[i] += min(1, int64(n))
+	s.corpus.Having = make([]int64, len(s.Query.Terms()))
+	for _, t := range list {
+		for i, n := range s.counts[s.hits[t.from].text][1:] {
+			s.corpus.Having[i] += min(1, int64(n))
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // scoreOf computes what SQLite's bm25() does: k1 is 1.2, b is 0.75, and a term in more than
-// half of the texts counts next to nothing. It is rounded as the index's score is.
-func scoreOf(c *wordindex.Corpus, h hit) float32 {
+// half of the texts counts next to nothing. It is rounded as the index's score is. counts is how
+// many words the text has, and how often each term.
+func scoreOf(c *wordindex.Corpus, counts []int32) float64 {
 	const k1, b, least = 1.2, 0.75, 1e-6
 	score := 0.0
 	mean := float64(c.Words) / float64(max(c.Texts, 1))
-	for i, n := range h.counts {
+	for i, n := range counts[1:] {
 		having := float64(c.Having[i])
 		idf := math.Log((float64(c.Texts) - having + 0.5) / (having + 0.5))
 		if idf <= 0 {
 			idf = least
 		}
-		score += idf * float64(n) * (k1 + 1) / (float64(n) + k1*(1-b+b*float64(h.words)/max(mean, 1)))
+		score += idf * float64(n) * (k1 + 1) / (float64(n) + k1*(1-b+b*float64(counts[0])/max(mean, 1)))
 	}
-	return float32(score)
+	return float64(float32(score))
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
+	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 	"stchat/internal/wordindex"
 	"stchat/internal/words"
@@ -19,15 +19,6 @@ import (
 // searchName is the number of the key "name", which a search reads besides those of
 // [wordindex.Keys].
 const searchName = wordindex.MoreKeys
-
-// chatHits is what was found in a chat.
-type chatHits struct {
-	hits         []hit
-	presentTexts []uint64 // texts that match but are not hits
-	corpus       wordindex.Corpus
-	large        bool // it was not read, being large
-	err          error
-}
 
 // searchReader searches one chat after another, and reuses its memory.
 type searchReader struct {
@@ -42,145 +33,117 @@ func newSearchReader(s *searcher) *searchReader {
 	return &searchReader{s: s, terms: s.Query.Terms(), keys: wordindex.Keys("name")}
 }
 
-// read searches the chat with number i. With small it does not read a large one.
-func (r *searchReader) read(ctx context.Context, i int, small bool) (res chatHits) {
-	t := r.s.chats[i]
-	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: r.s.lib, Regular: t.From != "", Any: true})
+// read searches a chat. With small it does not read a large one, and done is false.
+func (r *searchReader) read(ctx context.Context, source int, small bool) (done bool, err error) {
+	src := r.s.sources[source]
+	c, err := chat.Open(ctx, src.Path, chat.Options{Groups: r.s.lib, Regular: src.From != "", Any: true})
 	if err != nil {
-		res.err = err
-		return res
+		return true, err
 	}
 	defer c.Close()
-	if res.large = small && c.Source.Size > jsonl.Small; res.large {
-		return res
-	}
-	add := func(tally *searchTally, index int) {
-		for _, h := range tally.hits {
-			h.chat = int32(i)
-			h.index += int32(index)
-			res.hits = append(res.hits, h)
-		}
-		res.presentTexts = append(res.presentTexts, tally.presentTexts...)
-		res.corpus.Texts += tally.corpus.Texts
-		res.corpus.Words += tally.corpus.Words
-	}
 	opt := jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: r.keys, Progress: r.s.Meter.Follow()}
-	if small {
-		r.own.reset()
-		_, res.err = r.buf.Each(c.Source, opt, func(l *jsonl.Line) { r.own.line(l, r) })
-		add(&r.own, 0)
-	} else {
-		res.err = jsonl.Map(ctx, c.Source, opt, func(l *jsonl.Line, t *searchTally) { t.line(l, r) }, func(t *searchTally, base jsonl.Base, _ jsonl.Damages) error {
-			add(t, base.Index)
+	switch {
+	case !small:
+		return true, jsonl.Map(ctx, c.Source, opt, r.line, func(t *searchTally, base jsonl.Base, _ jsonl.Damages) error {
+			r.s.add(t, source, base.Index, 0)
 			return nil
 		}, (*searchTally).reset)
+	case c.Source.Size > jsonl.Small:
+		return false, nil
 	}
-	res.hits = slices.Clip(res.hits)
-	return res
+	if err = r.lines(c.Source, opt); err == nil {
+		r.s.add(&r.own, source, 0, 0)
+	}
+	return true, err
+}
+
+// lines searches a small source; r.own is what was found.
+func (r *searchReader) lines(src jsonl.Source, opt jsonl.MapOptions) error {
+	r.own.reset()
+	opt.Limit, opt.Keys = -1, r.keys
+	_, err := r.buf.Each(src, opt, func(l *jsonl.Line) { r.line(l, &r.own) })
+	return err
 }
 
 // searchTally is what was found in a stretch of a chat.
 type searchTally struct {
-	hits         []hit
-	presentTexts []uint64
-	corpus       wordindex.Corpus
+	hits   []hit
+	counts map[uint64][]int32 // as the searcher's
+	corpus wordindex.Corpus
 
 	text, words []byte
 }
 
 func (t *searchTally) reset() {
-	t.hits, t.presentTexts, t.corpus = t.hits[:0], t.presentTexts[:0], wordindex.Corpus{}
+	t.hits, t.counts, t.corpus = t.hits[:0], nil, wordindex.Corpus{}
 }
 
 // line searches one message.
-func (t *searchTally) line(l *jsonl.Line, r *searchReader) {
+func (r *searchReader) line(l *jsonl.Line, t *searchTally) {
 	if l.Damage != nil {
 		return
 	}
-	h := hit{off: l.Off, len: int64(len(l.Raw)), index: int32(l.Index)}
+	h := hit{at: l.Off, size: int64(len(l.Raw)), index: int32(l.Index)}
 	looked, wanted := false, false
 	for text := range wordindex.Texts(l) {
-		h.chosen, h.swipe = text.Chosen, int32(text.Swipe)
 		// role, date and name first: comparing words costs more
 		if !looked {
 			said := wordindex.SaidIn(l)
-			h.date, h.dated = said.At, said.Dated
+			h.date = dateOf(said)
 			wanted, looked = r.s.wants(said) && r.s.names(func() []byte { name, _ := l.Value(searchName); return name }), true
 		}
-		if shown := h.chosen || r.s.Swipes; shown && (wanted || r.s.Rank) || len(r.s.stores) > 0 {
-			t.match(text.Raw, h, shown, wanted, r)
+		if shown := text.Chosen || r.s.Swipes; shown && (wanted || r.s.Rank) || len(r.s.stores) > 0 {
+			r.match(text.Raw, h, shown, wanted, t)
 		}
 	}
 }
 
 // match looks for the query in one text. A match is a hit if the text is shown and the
 // message wanted, else the text is only noted.
-func (t *searchTally) match(raw []byte, h hit, shown, wanted bool, r *searchReader) {
+func (r *searchReader) match(raw []byte, h hit, shown, wanted bool, t *searchTally) {
 	var ok bool
 	if t.text, ok = rawjson.AppendUnquoted(t.text[:0], raw); !ok {
 		return
 	}
 	t.words = words.Append(t.words[:0], string(t.text))
+	count := 0
 	if r.s.Rank && shown {
-		h.words = int32(words.Count(t.words))
+		count = words.Count(t.words)
 		t.corpus.Texts++
-		t.corpus.Words += int64(h.words)
+		t.corpus.Words += int64(count)
 	}
 	if !r.s.Query.Match(t.words) {
 		return
 	}
 	h.text = r.s.hash(t.text)
 	if !shown || !wanted {
-		t.presentTexts = append(t.presentTexts, h.text)
-		return
-	}
-	if r.s.Rank {
+		h.index = notHit
+	} else if r.s.Rank {
+		counts := []int32{int32(count)}
 		for _, term := range r.terms {
-			h.counts = append(h.counts, int32(term.Count(t.words)))
+			counts = append(counts, int32(term.Count(t.words)))
 		}
+		if t.counts == nil {
+			t.counts = map[uint64][]int32{}
+		}
+		t.counts[h.text] = counts
 	}
 	t.hits = append(t.hits, h)
 }
 
-// within reports whether a date is from since to until. A zero bound does not count.
-func within(date, since, until time.Time) bool {
-	return !date.Before(since) && (until.IsZero() || !date.After(until))
-}
-
-// oldVersion is a version that is searched.
-type oldVersion struct {
-	store *searchStore
-	path  string
-	owner string
-	history.Version
-	runs []history.Run // once they were needed
-}
-
-// line returns the number of the line that a piece is, or is part of.
-func (o *oldVersion) line(piece int64) (n int64) {
-	if o.runs == nil {
-		o.runs, _ = o.Runs() // they were read before
-	}
-	for _, r := range o.runs {
-		if piece >= r.First && piece < r.First+r.Count {
-			if r.Part == history.Whole {
-				n += piece - r.First
-			}
-			return n
-		}
-		switch r.Part {
-		case history.Whole:
-			n += r.Count
-		case history.Last:
-			n++
+// readVersions searches the versions in the histories, each line once.
+func (s *searcher) readVersions(ctx context.Context) error {
+	for _, st := range s.stores {
+		o := &oldReader{st: st, r: newSearchReader(s), long: map[string]bool{}}
+		if err := o.chats(ctx); err != nil && ctx.Err() == nil {
+			s.errs = append(s.errs, ops.PathError(err))
 		}
 	}
-	return n
+	return ctx.Err()
 }
 
 // oldReader searches a history.
 type oldReader struct {
-	s    *searcher
 	st   *searchStore
 	r    *searchReader
 	seen []history.Run   // whole lines that were searched
@@ -194,25 +157,24 @@ func (o *oldReader) chats(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	byChat := map[int64][]history.Version{}
-	for _, v := range o.st.versions {
+	byChat := map[int64][]*history.Version{}
+	for i := range o.st.versions {
+		v := &o.st.versions[i]
 		byChat[v.Chat] = append(byChat[v.Chat], v)
 	}
 	for _, c := range chats {
 		path := filepath.Join(o.st.root.Path, filepath.FromSlash(c.Path))
-		if !history.KindOf(c.Path).IsChat() || !o.st.root.Means(path) {
+		kind := history.KindOf(c.Path)
+		if !kind.IsChat() || !o.st.root.Means(path) {
 			continue
 		}
-		owner := ""
-		if history.KindOf(c.Path) == history.Solo {
-			owner = filepath.Base(filepath.Dir(path))
+		var owner *string
+		if kind == history.Solo {
+			owner = new(filepath.Base(filepath.Dir(path)))
 		}
-		versions := byChat[c.ID]
-		slices.SortFunc(versions, func(a, b history.Version) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Rev, a.Rev)) })
-		for _, v := range versions {
-			old := &oldVersion{store: o.st, path: path, owner: owner, Version: v}
-			o.s.old = append(o.s.old, old)
-			if err := o.version(ctx, old); err != nil {
+		slices.SortFunc(byChat[c.ID], func(a, b *history.Version) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Rev, a.Rev)) })
+		for _, v := range byChat[c.ID] {
+			if err := o.version(ctx, &source{Target: ops.Target{Path: path}, owner: owner, old: true, store: o.st, version: v}); err != nil {
 				return fmt.Errorf("%s, version %d: %w", path, v.Rev, err)
 			}
 		}
@@ -220,28 +182,29 @@ func (o *oldReader) chats(ctx context.Context) error {
 	return nil
 }
 
-// version searches the lines of a version, the last in the searcher's list, that were not
-// searched yet and are not in the index.
-func (o *oldReader) version(ctx context.Context, old *oldVersion) error {
-	runs, err := old.Runs()
-	if err != nil {
+// version adds a version to the sources, and searches its lines that were not searched yet and are
+// not in the index.
+func (o *oldReader) version(ctx context.Context, src *source) (err error) {
+	s := o.r.s
+	s.sources = append(s.sources, src)
+	if src.runs, err = src.version.Runs(); err != nil {
 		return err
 	}
 	var whole, long []history.Run
-	for i := 0; i < len(runs); i++ {
-		if r := runs[i]; r.Part == history.Whole {
-			if o.s.index == nil {
+	for i := 0; i < len(src.runs); i++ {
+		if r := src.runs[i]; r.Part == history.Whole {
+			if s.index == nil {
 				whole = append(whole, r)
 			}
 			continue
 		}
 		from := i // a line in parts
-		for runs[i].Part == history.More && i+1 < len(runs) {
+		for src.runs[i].Part == history.More && i+1 < len(src.runs) {
 			i++
 		}
-		if key := fmt.Sprint(runs[from : i+1]); !o.long[key] {
+		if key := fmt.Sprint(src.runs[from : i+1]); !o.long[key] {
 			o.long[key] = true
-			long = append(long, runs[from:i+1]...)
+			long = append(long, src.runs[from:i+1]...)
 		}
 	}
 	fresh := history.Without(whole, o.seen)
@@ -250,14 +213,11 @@ func (o *oldReader) version(ctx context.Context, old *oldVersion) error {
 		if err != nil {
 			return err
 		}
-		t := &o.r.own
-		t.reset()
-		if _, err := o.r.buf.Each(jsonl.Bytes(line.Data), jsonl.MapOptions{Limit: -1, Keys: o.r.keys}, func(l *jsonl.Line) { t.line(l, o.r) }); err != nil {
+		if err := o.r.lines(jsonl.Bytes(line.Data), jsonl.MapOptions{}); err != nil {
 			return err
 		}
-		for _, h := range t.hits {
-			h.chat, h.index, h.off = int32(-len(o.s.old)), 0, line.Piece
-			o.s.hits = append(o.s.hits, h)
+		if len(o.r.own.hits) > 0 {
+			s.add(&o.r.own, len(s.sources)-1, int(src.line(line.Piece)), line.Piece)
 		}
 	}
 	return ctx.Err()
@@ -267,16 +227,20 @@ func (o *oldReader) version(ctx context.Context, old *oldVersion) error {
 // old versions that no chat at rest has, if not all are shown. Most of a history is still in chats, so this takes
 // less than to look up where each text with a common word stands. all is false if it does
 // not, or if a line cannot be read, and texts are then to be taken from the index.
-func (s *searcher) onlyOld(ctx context.Context, places []lineSpan) (texts []uint64, all bool) {
+func (s *searcher) onlyOld(ctx context.Context) (texts []uint64, all bool) {
 	if !s.Gone || s.Limit == 0 {
 		return nil, false
 	}
 	var present, old []history.Run
-	for _, p := range places {
-		if p.chat < 0 {
-			old = append(old, p.Run)
-		} else {
-			present = append(present, p.Run)
+	for _, src := range s.sources {
+		for _, r := range src.runs {
+			switch {
+			case r.Part != history.Whole:
+			case src.old:
+				old = append(old, r)
+			default:
+				present = append(present, r)
+			}
 		}
 	}
 	old = history.Without(old, present)
@@ -289,17 +253,12 @@ func (s *searcher) onlyOld(ctx context.Context, places []lineSpan) (texts []uint
 	}
 	r := newSearchReader(s)
 	for line, err := range s.stores[0].store.Lines(ctx, old) {
-		if err != nil {
-			return nil, false
-		}
-		r.own.reset()
-		if _, err := r.buf.Each(jsonl.Bytes(line.Data), jsonl.MapOptions{Limit: -1, Keys: r.keys}, func(l *jsonl.Line) { r.own.line(l, r) }); err != nil {
+		if err != nil || r.lines(jsonl.Bytes(line.Data), jsonl.MapOptions{}) != nil {
 			return nil, false
 		}
 		for _, h := range r.own.hits {
 			texts = append(texts, h.text)
 		}
-		texts = append(texts, r.own.presentTexts...)
 	}
 	return texts, true
 }

@@ -3,7 +3,6 @@ package look
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -11,65 +10,55 @@ import (
 	"strings"
 
 	"stchat/internal/chat"
-	"stchat/internal/history"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
-	"stchat/internal/message"
-	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/prose"
 	"stchat/internal/rawjson"
-	"stchat/internal/sendate"
 	"stchat/internal/userdir"
 	"stchat/internal/wordindex"
 )
 
 // show reads a hit's message again and makes its document.
-func (s *searcher) show(ctx context.Context, g *found) (*SearchHit, error) {
-	h := g.best
-	doc := &SearchHit{Schema: 1, Places: g.places, Gone: g.onlyInVersions, Marks: [][2]int{}}
-	if len(g.present) > 0 {
-		h, doc.Chats = s.eldest(ctx, g.present)
+func (s *searcher) show(ctx context.Context, t text) (*SearchHit, error) {
+	places := s.hits[t.from:t.to]
+	h := places[0]
+	doc := &SearchHit{Schema: 1, Places: len(places), Gone: s.sources[h.source].old && t.to == t.end, Marks: [][2]int{}}
+	if s.Read && !s.sources[h.source].old {
+		h, doc.Chats = s.eldest(ctx, places)
 	}
-	doc.Path, doc.Index = s.pathOf(h), int(h.index)
-	doc.Chat = userdir.ChatName(doc.Path)
-	var line []byte
-	var err error
-	if h.chat < 0 {
-		line, err = s.showOld(ctx, doc, h)
-	} else {
-		line, err = s.showPresent(ctx, doc, h)
-	}
+	src := s.sources[h.source]
+	doc.Path, doc.Chat = src.Path, userdir.ChatName(src.Path)
+	line, index, err := s.line(ctx, src, h)
 	if err != nil {
 		return nil, &ops.SourceError{Path: doc.Path, Err: ops.PathError(err)}
 	}
-	o, err := rawjson.ParseObject(line)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doc.Path, jsonl.ErrChanged)
+	if doc.Owner, doc.Index = src.owner, index; src.old {
+		doc.Rev = new(int(src.version.Rev))
 	}
-	date := o.Value("send_date")
-	doc.Role, doc.Name, doc.Date = string(message.Role(o.Value("is_user"), o.Value("is_system"))), rawjson.TextOrNil(o.Value("name")), inspect.DateText(date)
-	if h.swipe > 0 {
-		n := int(h.swipe)
-		doc.Swipe = &n
-	}
-	raw := o.Value("mes")
-	if !h.chosen {
-		swipes := o.Value("swipes")
-		n := int32(0)
-		for element := range rawjson.Elements(swipes) {
-			if n++; n == h.swipe {
-				raw = element
+	said, found := "", false
+	_, err = s.again.buf.Each(jsonl.Bytes(line), jsonl.MapOptions{Limit: -1, Keys: s.again.keys}, func(l *jsonl.Line) {
+		by := wordindex.SaidIn(l)
+		if l.Damage != nil || src.version != nil && dateOf(by) != h.date {
+			return
+		}
+		for t := range wordindex.Texts(l) {
+			if text, ok := rawjson.Unquote(t.Raw); ok && (t.Chosen || s.Swipes) && s.hash([]byte(text)) == h.text && (!found || t.Swipe < *doc.Swipe) {
+				said, found = text, true
+				doc.Swipe = new(t.Swipe)
 			}
 		}
-	}
-	said, ok := rawjson.Unquote(raw)
-	at, dated := sendate.ParseRaw(date)
-	if h.number != 0 && (!ok || s.hash([]byte(said)) != h.text || dated != h.dated || dated && at.UnixMilli() != h.date) {
+		name, _ := l.Value(searchName)
+		date, _ := l.Value(wordindex.KeyDate)
+		doc.Role, doc.Name, doc.Date = string(by.Role), rawjson.TextOrNil(name), inspect.DateText(date)
+	})
+	switch {
+	case err == nil && !found && src.version != nil && s.index != nil:
 		return nil, fmt.Errorf("%w: it leads to another text", wordindex.ErrDamaged)
-	}
-	if !ok || s.hash([]byte(said)) != h.text {
-		return nil, fmt.Errorf("%s: %w", doc.Path, jsonl.ErrChanged)
+	case err != nil || !found:
+		return nil, fmt.Errorf("%s: %w", doc.Path, cmp.Or(err, jsonl.ErrChanged))
+	case *doc.Swipe == 0:
+		doc.Swipe = nil
 	}
 	if s.Read {
 		said, doc.Within = s.readable(said)
@@ -82,16 +71,38 @@ func (s *searcher) show(ctx context.Context, g *found) (*SearchHit, error) {
 	return doc, nil
 }
 
+// line reads a hit's line again, and returns the index of its message.
+func (s *searcher) line(ctx context.Context, src *source, h hit) (line []byte, index int, err error) {
+	if src.version == nil || !src.old && !src.opened {
+		c, err := chat.Open(ctx, src.Path, chat.Options{Groups: s.lib, Regular: src.From != "", Any: true})
+		if err != nil {
+			return nil, 0, err
+		}
+		defer c.Close()
+		if src.opened = true; c.Owner != "" {
+			src.owner = new(c.Owner)
+		}
+		if src.version == nil {
+			line, err = c.Source.Section(h.at, h.size)
+			return line, int(h.index), err
+		}
+	}
+	return src.message(ctx, h.at, int64(h.index))
+}
+
 // eldest returns, of places of one text, that in the chat of which all others may have it: an
 // ancestor, else the first by name. It also returns the paths of the chats.
 func (s *searcher) eldest(ctx context.Context, places []hit) (best hit, paths []string) {
-	slices.SortFunc(places, func(a, b hit) int { return cmp.Or(strings.Compare(s.pathOf(a), s.pathOf(b)), s.before(a, b)) })
-	places = slices.CompactFunc(places, func(a, b hit) bool { return a.chat == b.chat })
+	places = slices.DeleteFunc(slices.Clone(places), func(h hit) bool { return s.sources[h.source].old })
+	slices.SortFunc(places, func(a, b hit) int {
+		return cmp.Or(strings.Compare(s.sources[a.source].Path, s.sources[b.source].Path), s.before(&a, &b))
+	})
+	places = slices.CompactFunc(places, func(a, b hit) bool { return a.source == b.source })
 	for _, h := range places {
-		paths = append(paths, s.pathOf(h))
+		paths = append(paths, s.sources[h.source].Path)
 	}
 	for _, h := range places {
-		if _, isChild := slices.BinarySearch(paths, s.parentOf(ctx, h.chat)); len(paths) == 1 || !isChild {
+		if _, isChild := slices.BinarySearch(paths, s.parentOf(ctx, h.source)); len(paths) == 1 || !isChild {
 			return h, paths
 		}
 	}
@@ -100,7 +111,7 @@ func (s *searcher) eldest(ctx context.Context, places []hit) (best hit, paths []
 
 // parentOf returns where the chat lies that a chat names as its parent.
 func (s *searcher) parentOf(ctx context.Context, number int32) string {
-	path := s.chats[number].Path
+	path := s.sources[number].Path
 	parent, known := s.parents[number]
 	if !known {
 		if c, err := chat.Open(ctx, path, chat.Options{Groups: s.lib, Regular: true, Any: true}); err == nil {
@@ -140,108 +151,3 @@ func (s *searcher) readable(said string) (text, within string) {
 
 // hiddenPart is what a page does not show: a comment or a tag.
 var hiddenPart = regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`)
-
-// showPresent reads a hit's line in a chat as it is now.
-func (s *searcher) showPresent(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
-	t := s.chats[h.chat]
-	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: s.lib, Regular: t.From != "", Any: true})
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	if c.Owner != "" {
-		doc.Owner = &c.Owner
-	}
-	if v := s.unchangedChats[int(h.chat)]; v != nil {
-		line, index, err := s.stores[0].message(ctx, v, h.off, int64(h.index)) // an index is only used with one store
-		doc.Index = index
-		return line, err
-	}
-	return c.Source.Section(h.off, h.len)
-}
-
-// showOld reads a hit's line in its version.
-func (s *searcher) showOld(ctx context.Context, doc *SearchHit, h hit) ([]byte, error) {
-	old := s.old[-1-h.chat]
-	rev := int(old.Rev)
-	if doc.Rev = &rev; old.owner != "" {
-		doc.Owner = &old.owner
-	}
-	line, index, err := old.store.message(ctx, &old.Version, h.off, old.line(h.off))
-	doc.Index = index
-	return line, err
-}
-
-// ErrNoHistory means that texts that are gone were asked for, but no history is kept.
-var ErrNoHistory = errors.New("no history is kept here, so nothing is known of what is gone")
-
-// searchStore is the history of a user's folder.
-type searchStore struct {
-	store *history.Store
-	root  *ops.Root
-
-	versions []history.Version // of all chats, in the order of archiving
-}
-
-// piece returns a line that is stored as one piece.
-func (st *searchStore) piece(ctx context.Context, id int64) ([]byte, error) {
-	for line, err := range st.store.Lines(ctx, []history.Run{{First: id, Count: 1, Part: history.Whole}}) {
-		return slices.Clone(line.Data), err
-	}
-	return nil, history.ErrRewritten
-}
-
-// message returns a line of a version, by its piece and its number, and the index of its message. It
-// need not read the lines before if all are messages, but for a header and an empty one after the
-// last LF.
-func (st *searchStore) message(ctx context.Context, v *history.Version, piece, number int64) (line []byte, index int, err error) {
-	runs, err := v.Runs()
-	if err != nil {
-		return nil, 0, err
-	}
-	if inIndex(v) {
-		lines := int64(0)
-		for _, r := range runs {
-			lines += r.Count
-		}
-		last := runs[len(runs)-1]
-		first, err := st.piece(ctx, runs[0].First)
-		if err != nil {
-			return nil, 0, err
-		}
-		if end, err := st.piece(ctx, last.First+last.Count-1); err != nil {
-			return nil, 0, err
-		} else if len(end) == 0 {
-			lines--
-		}
-		header := int64(0)
-		if meta.IsHeader(first) {
-			header = 1
-		}
-		if lines-header == int64(v.Messages) {
-			line, err = st.piece(ctx, piece)
-			return line, int(number - header), err
-		}
-	}
-	begun := false
-	for l, err := range st.store.Lines(ctx, runs) {
-		if err != nil || number == 0 {
-			return slices.Clone(l.Data), index, err
-		}
-		number--
-		if jsonl.Valid(l.Data) && rawjson.KindOf(l.Data) == rawjson.ObjectKind {
-			if begun || !meta.IsHeader(l.Data) {
-				index++
-			}
-			begun = true
-		}
-	}
-	return nil, 0, history.ErrRewritten
-}
-
-// inIndex reports whether all lines of a version can be in the index: none is stored in
-// parts.
-func inIndex(v *history.Version) bool {
-	runs, err := v.Runs()
-	return err == nil && !slices.ContainsFunc(runs, func(r history.Run) bool { return r.Part != history.Whole })
-}

@@ -1,0 +1,270 @@
+package look
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"stchat/internal/history"
+	"stchat/internal/jsonl"
+	"stchat/internal/meta"
+	"stchat/internal/ops"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+	"stchat/internal/wordindex"
+)
+
+// source is what is searched line by line: a chat as it is now, or an old version of one.
+type source struct {
+	ops.Target
+	old   bool
+	owner *string // the character's folder or the group's name; of a chat as it is now once it was opened
+
+	opened bool // to show a hit
+
+	store   *searchStore     // of the version
+	version *history.Version // whose lines these are; nil: the chat itself is read
+	runs    []history.Run
+
+	judged, plain bool  // whether all lines are messages; see message
+	header        int64 // how many lines the header has
+}
+
+// line returns the number of the line that a piece is, or is part of.
+func (src *source) line(piece int64) (n int64) {
+	for _, r := range src.runs {
+		if piece >= r.First && piece < r.First+r.Count {
+			if r.Part == history.Whole {
+				n += piece - r.First
+			}
+			return n
+		}
+		n += linesOf(r)
+	}
+	return n
+}
+
+// linesOf returns how many lines end in a run.
+func linesOf(r history.Run) int64 {
+	if r.Part == history.More {
+		return 0
+	}
+	return r.Count
+}
+
+// addChats adds chats that are not there yet.
+func (s *searcher) addChats(chats []ops.Target, there map[string]bool) {
+	for _, t := range chats {
+		if !there[s.real(t)] {
+			s.sources = append(s.sources, &source{Target: t})
+		}
+	}
+}
+
+// open opens the histories of the chats' folders. Whether a text is gone depends on all
+// chats of such a folder, so the others are added, too.
+func (s *searcher) open(ctx context.Context, walked ops.Walked) (err error) {
+	for _, root := range ops.Roots(walked, s.List.Shard) {
+		if !root.User {
+			continue
+		}
+		store, err := history.OpenRead(ctx, s.Store(root.Path))
+		switch {
+		case err == nil:
+			s.stores = append(s.stores, &searchStore{store: store, root: root})
+		case !errors.Is(err, history.ErrNoStore):
+			s.errs = append(s.errs, ops.PathError(err))
+		}
+	}
+	if s.Gone && len(s.stores)+len(s.errs) == 0 {
+		return ErrNoHistory
+	}
+	asked := map[string]bool{}
+	for _, src := range s.sources {
+		asked[s.real(src.Target)] = true
+	}
+	for _, st := range s.stores {
+		if !st.root.Whole || !s.List.Shard.Whole() {
+			s.addChats(ops.Walk(ops.List{Paths: []string{st.root.Path}, AllowEmpty: true}).Chats, asked)
+		}
+	}
+	for _, st := range s.stores {
+		if s.id, err = st.store.ID(ctx); err != nil {
+			return err
+		}
+		if st.versions, err = st.store.VersionsSince(ctx, 0); err != nil {
+			return err
+		}
+	}
+	if s.NoIndex || len(s.stores) != 1 {
+		return nil
+	}
+	err = s.ask(ctx, s.stores[0])
+	if _, tooMany := errors.AsType[*wordindex.TooManyError](err); tooMany || ctx.Err() == nil && wordindex.Damaged(err) {
+		return err
+	}
+	return ctx.Err() // of an index that cannot be used no more is said: all lines are read, with the same result
+}
+
+// ask queries the word index, which covers a single history, and finds the chats that need not be
+// read for that.
+func (s *searcher) ask(ctx context.Context, st *searchStore) error {
+	x, err := wordindex.Open(ctx, st.store)
+	if err != nil {
+		return err
+	}
+	m, err := x.Find(ctx, &s.Want)
+	if err == nil {
+		if err = s.findUnchanged(ctx, st); err == nil {
+			s.index, s.matches = x, m
+			return nil
+		}
+		_ = m.Close()
+	}
+	_ = x.Close() // what it has stored so far is kept
+	return err
+}
+
+// findUnchanged finds the chats that are unchanged since the last snapshot.
+func (s *searcher) findUnchanged(ctx context.Context, st *searchStore) error {
+	seen, err := st.store.Seen(ctx)
+	if err != nil {
+		return err
+	}
+	versions := make(map[int64]*history.Version, len(st.versions))
+	for i := range st.versions {
+		versions[st.versions[i].Rev] = &st.versions[i]
+	}
+	root := userdir.RealPath(st.root.Path)
+	for _, src := range s.sources {
+		rel, err := filepath.Rel(root, s.real(src.Target))
+		if err != nil {
+			continue
+		}
+		f, ok := seen[filepath.ToSlash(rel)]
+		if !ok || f.Racy {
+			continue
+		}
+		stamp, err := safefile.StampPath(src.Path)
+		if err != nil || !stamp.Regular() || stamp.Size() != f.Size || stamp.ModTime().UnixNano() != f.Mtime || stamp.ChangeTime() != f.Ctime {
+			continue
+		}
+		if v := versions[f.Rev]; v != nil {
+			if runs, err := v.Runs(); err == nil && allWhole(runs) {
+				src.store, src.version, src.runs = st, v, runs
+			}
+		}
+	}
+	return nil
+}
+
+// allWhole reports whether all lines of a version can be in the index: none is stored in
+// parts.
+func allWhole(runs []history.Run) bool {
+	return !slices.ContainsFunc(runs, func(r history.Run) bool { return r.Part != history.Whole })
+}
+
+func (s *searcher) close(damaged bool) {
+	if s.index != nil {
+		_ = s.matches.Close() // only read from
+		_ = s.index.Close()
+	}
+	if damaged {
+		_ = wordindex.Remove(s.stores[0].store.Path()) // else the next search finds it damaged, too
+	}
+	for _, st := range s.stores {
+		_ = st.store.Close() // only read from
+	}
+}
+
+// real returns the path of a chat without links. Each folder is resolved once.
+func (s *searcher) real(t ops.Target) string {
+	if t.From == "" { // it may be a link: it was not listed as a regular file
+		return userdir.RealPath(t.Path)
+	}
+	dir, file := filepath.Split(t.Path)
+	folder, ok := s.folders[dir]
+	if !ok {
+		folder = userdir.RealPath(dir)
+		s.folders[dir] = folder
+	}
+	return filepath.Join(folder, file)
+}
+
+// hash returns the hash that identifies a text.
+func (s *searcher) hash(text []byte) uint64 { return wordindex.Hash(s.id, text) }
+
+// searchStore is the history of a user's folder.
+type searchStore struct {
+	store *history.Store
+	root  *ops.Root
+
+	versions []history.Version // of all chats, in the order of archiving
+}
+
+// piece returns a line that is stored as one piece.
+func (st *searchStore) piece(ctx context.Context, id int64) ([]byte, error) {
+	for line, err := range st.store.Lines(ctx, []history.Run{{First: id, Count: 1, Part: history.Whole}}) {
+		return slices.Clone(line.Data), err
+	}
+	return nil, history.ErrRewritten
+}
+
+// message returns a line of the source's version, by its piece and its number, and the index of its
+// message. It need not read the lines before if all are messages, but for a header and an empty one
+// after the last LF.
+func (src *source) message(ctx context.Context, piece, number int64) (line []byte, index int, err error) {
+	if !src.judged {
+		if err := src.judge(ctx); err != nil {
+			return nil, 0, err
+		}
+	}
+	if src.plain {
+		line, err = src.store.piece(ctx, piece)
+		return line, int(number - src.header), err
+	}
+	begun := false
+	for l, err := range src.store.store.Lines(ctx, src.runs) {
+		if err != nil || number == 0 {
+			return slices.Clone(l.Data), index, err
+		}
+		number--
+		if jsonl.Valid(l.Data) && rawjson.KindOf(l.Data) == rawjson.ObjectKind {
+			if begun || !meta.IsHeader(l.Data) {
+				index++
+			}
+			begun = true
+		}
+	}
+	return nil, 0, history.ErrRewritten
+}
+
+// judge finds out whether all lines of a version are messages, but for those that message names.
+func (src *source) judge(ctx context.Context) error {
+	if src.judged = !allWhole(src.runs); src.judged {
+		return nil
+	}
+	last := src.runs[len(src.runs)-1]
+	first, err := src.store.piece(ctx, src.runs[0].First)
+	if err != nil {
+		return err
+	}
+	end, err := src.store.piece(ctx, last.First+last.Count-1)
+	if err != nil {
+		return err
+	}
+	lines := int64(0)
+	for _, r := range src.runs {
+		lines += r.Count
+	}
+	if len(end) == 0 {
+		lines--
+	}
+	if meta.IsHeader(first) {
+		src.header = 1
+	}
+	src.judged, src.plain = true, lines-src.header == int64(src.version.Messages)
+	return nil
+}
