@@ -57,6 +57,7 @@ func (s *screen) wrapped(runs ...prose.Run) {
 // painted returns runs in their colours.
 func (s *screen) painted(line []prose.Run, faint bool) string {
 	var b strings.Builder
+	b.Grow(s.width)
 	for _, run := range line {
 		code := dim
 		if s.color && !faint {

@@ -6,11 +6,7 @@ import (
 	"strings"
 )
 
-var (
-	headingLine = regexp.MustCompile(`^(#{1,6})[ \t]*(.+?)[ \t]*#*$`)
-	ruleLine    = regexp.MustCompile(`^(?:(?: ?-){3,}|(?: ?\*){3,}|(?: ?_){3,})[ \t]*$`)
-	itemLine    = regexp.MustCompile(`^([*+-]|\d{1,9}\.)[ \t]+(.*)$`)
-)
+var headingLine = regexp.MustCompile(`^(#{1,6})[ \t]*(.+?)[ \t]*#*$`)
 
 // blocks reads the blocks of a text.
 func (r *reader) blocks(s string) []Block {
@@ -22,13 +18,25 @@ func (r *reader) blocks(s string) []Block {
 	return p.list
 }
 
-// match is a pattern's answer on a line that may only begin with one of some letters: most
-// lines need no pattern.
-func match(pattern *regexp.Regexp, first, line string) []string {
-	if strings.IndexByte(first, line[0]) < 0 {
-		return nil
+// isRule reports whether a line is three or more - or * or _, with at most a space between two.
+func isRule(line string) bool {
+	sign := line[:1]
+	return strings.Contains("-*_", sign) && strings.Trim(line, sign+" ") == "" && strings.Count(line, sign) >= 3 && !strings.Contains(line, "  ")
+}
+
+// item returns the mark of the item of a list that a line is, "" if it is none, and its text.
+func item(line string) (mark, text string) {
+	n := 1
+	if strings.IndexByte("*+-", line[0]) < 0 {
+		digits := strings.TrimLeft(line, "0123456789")
+		if n = len(line) - len(digits) + 1; n < 2 || n > 10 || !strings.HasPrefix(digits, ".") {
+			return "", ""
+		}
 	}
-	return pattern.FindStringSubmatch(line)
+	if text = strings.TrimLeft(line[n:], " \t"); len(text) == len(line)-n {
+		return "", ""
+	}
+	return line[:n], strings.TrimSpace(text)
 }
 
 type blockParser struct {
@@ -56,12 +64,14 @@ func (p *blockParser) line(line string) {
 		p.list = append(p.list, Block{Kind: Fence, Quote: quote, Mark: a.mark, Level: len(p.indents), Runs: []Run{{Text: a.text, Style: Code}}})
 		return
 	}
-	if m := match(headingLine, "#", text); m != nil && indent == 0 {
-		p.begin(Block{Kind: Heading, Level: len(m[1]), Mark: m[1], Quote: quote}, m[2])
-		p.end()
-		return
+	if text[0] == '#' && indent == 0 {
+		if m := headingLine.FindStringSubmatch(text); m != nil {
+			p.begin(Block{Kind: Heading, Level: len(m[1]), Mark: m[1], Quote: quote}, m[2])
+			p.end()
+			return
+		}
 	}
-	if match(ruleLine, "-*_", text) != nil {
+	if isRule(text) {
 		p.begin(Block{Kind: Rule, Mark: text, Quote: quote}, "")
 		p.end()
 		return
@@ -74,8 +84,8 @@ func (p *blockParser) line(line string) {
 		}
 		return
 	}
-	if m := match(itemLine, "*+-0123456789", rest[indent:]); m != nil {
-		p.begin(Block{Kind: Item, Mark: m[1], Level: p.level(indent), Quote: quote}, strings.TrimSpace(m[2]))
+	if mark, text := item(rest[indent:]); mark != "" {
+		p.begin(Block{Kind: Item, Mark: mark, Level: p.level(indent), Quote: quote}, text)
 		return
 	}
 	if len(p.lines) > 0 && p.block.Quote == quote && (p.block.Kind == Paragraph || p.block.Kind == Item) {
@@ -153,6 +163,9 @@ func said(b Block) bool {
 // carry puts the styles of tags that are still open before a block, and notes those that it
 // leaves open.
 func (p *blockParser) carry(s string) string {
+	if len(p.open) == 0 && strings.IndexByte(s, 0xff) < 0 {
+		return s
+	}
 	var before []byte
 	for _, a := range p.open {
 		before = p.aside(before, a)

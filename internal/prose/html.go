@@ -166,7 +166,7 @@ func (m *Markup) runs(runs []Run, fixed bool) {
 
 // Escape returns text for HTML and XML. Characters that XML does not know, and C0, are U+FFFD.
 func Escape(text string) string {
-	text = strings.ToValidUTF8(text, "\ufffd")
+	text = valid(text)
 	strange := func(c rune) bool { return c < ' ' && c != '\t' && c != '\n' || c == 0xfffe || c == 0xffff }
 	if strings.ContainsFunc(text, strange) {
 		text = strings.Map(func(c rune) rune {

@@ -18,12 +18,16 @@ func (r *reader) inline(s string) string {
 	}
 	s = r.links(s)
 	s = r.speech(s)
-	s = r.emphasis(s, "***", Bold|Italic)
-	s = r.emphasis(s, "**", Bold)
-	s = r.emphasis(s, "*", Italic)
-	s = r.words(s, "___", Underline)
-	s = r.words(s, "__", Underline)
-	s = r.words(s, "_", Italic)
+	if strings.IndexByte(s, '*') >= 0 {
+		s = r.emphasis(s, "***", Bold|Italic)
+		s = r.emphasis(s, "**", Bold)
+		s = r.emphasis(s, "*", Italic)
+	}
+	if strings.IndexByte(s, '_') >= 0 {
+		s = r.words(s, "___", Underline)
+		s = r.words(s, "__", Underline)
+		s = r.words(s, "_", Italic)
+	}
 	return r.emphasis(s, "~~", Strike)
 }
 
@@ -88,36 +92,38 @@ var closer = map[rune]string{'"': `"`, '“': "”", '«': "»", '「': "」", '
 
 // speech finds quotes, which end on their line (SillyTavern public/script.js, messageFormatting).
 func (r *reader) speech(s string) string {
-	if !strings.ContainsAny(s, `"“«「『＂`) {
+	b := r.scratch
+	done, line := 0, 0 // what is in b; the end of the line
+	missing := ""      // marks of quotes that do not end on it
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf && c != '"' {
+			i++ // most letters
+			continue
+		}
+		if i >= line {
+			line, missing = lineEnd(s, i), ""
+		}
+		c, n := utf8.DecodeRuneInString(s[i:])
+		from := i + n
+		mark := closer[c]
+		if mark == "" || strings.ContainsRune(missing, c) {
+			i = from
+			continue
+		}
+		end := strings.Index(s[from:line], mark)
+		if end < 0 {
+			missing += string(c)
+			i = from
+			continue
+		}
+		end += from + len(mark)
+		b = r.pair(append(b, s[done:i]...), "", Quote, s[i:end])
+		i, done = end, end
+	}
+	if done == 0 {
 		return s
 	}
-	b := make([]byte, 0, len(s)+len(s)/8)
-	for line := range strings.SplitAfterSeq(s, "\n") {
-		missing := "" // quotes that do not end on this line
-		done := 0
-		for i := 0; i < len(line); i++ {
-			if c := line[i]; i < done || c < utf8.RuneSelf && c != '"' {
-				continue // most letters
-			}
-			c, n := utf8.DecodeRuneInString(line[i:])
-			mark := closer[c]
-			if mark == "" || strings.ContainsRune(missing, c) {
-				i += n - 1
-				continue
-			}
-			from := i + n
-			end := strings.Index(line[from:], mark)
-			if end < 0 {
-				missing += string(c)
-				continue
-			}
-			end += from + len(mark)
-			b = r.pair(append(b, line[done:i]...), "", Quote, line[i:end])
-			done = end
-		}
-		b = append(b, line[done:]...)
-	}
-	return string(b)
+	return r.made(append(b, s[done:]...))
 }
 
 // emphasis finds pairs of a mark around text that neither begins nor ends with a space. A pair
@@ -126,7 +132,7 @@ func (r *reader) emphasis(s, mark string, style Style) string {
 	if !strings.Contains(s, mark) {
 		return s
 	}
-	b := make([]byte, 0, len(s)+len(s)/8)
+	b := r.scratch
 	for {
 		i := strings.Index(s, mark)
 		if i < 0 {
@@ -152,7 +158,7 @@ func (r *reader) emphasis(s, mark string, style Style) string {
 		}
 		s = inner[end+len(mark):]
 	}
-	return string(append(b, s...))
+	return r.made(append(b, s...))
 }
 
 // words finds pairs of underscores at the borders of words.
@@ -160,7 +166,7 @@ func (r *reader) words(s, mark string, style Style) string {
 	if !strings.Contains(s, mark) {
 		return s
 	}
-	var b []byte
+	b := r.scratch
 	done := 0
 	for i := 0; i < len(s); i++ {
 		if !strings.HasPrefix(s[i:], mark) || i > 0 && isWord(s[i-1]) {
@@ -178,7 +184,7 @@ func (r *reader) words(s, mark string, style Style) string {
 		done = end + len(mark)
 		i = done - 1
 	}
-	return string(append(b, s[done:]...))
+	return r.made(append(b, s[done:]...))
 }
 
 // wordEnd returns where a mark stands that no word follows; -1: nowhere.

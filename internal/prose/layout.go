@@ -1,6 +1,7 @@
 package prose
 
 import (
+	"slices"
 	"strings"
 
 	"stchat/internal/visible"
@@ -17,19 +18,17 @@ type Layout struct {
 // What comes out is safe to show, and no line is wider than the cells, but for a letter that is
 // wider itself.
 func (l Layout) Lines(blocks []Block) [][]Run {
-	var lines [][]Run
+	lines := make([][]Run, 0, 4*len(blocks))
 	for i, b := range blocks {
 		if i > 0 && (b.Kind != Item || blocks[i-1].Kind != Item) {
 			lines = append(lines, nil)
 		}
 		first, further := l.prefix(b)
 		for _, line := range l.rows(b) {
-			room := l.Cells - visible.Width(first)
-			for _, part := range Wrap(line, room) {
-				if first != "" {
-					part = append([]Run{{Text: first, Mark: true}}, part...)
-				}
-				lines = append(lines, part)
+			from := len(lines)
+			lines = wrap(lines, line, l.Cells-visible.Width(first))
+			for i := from; i < len(lines) && first != ""; i++ {
+				lines[i] = append([]Run{{Text: first, Mark: true}}, lines[i]...)
 				first = further
 			}
 		}
@@ -114,12 +113,15 @@ func Text(runs []Run) string {
 }
 
 // Wrap breaks a line of runs, which are safe to show, into lines of at most so many cells.
-func Wrap(runs []Run, cells int) [][]Run {
+func Wrap(runs []Run, cells int) [][]Run { return wrap(nil, runs, cells) }
+
+// wrap is [Wrap] for a list of lines.
+func wrap(lines [][]Run, runs []Run, cells int) [][]Run {
 	spans := visible.Wrap(Text(runs), cells)
-	lines := make([][]Run, 0, len(spans))
-	at := 0 // where runs[0] begins
+	all := make([]Run, 0, len(runs)+len(spans)-1) // of all lines: each has a part of its own
+	at := 0                                       // where runs[0] begins
 	for _, span := range spans {
-		var line []Run
+		line := all[len(all):]
 		for len(runs) > 0 && at < span[1] {
 			from, to := max(span[0]-at, 0), span[1]-at
 			run := runs[0]
@@ -135,7 +137,8 @@ func Wrap(runs []Run, cells int) [][]Run {
 			at += len(runs[0].Text)
 			runs = runs[1:]
 		}
-		lines = append(lines, line)
+		lines = append(lines, slices.Clip(line))
+		all = all[:len(all)+len(line)]
 	}
 	return lines
 }

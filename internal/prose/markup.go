@@ -5,6 +5,7 @@ import (
 	"html"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -173,7 +174,7 @@ func (r *reader) markup(s string) string {
 		}
 		return at + i + len(text)
 	}
-	b := make([]byte, 0, len(s))
+	b := slices.Grow(r.scratch, len(s))
 	at := 0
 	for {
 		i := strings.IndexByte(s[at:], '<')
@@ -206,7 +207,7 @@ func (r *reader) markup(s string) string {
 		}
 		at = end
 	}
-	return string(append(b, s[at:]...))
+	return r.made(append(b, s[at:]...))
 }
 
 // tag appends what stands for a tag that is a style, a line's end or a picture.

@@ -70,9 +70,16 @@ const deepest = 32
 
 // Read returns the blocks of a text.
 func Read(text string) []Block {
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r\n", "\n")
 	r := &reader{}
-	return r.blocks(r.markup(r.code(text)))
+	return r.blocks(r.markup(r.code(strings.ReplaceAll(valid(text), "\r\n", "\n"))))
+}
+
+// valid returns a text with U+FFFD for what is not UTF-8.
+func valid(text string) string {
+	if utf8.ValidString(text) { // which is faster than the other
+		return text
+	}
+	return strings.ToValidUTF8(text, "\ufffd")
 }
 
 // Plain returns what a text says, without marks: a line for each line of the blocks, and an
@@ -108,8 +115,14 @@ type atom struct {
 }
 
 type reader struct {
-	atoms []atom
-	text  []byte // memory to make runs in
+	atoms   []atom
+	scratch []byte // memory in which each step makes what it returns
+}
+
+// made returns what a step wrote into the scratch memory.
+func (r *reader) made(b []byte) string {
+	r.scratch = b[:0]
+	return string(b)
 }
 
 // aside appends what stands for an atom in the text.
@@ -137,7 +150,7 @@ func (r *reader) runs(s string) []Run {
 	if s != "" && strings.IndexByte(s, 0xff) < 0 {
 		return []Run{{Text: html.UnescapeString(s)}}
 	}
-	w := runWriter{text: r.text[:0]}
+	w := runWriter{text: r.scratch}
 	for s != "" {
 		if s[0] != 0xff {
 			end := strings.IndexByte(s, 0xff)
@@ -166,15 +179,15 @@ func (r *reader) runs(s string) []Run {
 		}
 	}
 	w.flush()
-	r.text = w.text
+	r.scratch = w.text
 	return w.list
 }
 
 // runWriter collects runs; neighbours that are alike become one.
 type runWriter struct {
 	list  []Run
-	last  Run
-	text  []byte // of last
+	last  Run    // its text is set while it is of one piece
+	text  []byte // of last, if it is of several
 	depth [styles]int
 	style Style
 	urls  []string // of the links around
@@ -187,19 +200,25 @@ func (w *runWriter) add(text string, style Style, mark bool, url string) {
 	if url == "" && len(w.urls) > 0 {
 		url = w.urls[len(w.urls)-1]
 	}
-	run := Run{Style: w.style | style, Mark: mark, URL: url}
-	if run != w.last || style&Picture != 0 {
+	run := Run{Text: text, Style: w.style | style, Mark: mark, URL: url}
+	if last := &w.last; last.Text == "" || run.Style != last.Style || mark != last.Mark || url != last.URL || style&Picture != 0 {
 		w.flush()
 		w.last = run
+		return
+	}
+	if len(w.text) == 0 {
+		w.text = append(w.text, w.last.Text...)
 	}
 	w.text = append(w.text, text...)
 }
 
 func (w *runWriter) flush() {
 	if len(w.text) > 0 {
-		w.last.Text = string(w.text)
+		w.last.Text, w.text = string(w.text), w.text[:0]
+	}
+	if w.last.Text != "" {
 		w.list = append(w.list, w.last)
-		w.last, w.text = Run{}, w.text[:0]
+		w.last = Run{}
 	}
 }
 

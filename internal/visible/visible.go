@@ -39,6 +39,9 @@ func hidden(r rune) bool {
 // plain reports whether s can be shown as it is.
 func plain(s string) bool {
 	for i, r := range s {
+		if ' ' <= r && r < 0x7f { // as most are
+			continue
+		}
 		if hidden(r) || r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd") {
 			return false
 		}
@@ -48,7 +51,13 @@ func plain(s string) bool {
 
 // Text returns s on one line, with everything that a terminal would obey or hide
 // escaped: \n, \t, \x1b, \u202e, and \xff for a byte that is not UTF-8.
-func Text(s string) string {
+func Text(s string) string { return escape(s, "") }
+
+// Lines is [Text] for text of several lines: line feeds and tabs stay.
+func Lines(s string) string { return escape(s, "\n\t") }
+
+// escape is [Text] for a text of which some characters stay as they are.
+func escape(s, stay string) string {
 	if plain(s) {
 		return s
 	}
@@ -58,6 +67,8 @@ func Text(s string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case strings.ContainsRune(stay, r):
+			b.WriteRune(r)
 		case r == '\n':
 			b.WriteString(`\n`)
 		case r == '\r':
@@ -74,27 +85,6 @@ func Text(s string) string {
 			b.WriteString(s[i : i+size])
 		}
 		i += size
-	}
-	return b.String()
-}
-
-// Lines is [Text] for text of several lines: line feeds and tabs stay.
-func Lines(s string) string {
-	if plain(s) {
-		return s
-	}
-	var b strings.Builder
-	for len(s) > 0 {
-		end := strings.IndexAny(s, "\n\t")
-		if end < 0 {
-			end = len(s)
-		}
-		b.WriteString(Text(s[:end]))
-		if end < len(s) {
-			b.WriteByte(s[end])
-			end++
-		}
-		s = s[end:]
 	}
 	return b.String()
 }
@@ -248,12 +238,17 @@ const (
 // a line is cut, on a grapheme. s must be safe to show and without line feeds.
 func Wrap(s string, cells int) [][2]int {
 	cells = max(cells, 1)
-	lines := make([][2]int, 0, len(s)/cells+1)
+	lines := make([][2]int, 0, len(s)/cells+2)
 	from, width := 0, 0        // of the open line
 	end, next, rest := 0, 0, 0 // the last place to break: where the line ends, the next begins, and the width before it
 	wide := false              // the last grapheme
 	last := ' '                // its letter
 	for at := 0; at < len(s); {
+		if !wide && last != ' ' { // within a word
+			for end := min(len(s)-1, at+cells-width); at < end && s[at] != ' ' && s[at]|s[at+1] < utf8.RuneSelf; at++ {
+				width++
+			}
+		}
 		part, w := s[at:at+1], 1
 		if s[at] >= utf8.RuneSelf || at+1 < len(s) && s[at+1] >= utf8.RuneSelf { // else nothing combines with it
 			g := graphemes.FromString(s[at:])

@@ -117,6 +117,7 @@ func (s *splitter) at(from, to int) {
 
 // ascii takes ASCII text that stands at a place.
 func (s *splitter) ascii(text string, at int) {
+	word := s.word // in a register
 	for i := range len(text) {
 		c := text[i]
 		switch {
@@ -126,23 +127,27 @@ func (s *splitter) ascii(text string, at int) {
 		case c == '\'':
 			continue
 		default:
-			if len(s.word) > 0 {
+			if len(word) > 0 {
+				s.word = word
 				s.flush()
+				word = s.word
 			}
 			s.bare = false
 			continue
 		}
-		if len(s.word) == 0 {
+		if len(word) == 0 {
 			s.from = at + i
 		}
-		s.to = at + i + 1
-		s.word, s.bare = append(s.word, c), true
+		word = append(word, c)
+		s.to, s.bare = at+i+1, true
 	}
+	s.word = word
 }
 
 // runes takes normalised text. If to is negative, the text stands in the original at from;
 // else all of it stands for what is between from and to there.
 func (s *splitter) runes(text string, from, to int) {
+	done := 0 // taken with what stands before it
 	for i, r := range text {
 		a, b := from, to
 		if to < 0 {
@@ -154,8 +159,11 @@ func (s *splitter) runes(text string, from, to int) {
 			}
 		}
 		switch {
+		case i < done:
 		case r < utf8.RuneSelf && to < 0:
-			s.ascii(text[i:i+1], a)
+			for done = i + 1; done < len(text) && text[done] < utf8.RuneSelf; done++ {
+			}
+			s.ascii(text[i:done], a)
 		case r < utf8.RuneSelf:
 			s.ascii(text[i:i+1], a)
 			if len(s.word) > 0 {
