@@ -3,6 +3,7 @@ package chat
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"regexp"
@@ -91,7 +92,7 @@ func firstFrom(places map[message.ID][]int, theirs Print, at int) int {
 	return first
 }
 
-// ReadPrints returns the prints of a chat's messages, damaged ones included, with their values:
+// ReadPrints returns the prints of a chat's messages, of which none may be damaged, with their values:
 // those that JavaScript takes for true, under the top-level keys and those of extra, also of the
 // extra of every swipe, which a message has when that swipe is chosen.
 func ReadPrints(ctx context.Context, c *Chat, seed message.Seed) (list []Print, err error) {
@@ -101,15 +102,15 @@ func ReadPrints(ctx context.Context, c *Chat, seed message.Seed) (list []Print, 
 	return list, err
 }
 
-// prints returns the messages of a chat in order, including damaged ones. If reading fails they
-// end early, and *failed is the reason.
+// prints returns the messages of a chat in order, including damaged ones unless values are asked for. If
+// reading fails they end early, and *failed is the reason.
 func prints(ctx context.Context, c *Chat, seed message.Seed, values bool, failed *error) iter.Seq[Print] {
 	keys := jsonl.NewKeys("name", "is_user", "mes", "send_date", "swipes", "swipe_info", "extra")
 	ids := message.NewIdentifier(seed) // there is one worker
 	return func(yield func(Print) bool) {
 		enough := fmt.Errorf("enough") // never seen
 		opt := jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Keys: keys}
-		err := jsonl.Each(ctx, c.Source, opt, func(l *jsonl.Line, _ jsonl.Base) error {
+		err := jsonl.Each(ctx, c.Source, opt, func(l *jsonl.Line, base jsonl.Base) error {
 			p := Print{Damaged: true}
 			switch {
 			case l.Damage == nil:
@@ -118,6 +119,10 @@ func prints(ctx context.Context, c *Chat, seed message.Seed, values bool, failed
 				}
 			case l.Damage.Code == jsonl.BOM:
 				return nil
+			case values:
+				d := *l.Damage
+				d.Line = base.Line + l.Number + 1
+				return c.DamageError(d)
 			}
 			if !yield(p) {
 				return enough
@@ -126,7 +131,7 @@ func prints(ctx context.Context, c *Chat, seed message.Seed, values bool, failed
 		})
 		if err == nil {
 			err = c.Unchanged()
-		} else {
+		} else if !errors.Is(err, ErrDamaged) {
 			err = c.Errorf("%w", err)
 		}
 		*failed = err

@@ -19,7 +19,8 @@ import (
 )
 
 // readBooks finds for each lorebook of FROM the one of INTO that stands for it.
-func (u *user) readBooks(context.Context) error {
+func (u *user) readBooks(ctx context.Context) error {
+	u.noteRenamed(ctx)
 	entries, err := entriesOf(u.from.Worlds())
 	if err != nil {
 		return err
@@ -154,20 +155,27 @@ func hasEntry(in *lorebook.Book, e lorebook.Entry) bool {
 	return slices.ContainsFunc(in.Entries, func(o lorebook.Entry) bool { return o.UID == e.UID && metadiff.Equal(o.Raw, e.Raw) })
 }
 
-// noteRenamed notes a chat of FROM that has another name in INTO, for the lorebooks that it names.
+// noteRenamed notes the chats of FROM that have another name in INTO, for the lorebooks that they name.
 // Of two chats of one name neither is meant.
-func (u *user) noteRenamed(w *work) {
-	if u == nil {
-		return
+func (u *user) noteRenamed(ctx context.Context) {
+	renamed := map[string]bool{}
+	for _, w := range u.works {
+		renamed[w.c.name] = renamed[w.c.name] || w.name != w.c.name
 	}
-	for _, book := range all.Names().Books(w.c.metadata()) {
-		if u.chats[book] == nil {
-			u.chats[book] = map[string]string{}
+	for _, w := range u.works {
+		if !renamed[w.c.name] || w.row.Sign == Refused {
+			continue
 		}
-		if to, known := u.chats[book][w.c.name]; known && to != w.name {
-			u.chats[book][w.c.name] = w.c.name
-		} else {
-			u.chats[book][w.c.name] = w.name
+		w.c.head(ctx)
+		for _, book := range all.Names().Books(w.c.metadata()) {
+			if u.chats[book] == nil {
+				u.chats[book] = map[string]string{}
+			}
+			if to, known := u.chats[book][w.c.name]; known && to != w.name {
+				u.chats[book][w.c.name] = w.c.name
+			} else {
+				u.chats[book][w.c.name] = w.name
+			}
 		}
 	}
 }

@@ -127,11 +127,11 @@ func (r *Result) tellOthers(dir userdir.Dir) {
 // the others are compared with these.
 func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *family.Graph, v *versions) (jobs []*job, err error) {
 	seed, given := message.NewSeed(), map[string]bool{}
-	ours, err := openSide(ctx, lib, v.folder, func(s string) bool { _, _, is := conflictOf(s); return !is })
+	ours, err := openSide(lib, v.folder, func(s string) bool { _, _, is := conflictOf(s); return !is })
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := openSide(ctx, lib, v.folder, func(s string) bool { return slices.Contains(v.names, s) })
+	theirs, err := openSide(lib, v.folder, func(s string) bool { return slices.Contains(v.names, s) })
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 	for _, c := range list {
 		name := c.name
 		_, label, _ := conflictOf(name)
-		c.name = v.of // it is a version of that chat
+		c.name, c.key = v.of, folded(v.of) // it is a version of that chat
 		o := &owner{opt: opt, label: label, seed: seed, given: given, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
 		o.group = ours.listing(v.of)
 		p := o.namesake(v.of)

@@ -119,7 +119,7 @@ func tree(t *testing.T, dir string, stamps bool) map[string]string {
 func printsOf(t *testing.T, dir string, seed message.Seed) map[string]*file {
 	t.Helper()
 	lib := new(library.Library)
-	s, err := openSide(context.Background(), lib, filepath.Join(dir, "chats", "Mira"), everything)
+	s, err := openSide(lib, filepath.Join(dir, "chats", "Mira"), everything)
 	if err != nil {
 		t.Fatal(err)
 	}

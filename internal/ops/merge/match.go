@@ -2,6 +2,7 @@ package merge
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,6 +27,7 @@ type match struct {
 	from, into *file // into is nil for a new one
 	by         By
 	twin       bool // the same name and bytes
+	also       bool // INTO's is another's copy, and has all of this one as well
 	relation
 }
 
@@ -40,6 +42,10 @@ type matcher struct {
 	known map[[2]*file]*relation
 	taken map[*file]bool
 	found map[*file]*match
+	homes map[*file]*match // what would be found without the chats that say the same
+
+	unequal bool // none that says the same is looked for
+
 	named [2]map[string]*file   // chats of INTO and of FROM by folded name
 	slugs [2]map[string][]*file // the same by slug
 }
@@ -55,21 +61,20 @@ func matchAll(into, from []*file, by func(from *file) judging) []*match {
 	for i, list := range [][]*file{into, from} {
 		m.named[i], m.slugs[i] = map[string]*file{}, map[string][]*file{}
 		for _, c := range list {
-			if key := folded(c.name); m.named[i][key] == nil {
-				m.named[i][key] = c
+			if m.named[i][c.key] == nil {
+				m.named[i][c.key] = c
 			}
 			if c.slug != "" {
 				m.slugs[i][c.slug] = append(m.slugs[i][c.slug], c)
 			}
 		}
 	}
-	for _, step := range []func(c *file){m.sameName, m.sameSelf, m.sameBranch, m.homeless, m.sameMessages, m.sameSlug, m.goesOn} {
-		for _, c := range from {
-			if m.found[c] == nil && c.err == nil {
-				step(c)
-			}
-		}
-	}
+	m.run((*matcher).sameName, (*matcher).sameSelf, (*matcher).sameBranch)
+	rest := *m
+	rest.unequal, rest.taken, rest.found = true, maps.Clone(m.taken), maps.Clone(m.found)
+	rest.run((*matcher).sameSlug, (*matcher).goesOn)
+	m.homes = rest.found
+	m.run((*matcher).homeless, (*matcher).sameMessages, (*matcher).sameSlug, (*matcher).goesOn)
 	list := make([]*match, len(from))
 	for i, c := range from {
 		if list[i] = m.found[c]; list[i] == nil {
@@ -77,6 +82,17 @@ func matchAll(into, from []*file, by func(from *file) judging) []*match {
 		}
 	}
 	return list
+}
+
+// run takes the steps, each over all chats before the next.
+func (m *matcher) run(steps ...func(m *matcher, c *file)) {
+	for _, step := range steps {
+		for _, c := range m.from {
+			if m.found[c] == nil && c.err == nil {
+				step(m, c)
+			}
+		}
+	}
 }
 
 func (m *matcher) relation(c, p *file) *relation {
@@ -89,7 +105,8 @@ func (m *matcher) relation(c, p *file) *relation {
 }
 
 func (m *matcher) take(c, p *file, by By) {
-	m.taken[p], m.found[c] = true, &match{c, p, by, false, *m.relation(c, p)}
+	m.found[c] = &match{from: c, into: p, by: by, also: m.taken[p], relation: *m.relation(c, p)}
+	m.taken[p] = true
 }
 
 // free reports whether a chat of INTO may be a copy.
@@ -97,7 +114,7 @@ func (m *matcher) free(p *file) bool { return p != nil && p.err == nil && !m.tak
 
 // sameName: the same name, and one holds the other.
 func (m *matcher) sameName(c *file) {
-	if p := m.named[0][folded(c.name)]; m.free(p) && m.relation(c, p).holds() {
+	if p := m.named[0][c.key]; m.free(p) && m.relation(c, p).holds() {
 		m.take(c, p, ByName)
 	}
 }
@@ -105,10 +122,7 @@ func (m *matcher) sameName(c *file) {
 // homeless is sameMessages for a chat whose texts no later step finds elsewhere: of two that are
 // equal, the other one needs no copy of its own.
 func (m *matcher) homeless(c *file) {
-	homes := append(m.better(c), m.named[0][folded(c.name)], m.slugged(c))
-	if !slices.ContainsFunc(homes, func(p *file) bool {
-		return m.free(p) && m.relation(c, p).ownFrom == 0 && !m.relation(c, p).equal()
-	}) {
+	if home := m.homes[c]; home == nil || home.ownFrom > 0 {
 		m.sameMessages(c)
 	}
 }
@@ -124,7 +138,7 @@ func (m *matcher) sameSelf(c *file) { m.equal(c, m.slugs[0][c.slug]) }
 func (m *matcher) sameBranch(c *file) {
 	var list []*file
 	for _, p := range m.into {
-		if a, b := folded(c.name), folded(p.name); strings.HasPrefix(a, b+"__") || strings.HasPrefix(b, a+"__") {
+		if a, b := c.key, p.key; strings.HasPrefix(a, b+"__") || strings.HasPrefix(b, a+"__") {
 			list = append(list, p)
 		}
 	}
@@ -149,16 +163,14 @@ func (m *matcher) equal(c *file, among []*file) {
 	}
 }
 
-// isAnothers reports whether a chat of INTO holds another chat of FROM that goes to it by its name or slug,
-// unless a step before finds a copy of that.
+// isAnothers reports whether a chat of INTO is where another chat of FROM finds its messages.
 func (m *matcher) isAnothers(c, p *file) bool {
-	named, slugged := m.named[1][folded(p.name)], m.another(p, c)
-	return named != nil && m.named[0][folded(p.name)] == p && m.goesTo(c, named, p) || slugged != nil && m.slugged(slugged) == p && m.goesTo(c, slugged, p)
-}
-
-// goesTo reports whether a chat of FROM that is not c would go to a chat of INTO without a branch.
-func (m *matcher) goesTo(c, other, p *file) bool {
-	return other != c && m.found[other] == nil && other.err == nil && m.relation(other, p).ownFrom == 0
+	for other, home := range m.homes {
+		if other != c && m.found[other] == nil && home.into == p && home.ownFrom == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // another returns the chat of FROM that is not c and has the slug of a chat of INTO, though it may
@@ -185,18 +197,19 @@ func (m *matcher) slugged(c *file) *file {
 		return nil
 	}
 	p := into[0]
-	if p.err != nil || m.named[0][folded(c.name)] != nil || m.named[1][folded(p.name)] != nil || !m.relation(c, p).begun {
+	if p.err != nil || m.named[0][c.key] != nil || m.named[1][p.key] != nil || !m.relation(c, p).begun {
 		return nil
 	}
 	return p
 }
 
 // goesOn: the same name, or the chat without a copy that shares more, in which an earlier merge
-// has put this one. A chat without messages is in every chat of its name.
+// has put this one. A chat that has nothing of its own against its namesake needs no other, though
+// that may be another's copy.
 func (m *matcher) goesOn(c *file) {
 	if list := m.better(c); len(list) > 0 {
 		m.take(c, list[0], ByShared)
-	} else if p := m.named[0][folded(c.name)]; m.free(p) || p != nil && p.err == nil && len(c.prints) == 0 {
+	} else if p := m.named[0][c.key]; p != nil && p.err == nil && (!m.taken[p] || m.relation(c, p).ownFrom == 0) {
 		m.take(c, p, ByName)
 	}
 }
@@ -205,17 +218,17 @@ func (m *matcher) goesOn(c *file) {
 // hold it, then those that it holds, then those that share most; of these one that lacks least of it, then
 // one that has least besides, whatever else may be a copy the next time.
 func (m *matcher) better(c *file) (list []*file) {
-	p := m.named[0][folded(c.name)]
+	p := m.named[0][c.key]
 	if p == nil || p.err != nil {
 		return nil
 	}
 	rank := map[*file]int{}
 	for _, other := range m.into {
-		if other == p || !m.free(other) || m.named[1][folded(other.name)] != nil || m.another(other, c) != nil {
+		if other == p || !m.free(other) || m.named[1][other.key] != nil || m.another(other, c) != nil {
 			continue
 		}
 		r := m.relation(c, other)
-		if !r.begun || len(r.pairs) <= len(m.relation(c, p).pairs) {
+		if !r.begun || m.unequal && r.equal() || len(r.pairs) <= len(m.relation(c, p).pairs) {
 			continue
 		}
 		list = append(list, other)

@@ -137,15 +137,15 @@ func (opt *Options) owner(ctx context.Context, lib *library.Library, into, from 
 		o.label = label(into, from)
 	}
 	var err error
-	if o.ours, err = openSide(ctx, lib, into, here); err != nil {
+	if o.ours, err = openSide(lib, into, here); err != nil {
 		return nil, err
 	}
-	if o.theirs, err = openSide(ctx, lib, from, there); err == nil && opt.Base != "" {
+	if o.theirs, err = openSide(lib, from, there); err == nil && opt.Base != "" {
 		base, wanted := opt.Base, everything
 		if userdir.HasExtension(base) {
 			base, wanted = filepath.Dir(base), func(name string) bool { return name == userdir.ChatName(opt.Base) }
 		}
-		o.base, err = openSide(ctx, lib, base, wanted)
+		o.base, err = openSide(lib, base, wanted)
 	}
 	return o, err
 }

@@ -34,6 +34,7 @@ type owner struct {
 	to      map[string]string // the name in INTO by that in FROM
 	renames bool              // some are others
 	taken   map[string]bool   // folded names
+	coming  map[string]bool   // those of FROM's folder
 	parents map[string]string // main_chat by name, as it will be in INTO
 }
 
@@ -64,7 +65,8 @@ func (o *owner) mergeAll(ctx context.Context) error {
 // chat; nil: it has its own.
 func (o *owner) mergePair(ctx context.Context, c, p *file, now []chat.Print) error {
 	m := &match{from: c, into: p}
-	if m.twin = now == nil && c.err == nil && p.err == nil && isTwin(c, p); !m.twin {
+	if m.twin = now == nil && c.err == nil && p.err == nil && isTwin(c, p, new(blocks)); !m.twin {
+		o.each(ctx, o.ours.files, func(p *file) { p.head(ctx) })
 		c.read(ctx, o.seed)
 		p.read(ctx, o.seed)
 		if now == nil {
@@ -79,9 +81,9 @@ func (o *owner) mergePair(ctx context.Context, c, p *file, now []chat.Print) err
 func (o *owner) judging(ctx context.Context, c *file) judging {
 	by := judging{noSwipes: o.opt.NoSwipes}
 	if o.base != nil {
-		by.base = o.bases.Get(folded(c.name), func() (base *baseSet) {
+		by.base = o.bases.Get(c.key, func() (base *baseSet) {
 			for _, f := range o.base.files {
-				if folded(f.name) != folded(c.name) && !userdir.HasExtension(o.opt.Base) {
+				if f.key != c.key && !userdir.HasExtension(o.opt.Base) {
 					continue
 				}
 				if f.read(ctx, o.seed); f.err == nil {
@@ -96,10 +98,8 @@ func (o *owner) judging(ctx context.Context, c *file) judging {
 
 // plan gives names, and decides about links.
 func (o *owner) plan(ctx context.Context, matches []*match) error {
-	o.to, o.taken, o.parents = map[string]string{}, map[string]bool{}, map[string]string{}
-	for _, name := range o.ours.folder.Chats {
-		o.taken[folded(name)] = true
-	}
+	o.to, o.parents = map[string]string{}, map[string]string{}
+	o.taken, o.coming = o.ours.keys(), o.theirs.keys()
 	if groups, err := o.ours.lib.In(o.ours.folder.Dir); err == nil && o.ours.folder.Kind == userdir.Group {
 		for _, g := range groups.Files { // a name that a group lists may come back to it alone
 			for _, name := range g.Chats {
@@ -126,7 +126,6 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 		if w.row.Sign == Refused {
 			continue
 		}
-		o.user.noteRenamed(w)
 		o.adopt(w)
 		if w.writes() && w.c.slug != "" && w.row.Sign != Parted && w.row.Sign != Ahead && slugs[w.c.slug] {
 			w.c.slug = "" // INTO has it
@@ -149,11 +148,13 @@ func (o *owner) judge(w *work) {
 		w.row.By = &w.by
 	}
 	w.row.Sign = w.sign()
-	if p := o.namesake(w.c.name); w.p == nil && p != nil && p.err != nil {
-		w.p = p // it is unknown whether this is its copy
+	if w.p == nil {
+		if p := o.namesake(w.c.name); p != nil && p.err != nil {
+			w.p = p // it is unknown whether this is its copy
+		}
 	}
 	for _, f := range []*file{w.c, w.p} {
-		if f != nil && f.err != nil {
+		if f != nil && f.err != nil && !w.twin {
 			w.row.refuse(f.err)
 			return
 		}
@@ -183,7 +184,8 @@ func (o *owner) judge(w *work) {
 }
 
 func (o *owner) namesake(name string) *file {
-	i := slices.IndexFunc(o.ours.files, func(p *file) bool { return folded(p.name) == folded(name) })
+	key := folded(name)
+	i := slices.IndexFunc(o.ours.files, func(p *file) bool { return p.key == key })
 	if i < 0 {
 		return nil
 	}
@@ -229,10 +231,6 @@ func (o *owner) name(w *work) {
 	if !w.isNew() {
 		return
 	}
-	inFrom := map[string]bool{}
-	for _, name := range o.theirs.folder.Chats {
-		inFrom[folded(name)] = true
-	}
 	most := names.MaxBytes
 	if len(w.c.sidecars) > 0 {
 		most = names.MaxLuker
@@ -240,7 +238,7 @@ func (o *owner) name(w *work) {
 	here := func(name string) bool {
 		return o.taken[folded(name)] || o.given[folded(name)] || len(o.ours.folder.Sidecars(name)) > 0
 	}
-	taken := func(name string) bool { return here(name) || inFrom[folded(name)] }
+	taken := func(name string) bool { return here(name) || o.coming[folded(name)] }
 	switch w.name = w.c.name; {
 	case w.row.Sign == Parted:
 		w.name = freeName(names.Derive(w.name, "__", o.label, most), taken)
@@ -322,11 +320,14 @@ func (o *owner) link(ctx context.Context, w *work) error {
 		w.links[w.noted] = append(w.links[w.noted], link{false, w.name})
 		return nil
 	}
-	if w.row.Sign == Same && !o.renames || w.isNew() {
+	if w.row.Sign == Same && !o.renames || w.isNew() || w.also {
 		return nil
 	}
 	theirs, err := w.c.links(ctx)
-	if err != nil {
+	switch {
+	case w.twin && err != nil: // what cannot be read is the same all the same
+		return nil
+	case err != nil:
 		return err
 	}
 	ours, err := w.p.links(ctx)
@@ -356,7 +357,7 @@ func (o *owner) link(ctx context.Context, w *work) error {
 		}
 		w.put(p.into, ours[p.into], come)
 	}
-	renamed := w.c.slug != "" && w.c.slug == w.p.slug && folded(w.c.name) != folded(w.p.name)
+	renamed := w.c.slug != "" && w.c.slug == w.p.slug && w.c.key != w.p.key
 	if renamed && w.row.Links > 0 && w.row.Sign == Behind && (o.opt.BumpIntegrity || len(w.p.sidecars) > 0) {
 		w.row.tell(plural.Of(w.row.Links, "link is", "links are") + " not put: that would renew the slug, by which the chat is known under its other name")
 		w.links, w.row.Links = nil, 0

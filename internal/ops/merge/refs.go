@@ -88,7 +88,8 @@ func (u *user) attach(place string) *attachment {
 		if info, err := os.Lstat(row.Path); err != nil || !info.Mode().IsRegular() {
 			return false, err
 		}
-		return sameFile(from, row.Path)
+		_, same, err := compare(from, row.Path, new(blocks))
+		return same, err
 	}
 	row.Sign = New
 	same, err := compare()

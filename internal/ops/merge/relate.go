@@ -80,7 +80,7 @@ func relate(from, into []chat.Print, by judging) relation {
 func (by judging) alone(list []chat.Print) (n int) {
 	for i := range list {
 		unknown := func(id message.ID) bool { return !by.base.swipes[id] }
-		if by.base == nil || list[i].Damaged || !by.base.ids[list[i].IDs[0]] || slices.ContainsFunc(list[i].Swipes, unknown) {
+		if by.base == nil || !by.base.ids[list[i].IDs[0]] || slices.ContainsFunc(list[i].Swipes, unknown) {
 			n++
 		}
 	}

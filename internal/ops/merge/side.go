@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
@@ -36,31 +37,40 @@ type side struct {
 type file struct {
 	lib      *library.Library
 	name     string
+	key      string // the name as it is compared
 	path     string
 	slug     string // integrity; "": none
 	prints   []chat.Print
-	settled  *match // step 1 of matching was made when both were read
-	stamp    safefile.Stamp
+	settled  *match         // step 1 of matching was made when both were read
+	stamp    safefile.Stamp // when it was first opened
 	mainChat string
-	header   []byte // its metadata
+	header   []byte // its metadata; nil: not read
 	sidecars []luker.Sidecar
 	messages int
 	err      error // why it cannot be read: it has a name, and is nobody's copy
 }
 
 // openSide lists the chats of a folder that are wanted.
-func openSide(ctx context.Context, lib *library.Library, folder string, wanted func(name string) bool) (*side, error) {
+func openSide(lib *library.Library, folder string, wanted func(name string) bool) (*side, error) {
 	s := &side{lib: lib, folder: lib.Folder(folder)}
 	if err := s.folder.Err; err != nil && (!errors.Is(err, fs.ErrNotExist) || !s.folder.HasDir) { // the first chat makes the folder
 		return nil, ops.PathError(err)
 	}
 	for _, name := range s.folder.Chats {
 		if wanted(name) {
-			s.files = append(s.files, &file{lib: lib, name: name, path: s.folder.File(name), sidecars: s.folder.Sidecars(name)})
+			s.files = append(s.files, &file{lib: lib, name: name, key: folded(name), path: s.folder.File(name), sidecars: s.folder.Sidecars(name)})
 		}
 	}
-	progress.Each(ctx, len(s.files), func(i int) { s.files[i].head(ctx) })
-	return s, ctx.Err()
+	return s, nil
+}
+
+// keys returns the names of all chats in the folder, as they are compared.
+func (s *side) keys() map[string]bool {
+	keys := make(map[string]bool, len(s.folder.Chats))
+	for _, name := range s.folder.Chats {
+		keys[folded(name)] = true
+	}
+	return keys
 }
 
 // listing returns the group that lists a chat; nil: none does.
@@ -72,22 +82,6 @@ func (s *side) listing(name string) *group.File {
 	return set.Listing(name)[0]
 }
 
-// head reads a chat up to its header.
-func (f *file) head(ctx context.Context) {
-	c, err := f.open(ctx)
-	if err == nil && c.Damage.Total > 0 {
-		err = c.DamageError(c.Damage.First[0])
-	}
-	defer c.Close()
-	if f.err = ops.PathError(err); err != nil {
-		return
-	}
-	md := c.Metadata()
-	f.stamp, f.header = c.Stamp, bytes.Clone(md.Bytes())
-	f.slug, _ = rawjson.Unquote(md.Value("integrity"))
-	f.mainChat, _ = rawjson.Unquote(md.Value("main_chat"))
-}
-
 // metadata returns the metadata of a chat, to be edited.
 func (f *file) metadata() *rawjson.Object {
 	md, err := rawjson.ParseObject(f.header)
@@ -97,14 +91,38 @@ func (f *file) metadata() *rawjson.Object {
 	return md
 }
 
-// open opens a chat, which must be as it was when it was first opened.
+// open opens a chat, which must be as it was when it was first opened. The first time it notes what the
+// header says.
 func (f *file) open(ctx context.Context) (*chat.Chat, error) {
 	c, err := chat.Open(ctx, f.path, chat.Options{Groups: f.lib})
-	if err == nil && f.stamp != (safefile.Stamp{}) && !c.Stamp.Same(f.stamp) {
-		c.Close()
-		return nil, c.Errorf("%w", jsonl.ErrChanged)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.stamp != (safefile.Stamp{}) && !c.Stamp.Same(f.stamp):
+		err = c.Errorf("%w", jsonl.ErrChanged)
+	case c.Damage.Total > 0:
+		err = c.DamageError(c.Damage.First[0])
+	case f.header == nil:
+		md := c.Metadata()
+		f.stamp, f.header = c.Stamp, bytes.Clone(md.Bytes())
+		f.slug, _ = rawjson.Unquote(md.Value("integrity"))
+		f.mainChat, _ = rawjson.Unquote(md.Value("main_chat"))
 	}
-	return c, err
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// head reads a chat up to its header, once.
+func (f *file) head(ctx context.Context) {
+	if f.err != nil || f.header != nil {
+		return
+	}
+	c, err := f.open(ctx)
+	f.err = ops.PathError(err)
+	c.Close()
 }
 
 // read reads the prints of a chat, once.
@@ -117,103 +135,105 @@ func (f *file) read(ctx context.Context, seed message.Seed) {
 		defer c.Close()
 		f.prints, err = chat.ReadPrints(ctx, c, seed)
 	}
-	f.messages = len(f.prints)
-	if err == nil && slices.ContainsFunc(f.prints, func(p chat.Print) bool { return p.Damaged }) {
-		_, err = jsonl.Copy(ctx, nil, c.Source, jsonl.CopyOptions{From: c.Body, Line: c.BodyLine, Limit: -1})
-		if d, ok := errors.AsType[*jsonl.Damage](err); ok {
-			err = c.DamageError(*d)
-		}
-	}
-	f.err = ops.PathError(err)
+	f.messages, f.err = len(f.prints), ops.PathError(err)
 }
 
-// readBoth reads the prints of all chats, but forgets those of chats with one name of which one
-// holds the other: these are one. So memory follows the largest such pair, and the others.
+// readBoth compares the chats with one name: first their bytes, of which nothing else is read if they
+// are the same, then their prints, which are forgotten where one chat holds the other: these are one.
+// So memory follows the largest such pair, and the others.
 func (o *owner) readBoth(ctx context.Context) error {
 	named := map[string]*file{}
 	for _, p := range o.ours.files {
-		if key := folded(p.name); named[key] == nil {
-			named[key] = p
+		if named[p.key] == nil {
+			named[p.key] = p
 		}
 	}
 	namesakes := map[*file]*file{} // of chats of FROM
 	for _, c := range o.theirs.files {
-		key := folded(c.name)
-		namesakes[c] = named[key]
-		delete(named, key)
+		namesakes[c] = named[c.key]
+		delete(named, c.key)
 	}
-	o.opt.Meter.Expect(len(o.ours.files)+len(o.theirs.files), 0)
-	progress.Each(ctx, len(o.theirs.files), func(i int) {
-		defer o.opt.Meter.Done()
-		c := o.theirs.files[i]
+	rooms := sync.Pool{New: func() any { return new(blocks) }}
+	o.each(ctx, o.theirs.files, func(c *file) {
+		room := rooms.Get().(*blocks)
+		defer rooms.Put(room)
 		p := namesakes[c]
-		switch {
-		case p == nil || c.err != nil || p.err != nil:
-			c.read(ctx, o.seed)
-		case isTwin(c, p):
+		if p != nil && isTwin(c, p, room) {
 			c.settled = &match{from: c, into: p, by: ByName, twin: true}
 			p.settled = c.settled
-		default:
-			c.read(ctx, o.seed)
-			p.read(ctx, o.seed)
-			if c.err != nil || p.err != nil {
-				return
-			}
-			if r := relate(c.prints, p.prints, o.judging(ctx, c)); r.holds() { // else they are compared with others, too
-				c.settled = &match{c, p, ByName, false, r}
-				p.settled, c.prints, p.prints = c.settled, nil, nil
-			}
+			return
+		}
+		if c.read(ctx, o.seed); p == nil || c.err != nil {
+			return
+		}
+		if p.read(ctx, o.seed); p.err != nil {
+			return
+		}
+		if r := relate(c.prints, p.prints, o.judging(ctx, c)); r.holds() { // else they are compared with others, too
+			c.settled = &match{from: c, into: p, by: ByName, relation: r}
+			p.settled, c.prints, p.prints = c.settled, nil, nil
 		}
 	})
-	progress.Each(ctx, len(o.ours.files), func(i int) {
-		if p := o.ours.files[i]; p.settled == nil {
-			p.read(ctx, o.seed)
-		}
-		o.opt.Meter.Done()
-	})
+	if slices.ContainsFunc(o.theirs.files, func(c *file) bool { return c.settled == nil || !c.settled.twin }) {
+		homeless := slices.ContainsFunc(o.theirs.files, func(c *file) bool { return c.settled == nil && c.err == nil })
+		o.each(ctx, slices.Concat(o.theirs.files, o.ours.files), func(f *file) {
+			if f.head(ctx); homeless && f.settled == nil {
+				f.read(ctx, o.seed)
+			}
+		})
+	}
 	return ctx.Err()
 }
 
-// isTwin reports whether two chats hold the same bytes.
-func isTwin(a, b *file) bool {
-	same, err := sameFile(a.path, b.path)
-	return err == nil && same
+// each does something about chats, several at once.
+func (o *owner) each(ctx context.Context, files []*file, do func(f *file)) {
+	o.opt.Meter.Expect(len(files), 0)
+	progress.Each(ctx, len(files), func(i int) {
+		defer o.opt.Meter.Done()
+		do(files[i])
+	})
 }
 
-// sameFile reports whether two files hold the same.
-func sameFile(from, into string) (bool, error) {
-	a, errA := os.Stat(from)
-	b, errB := os.Stat(into)
-	if err := errors.Join(errA, errB); err != nil || a.Size() != b.Size() {
-		return false, ops.PathError(err)
+// isTwin reports whether two chats hold the same bytes.
+func isTwin(a, b *file, room *blocks) bool {
+	stamps, same, err := compare(a.path, b.path, room)
+	if err != nil || !same {
+		return false
 	}
-	x, err := safefile.Open(from)
-	if err != nil {
-		return false, ops.PathError(err)
-	}
-	defer x.Close()
-	y, err := safefile.Open(into)
-	if err != nil {
-		return false, ops.PathError(err)
-	}
-	defer y.Close()
-	block := min(a.Size(), 32<<10) + 1 // the end shows with the last byte
-	p, q := make([]byte, block), make([]byte, block)
-	for {
-		n, errX := io.ReadFull(x, p)
-		m, errY := io.ReadFull(y, q)
-		if !bytes.Equal(p[:n], q[:m]) {
-			return false, nil
+	for i, f := range []*file{a, b} {
+		if f.stamp == (safefile.Stamp{}) {
+			f.stamp = stamps[i]
 		}
-		for _, err := range []error{errX, errY} {
-			switch {
-			case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-				return true, nil
-			case err != nil:
-				return false, ops.PathError(err)
+	}
+	return true
+}
+
+// blocks is room in which two files are compared.
+type blocks [2][64 << 10]byte
+
+// compare reports whether two files hold the same, and what they were then.
+func compare(from, into string, room *blocks) (stamps [2]safefile.Stamp, same bool, err error) {
+	var files [2]*os.File
+	for i, path := range []string{from, into} {
+		if files[i], err = safefile.Open(path); err != nil {
+			return stamps, false, err
+		}
+		defer files[i].Close()
+		if stamps[i], err = safefile.StampOf(files[i]); err != nil {
+			return stamps, false, err
+		}
+	}
+	left := stamps[0].Size()
+	for same = left == stamps[1].Size(); same && left > 0; left -= int64(len(room[0])) {
+		n := min(left, int64(len(room[0])))
+		for i, f := range files {
+			if _, err = io.ReadFull(f, room[i][:n]); err != nil {
+				return stamps, false, err
 			}
 		}
+		same = bytes.Equal(room[0][:n], room[1][:n])
 	}
+	return stamps, same, nil
 }
 
 // eachLine goes through the messages of a chat, and says of each whether it may name a chat.
