@@ -102,7 +102,8 @@ func (x *Index) begin(ctx context.Context, s *history.Store) error {
 		x.Rollback(ctx)
 		return err
 	}
-	if err := x.Exec(ctx, "BEGIN"); err != nil {
+	// what was cached for adding is given back
+	if err := x.Exec(ctx, "PRAGMA cache_size = -4096; PRAGMA shrink_memory; BEGIN"); err != nil {
 		return err
 	}
 	var of string

@@ -122,7 +122,7 @@ func search(ctx context.Context, opt SearchOptions, told []uint64) (res *SearchR
 	list.AllowEmpty = true // texts that are gone may still be found
 	walked := ops.Walk(list)
 	res = &SearchResult{ByDate: true, Shown: len(told), Errs: walked.Errors()}
-	s := &searcher{SearchOptions: opt, lib: new(library.Library), folders: map[string]string{}, weights: map[uint64]float64{}, counts: map[uint64][]int32{}, parents: map[int32]string{}}
+	s := &searcher{SearchOptions: opt, lib: new(library.Library), folders: map[string]string{}, weights: map[uint64]uint32{}, counts: map[uint64][]int32{}, parents: map[int32]string{}}
 	s.again = newSearchReader(s)
 	s.addChats(walked.Chats, nil)
 	s.asked = len(s.sources)
@@ -184,7 +184,7 @@ type searcher struct {
 
 	mu      sync.Mutex // of what follows, while chats are read
 	hits    []hit
-	weights map[uint64]float64 // by which texts are ordered before all else: scores, or numbers in the order of archiving
+	weights map[uint64]uint32  // by which texts are ordered before all else, the highest first: the bits of their scores, or numbers in the order of archiving
 	counts  map[uint64][]int32 // for ranking: how many words a text has that was read, and how often each term
 	corpus  wordindex.Corpus   // of what was read
 
@@ -199,7 +199,6 @@ type hit struct {
 	text   uint64 // its hash
 	date   int64  // milliseconds since 1970; undated
 	at     int64  // of a chat that was read, the offset of the line; else its piece
-	size   int64  // of the line of a chat that was read
 	source int32
 	index  int32 // of the message in a chat that was read, else of the line; below 0: notHit, shown
 }
@@ -294,9 +293,9 @@ func (s *searcher) use(ctx context.Context, u *wordindex.Use, source int, line i
 	case !wanted || !src.old && source >= s.asked:
 		h.index = notHit
 	case s.Rank:
-		s.weights[u.Text] = float64(u.Score)
+		s.weights[u.Text] = math.Float32bits(u.Score)
 	case !s.byDate():
-		s.weights[u.Text] = cmp.Or(s.weights[u.Text], float64(u.Number))
+		s.weights[u.Text] = cmp.Or(s.weights[u.Text], uint32(u.Number))
 	}
 	s.hits = append(s.hits, h)
 }

@@ -11,11 +11,20 @@ import (
 	"stchat/internal/wordindex"
 )
 
-// text is a text with its places: the hits from one to another, of which the first is the one
-// shown, and up to end those that only say that a present chat has it.
-type text struct {
-	from, to, end int32
-	weight        float64 // see searcher.weights
+// text is a text: where its hits begin, the one that is shown first, and its weight; see
+// searcher.weights.
+type text struct{ from, weight uint32 }
+
+// hitsOf returns the hits of a text, and how many of them are places of it; the others only say
+// that a present chat has it.
+func hitsOf(rest []hit) (all []hit, places int) {
+	n := 0
+	for ; n < len(rest) && rest[n].text == rest[0].text; n++ {
+		if rest[n].index != notHit {
+			places++
+		}
+	}
+	return rest[:n], places
 }
 
 // streamed is how many texts are looked up at a time if all are shown.
@@ -67,10 +76,11 @@ func (s *searcher) best(ctx context.Context, each func(text) error) (n int, err 
 			if err := each(t); err != nil {
 				return n, err
 			}
-			for i := t.from; i < t.end; i++ {
-				s.hits[i].index = shown
+			all, _ := hitsOf(s.hits[t.from:])
+			for i := range all {
+				all[i].index = shown
 			}
-			delete(s.weights, s.hits[t.from].text)
+			delete(s.weights, all[0].text)
 			n++
 		}
 		if last {
@@ -96,7 +106,7 @@ func (s *searcher) lookUpRead(ctx context.Context) (all bool, err error) {
 			continue
 		}
 		if hashes = append(hashes, h.text); !s.Rank && !s.byDate() {
-			s.weights[h.text] = math.Inf(1) // it is not archived yet
+			s.weights[h.text] = math.MaxUint32 // it is not archived yet
 		}
 	}
 	old, all := s.onlyOld(ctx)
@@ -114,25 +124,18 @@ func (s *searcher) texts(ctx context.Context) (list []text, err error) {
 	slices.SortFunc(s.hits, s.byText)
 	kept := s.hits[:0]
 	for rest := s.hits; len(rest) > 0; {
-		hash, first := rest[0].text, s.sources[rest[0].source]
-		n, wanted, read := 0, 0, false
-		for ; n < len(rest) && rest[n].text == hash; n++ {
-			if rest[n].index != notHit {
-				wanted++
-			}
-			read = read || s.sources[rest[n].source].version == nil
-		}
+		all, places := hitsOf(rest)
+		hash, first := all[0].text, s.sources[all[0].source]
 		switch {
-		case wanted == 0 && s.matches != nil && read: // the index may have hits of it
-			kept = append(kept, rest[:n]...)
-		case wanted == 0 || s.Gone && !(first.old && wanted == n):
+		case places == 0 && s.matches != nil && slices.ContainsFunc(all, func(h hit) bool { return s.sources[h.source].version == nil }):
+			kept = append(kept, all...) // the index may have places of it
+		case places == 0 || s.Gone && !(first.old && places == len(all)):
 			delete(s.weights, hash)
 		default:
-			from := len(kept)
-			list = append(list, text{int32(from), int32(from + wanted), int32(from + n), s.weights[hash]})
-			kept = append(kept, rest[:n]...)
+			list = append(list, text{uint32(len(kept)), s.weights[hash]})
+			kept = append(kept, all...)
 		}
-		rest = rest[n:]
+		rest = rest[len(all):]
 	}
 	s.hits = kept
 	if s.Rank {
@@ -153,12 +156,12 @@ func (s *searcher) texts(ctx context.Context) (list []text, err error) {
 func (s *searcher) surelyBefore(t text, next wordindex.Candidate) bool {
 	switch {
 	case s.Rank:
-		return t.weight > float64(next.Score)
+		return t.weight > math.Float32bits(next.Score)
 	case s.byDate():
 		date := s.hits[t.from].date
 		return date != undated && (!next.Dated || date > next.At)
 	default:
-		return t.weight > float64(next.Number)
+		return int64(t.weight) > next.Number
 	}
 }
 
@@ -211,7 +214,7 @@ func (s *searcher) score(ctx context.Context, list []text) error {
 			}
 			known = true
 		}
-		t.weight = scoreOf(&s.corpus, s.counts[s.hits[t.from].text])
+		t.weight = math.Float32bits(scoreOf(&s.corpus, s.counts[s.hits[t.from].text]))
 		s.weights[s.hits[t.from].text] = t.weight
 	}
 	return nil
@@ -236,7 +239,7 @@ func (s *searcher) weigh(ctx context.Context, list []text) (err error) {
 // scoreOf computes what SQLite's bm25() does: k1 is 1.2, b is 0.75, and a term in more than
 // half of the texts counts next to nothing. It is rounded as the index's score is. counts is how
 // many words the text has, and how often each term.
-func scoreOf(c *wordindex.Corpus, counts []int32) float64 {
+func scoreOf(c *wordindex.Corpus, counts []int32) float32 {
 	const k1, b, least = 1.2, 0.75, 1e-6
 	score := 0.0
 	mean := float64(c.Words) / float64(max(c.Texts, 1))
@@ -248,5 +251,5 @@ func scoreOf(c *wordindex.Corpus, counts []int32) float64 {
 		}
 		score += idf * float64(n) * (k1 + 1) / (float64(n) + k1*(1-b+b*float64(counts[0])/max(mean, 1)))
 	}
-	return float64(float32(score))
+	return float32(score)
 }

@@ -83,7 +83,7 @@ func (r *searchReader) line(l *jsonl.Line, t *searchTally) {
 	if l.Damage != nil {
 		return
 	}
-	h := hit{at: l.Off, size: int64(len(l.Raw)), index: int32(l.Index)}
+	h := hit{at: l.Off, index: int32(l.Index)}
 	looked, wanted := false, false
 	for text := range wordindex.Texts(l) {
 		// role, date and name first: comparing words costs more

@@ -1,9 +1,11 @@
 package look
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,11 +23,11 @@ import (
 
 // show reads a hit's message again and makes its document.
 func (s *searcher) show(ctx context.Context, t text) (*SearchHit, error) {
-	places := s.hits[t.from:t.to]
-	h := places[0]
-	doc := &SearchHit{Schema: 1, Places: len(places), Gone: s.sources[h.source].old && t.to == t.end, Marks: [][2]int{}}
+	all, places := hitsOf(s.hits[t.from:])
+	h := all[0]
+	doc := &SearchHit{Schema: 1, Places: places, Gone: s.sources[h.source].old && places == len(all), Marks: [][2]int{}}
 	if s.Read && !s.sources[h.source].old {
-		h, doc.Chats = s.eldest(ctx, places)
+		h, doc.Chats = s.eldest(ctx, all[:places])
 	}
 	src := s.sources[h.source]
 	doc.Path, doc.Chat = src.Path, userdir.ChatName(src.Path)
@@ -83,7 +85,10 @@ func (s *searcher) line(ctx context.Context, src *source, h hit) (line []byte, i
 			src.owner = new(c.Owner)
 		}
 		if src.version == nil {
-			line, err = c.Source.Section(h.at, h.size)
+			rest := io.NewSectionReader(c.Source.R, h.at, c.Source.Size-h.at)
+			if line, err = bufio.NewReader(rest).ReadBytes('\n'); err == io.EOF {
+				err = nil
+			}
 			return line, int(h.index), err
 		}
 	}
