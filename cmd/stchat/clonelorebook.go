@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/lorebook"
@@ -73,7 +72,7 @@ func (o *cloneLorebookOptions) run(ctx context.Context, c *console, _ *pflag.Fla
 		return err
 	}
 	opt := o.opt
-	opt.Sources, opt.Data, opt.NewUUID = args, userFolder(c, opt.Data, args), uuid.NewString
+	opt.Sources, opt.Data = args, userFolder(c, opt.Data, args)
 	if err = c.changes(&opt.Changes); err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -136,7 +135,7 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 // options completes cut.Options, and refuses flags that do not go together.
 func (o *cutOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (cut.Options, error) {
 	opt := o.opt
-	opt.Sources, opt.Data, opt.Stdin, opt.Stdout, opt.NewUUID = args, userFolder(c, opt.Data, args), c.In, c.Out, uuid.NewString
+	opt.Sources, opt.Data, opt.Stdin, opt.Stdout = args, userFolder(c, opt.Data, args), c.In, c.Out
 	err := agree(fs, []string{ // in message set and swipe these flags have other names, so it is judged here
 		"at excludes as-of",
 		"if-missing needs name = --if-missing goes with --name, and not with --output or --force",
@@ -327,7 +326,7 @@ func (o *splitOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	if opt.At == nil && opt.Every == 0 && opt.Last == 0 {
 		return usagef("say where to split: --at N,M, --every N or --last N")
 	}
-	opt.Chat, opt.Data, opt.NewUUID = args[0], userFolder(c, opt.Data, args), uuid.NewString
+	opt.Chat, opt.Data = args[0], userFolder(c, opt.Data, args)
 	if err = c.changes(&opt.Changes); err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
@@ -62,7 +61,7 @@ func (o *termFlags) addTerms(fs *pflag.FlagSet, bumped string) {
 // terms completes edit.Terms; paths are what the command edits.
 func (o *termFlags) terms(c *console, paths []string) (edit.Terms, error) {
 	t := o.Terms
-	t.Data, t.NewUUID = userFolder(c, t.Data, paths), uuid.NewString
+	t.Data = userFolder(c, t.Data, paths)
 	return t, c.changes(&t.Changes)
 }
 

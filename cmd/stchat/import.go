@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -76,7 +75,7 @@ func (o *importOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (err error) {
 	opt := o.opt
-	opt.Files, opt.Stdin, opt.NewUUID, opt.Data = expand(args), c.In, uuid.NewString, c.finder(opt.Data).Root()
+	opt.Files, opt.Stdin, opt.Data = expand(args), c.In, c.finder(opt.Data).Root()
 	switch {
 	case opt.Owner == "":
 		return usagef("say whose chats they become, e.g. `stchat import %s --to Mira`", visible.Args(args[0]))

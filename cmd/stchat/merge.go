@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -120,7 +119,7 @@ func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 		return usagef("merge takes INTO FROM..., e.g. `stchat merge chats/Mira /media/phone/default-user/chats/Mira`")
 	}
 	opt := o.opt
-	opt.Reworded, opt.NewUUID = o.reworded == "keep", uuid.NewString
+	opt.Reworded = o.reworded == "keep"
 	if opt.Into, err = o.into(c, args[0]); err != nil {
 		return err
 	}

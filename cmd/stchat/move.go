@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -53,7 +52,7 @@ func (o *moveFlags) addFlags(fs *pflag.FlagSet) {
 
 func (o *moveFlags) options(c *console, paths ...string) (move.Options, error) {
 	opt := o.Options
-	opt.Data, opt.NewUUID = userFolder(c, opt.Data, paths), uuid.NewString
+	opt.Data = userFolder(c, opt.Data, paths)
 	return opt, c.changes(&opt.Changes)
 }
 

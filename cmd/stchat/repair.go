@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/ops/repair"
@@ -69,7 +68,7 @@ func (o *repairOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	opt := o.opt
-	opt.NewUUID, opt.Changes.DryRun = uuid.NewString, !o.write
+	opt.Changes.DryRun = !o.write
 	err := c.changes(&opt.Changes)
 	if err != nil {
 		return err

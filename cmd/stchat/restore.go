@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -135,7 +134,7 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		}
 		return reportRestored(c, opt.Changes.DryRun, results)
 	}
-	opt.Where, opt.Pick, opt.NewUUID, opt.Stdout = where, which, uuid.NewString, c.Out
+	opt.Where, opt.Pick, opt.Stdout = where, which, c.Out
 	r, err := keep.Restore(ctx, opt)
 	switch {
 	case errors.Is(err, keep.ErrNothing), errors.Is(err, keep.ErrNobody):
@@ -304,7 +303,7 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 		row.Command = &command
 	}
 	if o.restore {
-		return o.bringBack(ctx, c, res, named, len(named)+len(opt.Names) > 0, keep.RestoreOptions{Changes: changes, NewUUID: uuid.NewString})
+		return o.bringBack(ctx, c, res, named, len(named)+len(opt.Names) > 0, keep.RestoreOptions{Changes: changes})
 	}
 	o.write(c, res)
 	return outcome(len(res.Errs) > 0, len(res.Chats) > 0)

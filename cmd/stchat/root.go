@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/google/uuid"
 	"github.com/itchyny/gojq"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -276,7 +277,7 @@ func (c *console) errorLine(text string) {
 
 // changes completes the options for writing that all commands share.
 func (c *console) changes(opt *changeset.Options) error {
-	opt.Command, opt.Now = recorded(c.args), c.Now()
+	opt.Command, opt.Now, opt.NewUUID = recorded(c.args), c.Now(), uuid.NewString
 	if text := c.Getenv(undoVariable); text != "" {
 		size, ok := parseSize(text)
 		if !ok {

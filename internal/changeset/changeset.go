@@ -91,6 +91,7 @@ type Options struct {
 	DryRun, NoSync bool
 	Command        []string // for the list that undo shows
 	Now            time.Time
+	NewUUID        func() string // for new slugs; nil: none is needed
 	// Precious marks what this call keeps as never to be dropped unasked, however much
 	// there is: it was deleted or discarded, not edited.
 	Precious bool

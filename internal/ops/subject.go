@@ -128,13 +128,13 @@ const NewSlug = "the chat's new slug, where Luker looks first"
 
 // FreshSlug adds a new slug to the edits of a chat that is edited in place, if bump asks for it or
 // the chat has sidecars. It also drafts it in the sidecar where Luker looks first.
-func FreshSlug(s *changeset.Set, lines chat.Lines, sidecars []luker.Sidecar, bump bool, newUUID func() string, now time.Time) (chat.Lines, error) {
+func FreshSlug(s *changeset.Set, lines chat.Lines, sidecars []luker.Sidecar, bump bool, opt changeset.Options) (chat.Lines, error) {
 	if !bump && len(sidecars) == 0 {
 		return lines, nil
 	}
-	slug := newUUID()
+	slug := opt.NewUUID()
 	lines = append(lines, family.HeaderEdit(func(md *rawjson.Object) { md.Set("integrity", rawjson.Quote(slug)) }))
-	return lines, SyncSlugs(s, sidecars, slug, now, NewSlug)
+	return lines, SyncSlugs(s, sidecars, slug, opt.Now, NewSlug)
 }
 
 // OpenInCard drafts an edit of the card that makes the character whose chat folder has a name open

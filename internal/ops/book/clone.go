@@ -31,7 +31,6 @@ type Options struct {
 	BumpIntegrity bool   // give the rebound chats a new slug
 	Data          string // the user folder
 	Changes       changeset.Options
-	NewUUID       func() string
 }
 
 // Clone is the JSON document about one clone (SPEC.md section 7).

@@ -139,7 +139,7 @@ func (r *rebinding) draft(opt Options, j *job, clone *lorebook.Book, s *changese
 			return nil
 		})
 	}}
-	lines, err := ops.FreshSlug(s, chat.Lines{header}, r.sidecars, opt.BumpIntegrity, opt.NewUUID, opt.Changes.Now)
+	lines, err := ops.FreshSlug(s, chat.Lines{header}, r.sidecars, opt.BumpIntegrity, opt.Changes)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,6 @@ type Options struct {
 	Greeting        string // GreetingCard, GreetingNone, or "" for what fits the format
 	Open            bool   // the owner opens with the only chat
 	Grown           bool   // what has grown since it was imported is imported beside
-	NewUUID         func() string
 	Changes         changeset.Options
 	Meter           *progress.Meter
 }

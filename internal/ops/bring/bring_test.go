@@ -42,8 +42,8 @@ func user(t *testing.T) string {
 
 func bring(t *testing.T, dir string, opt Options) []*Result {
 	t.Helper()
-	opt.Owner, opt.NewUUID = filepath.Join(dir, "chats", "Mira"), uuid.NewString
-	opt.Changes = changeset.Options{NoSync: true, Now: time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)}
+	opt.Owner = filepath.Join(dir, "chats", "Mira")
+	opt.Changes = changeset.Options{NoSync: true, Now: time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC), NewUUID: uuid.NewString}
 	results, _, err := Run(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)

@@ -159,7 +159,7 @@ func (c *call) strangers(j *job, full *complete) {
 // branches that its messages name.
 func (c *call) create(s *changeset.Set, full *complete, d *Document, id string, noted map[int][]string) error {
 	h := meta.New()
-	h.Metadata().Set("integrity", rawjson.Quote(c.NewUUID()))
+	h.Metadata().Set("integrity", rawjson.Quote(c.Changes.NewUUID()))
 	if id != "" {
 		h.Metadata().Set(keyImport, fmt.Appendf(nil, `{"format":%s,"id":%s}`, rawjson.Quote(d.Format), rawjson.Quote(id)))
 	} else {

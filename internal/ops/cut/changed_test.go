@@ -41,14 +41,14 @@ func TestSourceChangesMeanwhile(t *testing.T) {
 				}
 				results := cut.Run(t.Context(), cut.Options{
 					Kind: kind, Sources: []string{path}, At: -1, Integrity: cut.IntegrityNew,
-					Lorebook: cut.LorebookShare, Changes: changeset.Options{Now: time.Now()},
+					Lorebook: cut.LorebookShare,
 					// the header is made once the chat is open and before it is copied
-					NewUUID: func() string {
+					Changes: changeset.Options{Now: time.Now(), NewUUID: func() string {
 						if err := change(path); err != nil {
 							t.Error(err)
 						}
 						return "99999999-8888-4777-8666-555555555555"
-					},
+					}},
 				})
 				if got := results[0].Err; !errors.Is(got, jsonl.ErrChanged) || len(results[0].Steps) > 0 {
 					t.Errorf("error %v, steps %v; want %v", got, results[0].Steps, jsonl.ErrChanged)
@@ -87,11 +87,10 @@ func TestSourceChangesAfterPlanning(t *testing.T) {
 	}
 	results := cut.Run(t.Context(), cut.Options{
 		Kind: names.Checkpoint, Sources: []string{first, second}, At: -1, Name: "p", Integrity: cut.IntegrityNew,
-		Lorebook: cut.LorebookClone, Changes: changeset.Options{Now: time.Now()},
-		NewUUID: func() string { // while the first is drafted
+		Lorebook: cut.LorebookClone, Changes: changeset.Options{Now: time.Now(), NewUUID: func() string { // while the first is drafted
 			write("chats/Mira/b.jsonl", fmt.Sprintf(chat, "New"))
 			return "99999999-8888-4777-8666-555555555555"
-		},
+		}},
 	})
 	if results[0].Err != nil || !errors.Is(results[1].Err, jsonl.ErrChanged) {
 		t.Errorf("errors %v, %v; want none, %v", results[0].Err, results[1].Err, jsonl.ErrChanged)

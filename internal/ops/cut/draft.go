@@ -177,7 +177,7 @@ func newHeader(c *call, src *chat.Chat, p *plan, state *isolate.Facts, at int, r
 	case IntegrityNone:
 		md.Unset(keyIntegrity)
 	case IntegrityNew:
-		md.Set(keyIntegrity, rawjson.Quote(c.opt.NewUUID()))
+		md.Set(keyIntegrity, rawjson.Quote(c.opt.Changes.NewUUID()))
 	default:
 		md.Set(keyIntegrity, rawjson.Quote(c.opt.Integrity))
 	}

@@ -66,7 +66,7 @@ func link(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *p
 		return old, nil
 	}
 	if len(sidecars) > 0 || c.opt.BumpIntegrity {
-		slug := c.slugs.Get(real, c.opt.NewUUID)
+		slug := c.slugs.Get(real, c.opt.Changes.NewUUID)
 		if src.Header != nil {
 			edits = append(edits, family.HeaderEdit(func(md *rawjson.Object) { md.Set(keyIntegrity, rawjson.Quote(slug)) }))
 		}

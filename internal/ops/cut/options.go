@@ -74,7 +74,6 @@ type Options struct {
 	Content *os.File // the content of the only source, instead of what is at its path
 	Stdin   io.Reader
 	Stdout  io.Writer
-	NewUUID func() string
 	Meter   *progress.Meter
 }
 

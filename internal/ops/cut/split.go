@@ -30,7 +30,6 @@ type SplitOptions struct {
 	NoFollow bool // state that refers to messages stays as it is in the chat
 	Data     string
 	Changes  changeset.Options
-	NewUUID  func() string
 	Meter    *progress.Meter
 }
 
@@ -105,7 +104,7 @@ func Split(ctx context.Context, opt SplitOptions) ([]*Part, error) {
 	for k := range parts {
 		o := &Options{
 			Kind: names.Branch, Sources: []string{opt.Chat}, Style: names.SillyTavern, At: bounds[k+1] - 1, Name: opt.name(src.Name, k),
-			Integrity: IntegrityNew, Lorebook: opt.Lorebook, Data: opt.Data, NoGroup: opt.NoGroup, Changes: opt.Changes, NewUUID: opt.NewUUID, Meter: opt.Meter,
+			Integrity: IntegrityNew, Lorebook: opt.Lorebook, Data: opt.Data, NoGroup: opt.NoGroup, Changes: opt.Changes, Meter: opt.Meter,
 		}
 		c := newCall(o)
 		c.library, c.names = lib, given

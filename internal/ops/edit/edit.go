@@ -26,7 +26,6 @@ type Terms struct {
 	ExpectIntegrity string // "": any slug
 	BumpIntegrity   bool   // give each edited chat a new slug
 	Changes         changeset.Options
-	NewUUID         func() string
 }
 
 // Options are shared by all verbs that edit chats in place.

@@ -222,7 +222,7 @@ func TestTailIsAnIsolatedBranch(t *testing.T) {
 		opt := options()
 		made := cut.Run(t.Context(), cut.Options{
 			Kind: names.Branch, Sources: []string{path}, At: at, Name: "branch", Style: names.SillyTavern, Integrity: cut.IntegrityKeep,
-			Isolate: true, Lorebook: cut.LorebookShare, Changes: opt.Changes, NewUUID: opt.NewUUID,
+			Isolate: true, Lorebook: cut.LorebookShare, Changes: opt.Changes,
 		})
 		if made[0].Err != nil {
 			t.Fatal(made[0].Err)

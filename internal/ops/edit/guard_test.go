@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stchat/internal/changeset"
 	"stchat/internal/choose"
 )
 
@@ -35,7 +36,7 @@ func TestGuard(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		opt := Options{Chats: []string{path}, Terms: Terms{ExpectMessages: -1, NewUUID: uuid.NewString}}
+		opt := Options{Chats: []string{path}, Terms: Terms{ExpectMessages: -1, Changes: changeset.Options{NewUUID: uuid.NewString}}}
 		s := &slimming{opt: &SlimOptions{Reasoning: true}}
 		r := run(context.Background(), opt, func(ctx context.Context, o *open) (*Plan, error) {
 			places, err := o.list(ctx, scanning{Choice: choose.Choice{First: 1}})

@@ -122,7 +122,7 @@ func setMeta(o *open, opt *MetaOptions, metadata []byte) ([]byte, error) {
 		md.Unset("integrity")
 	case IntegrityNew:
 		if o.slug == "" {
-			o.slug = opt.NewUUID()
+			o.slug = opt.Changes.NewUUID()
 		}
 		md.Set("integrity", rawjson.Quote(o.slug))
 	default:

@@ -168,8 +168,8 @@ func options(paths ...string) edit.Options {
 	return edit.Options{
 		Chats: paths,
 		Terms: edit.Terms{
-			ExpectMessages: -1, NewUUID: func() string { return "11111111-1111-4111-8111-111111111111" },
-			Changes: changeset.Options{NoSync: true, Now: now},
+			ExpectMessages: -1,
+			Changes:        changeset.Options{NoSync: true, Now: now, NewUUID: func() string { return "11111111-1111-4111-8111-111111111111" }},
 		},
 	}
 }

@@ -60,7 +60,7 @@ func (o *open) judge(c *ops.Subject) error {
 	}
 	o.luker = len(o.sidecars) > 0
 	if o.luker || o.opt.BumpIntegrity {
-		o.slug = o.opt.NewUUID()
+		o.slug = o.opt.Changes.NewUUID()
 	}
 	return nil
 }

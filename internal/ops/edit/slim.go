@@ -68,7 +68,7 @@ func Slim(ctx context.Context, opt SlimOptions) []*SlimResult {
 	results := run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		s := byPath[o.chat.Path]
 		if *s = (slimming{opt: &opt, open: o, noted: map[int]bool{}}); opt.Output != "" {
-			o.opt.NoFollow, o.slug = true, opt.NewUUID()
+			o.opt.NoFollow, o.slug = true, opt.Changes.NewUUID()
 		}
 		return s.plan(ctx)
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"stchat/internal/changeset"
 	"stchat/internal/history"
 )
 
@@ -99,7 +100,7 @@ func TestChangedRow(t *testing.T) {
 			t.Errorf("%s: %v", r.Doc.Path, r.Err)
 		}
 	}
-	restore := RestoreOptions{Where: Where{Chat: u.path("B"), Now: u.now}, Pick: Pick{Rev: 2}, InPlace: true, NewUUID: func() string { return "x" }}
+	restore := RestoreOptions{Where: Where{Chat: u.path("B"), Now: u.now}, Pick: Pick{Rev: 2}, InPlace: true, Changes: changeset.Options{NewUUID: func() string { return "x" }}}
 	if _, err := Restore(t.Context(), restore); !errors.Is(err, ErrChangedRow) {
 		t.Error(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"stchat/internal/backups"
+	"stchat/internal/changeset"
 	"stchat/internal/ops"
 	"stchat/internal/userdir"
 )
@@ -216,7 +217,7 @@ func (k *kept) run(res *LostResult) {
 		if row.To == "" {
 			continue // nothing is known of it but a copy without a key
 		}
-		opt := RestoreOptions{Where: Where{Chat: row.To, Now: k.now}, Name: row.Name, NewUUID: uuid.NewString}
+		opt := RestoreOptions{Where: Where{Chat: row.To, Now: k.now}, Name: row.Name, Changes: changeset.Options{NewUUID: uuid.NewString}}
 		opt.Changes.Now = k.now
 		if row.Best.Rev != nil {
 			opt.Pick = Pick{Rev: *row.Best.Rev}

@@ -44,7 +44,6 @@ type RestoreOptions struct {
 	InPlace bool
 	Open    bool
 	Changes changeset.Options
-	NewUUID func() string
 	Stdout  io.Writer
 }
 
@@ -261,7 +260,7 @@ func (r *restoring) fork(ctx context.Context) error {
 		}
 		parent := userdir.ChatName(r.s.path)
 		r.res.Doc.MainChat = &parent
-		return r.withSlug(ctx, d, content, r.opt.NewUUID(), parent)
+		return r.withSlug(ctx, d, content, r.opt.Changes.NewUUID(), parent)
 	})
 }
 
@@ -303,7 +302,7 @@ func (r *restoring) branch(ctx context.Context) error {
 	cutting := cut.Options{
 		Kind: names.Branch, Sources: []string{r.s.path}, At: -1, Name: opt.Name, Output: opt.Output, Style: names.Suffix,
 		Integrity: cut.IntegrityNew, Lorebook: cut.LorebookShare, Open: opt.Open, SkipDamaged: true, Data: opt.Data,
-		Content: content, Changes: opt.Changes, Stdout: opt.Stdout, NewUUID: opt.NewUUID,
+		Content: content, Changes: opt.Changes, Stdout: opt.Stdout,
 	}
 	if opt.At != nil {
 		cutting.At = *opt.At
@@ -361,7 +360,7 @@ func (r *restoring) replace(ctx context.Context) error {
 		done()
 		return err
 	}
-	slug := r.opt.NewUUID()
+	slug := r.opt.Changes.NewUUID()
 	for i, c := range r.sidecars {
 		if ns := sidecarOf(filepath.Base(c.path), userdir.ChatName(s.path)); ns == luker.SyncNamespace {
 			r.sidecars[i].data = luker.SyncData(slug, r.opt.Now.UnixMilli())

@@ -65,7 +65,7 @@ func (w *work) putLinks(s *changeset.Set) error {
 		count += len(w.links[at])
 		lines = append(lines, chat.LineEdit{Index: at, Do: func(line []byte) ([]byte, error) { return withLinks(line, w.links[at]) }})
 	}
-	lines, err := ops.FreshSlug(s, lines, w.p.sidecars, w.opt.BumpIntegrity, w.opt.NewUUID, w.opt.Changes.Now)
+	lines, err := ops.FreshSlug(s, lines, w.p.sidecars, w.opt.BumpIntegrity, w.opt.Changes)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (w *work) newHeader(md *rawjson.Object) {
 	w.rename(md)
 	w.slug = w.c.slug
 	if w.row.Sign == Parted || w.slug == "" && md.Has("integrity") {
-		w.slug = w.opt.NewUUID()
+		w.slug = w.opt.Changes.NewUUID()
 		md.Set("integrity", rawjson.Quote(w.slug))
 	}
 }
@@ -165,7 +165,7 @@ func (w *work) header(md *rawjson.Object) {
 		}
 	}
 	if w.slug = w.p.slug; w.opt.BumpIntegrity || w.isLuker() {
-		w.slug = w.opt.NewUUID()
+		w.slug = w.opt.Changes.NewUUID()
 	}
 	if w.slug == "" {
 		md.Unset("integrity")

@@ -24,7 +24,6 @@ type Options struct {
 	BumpIntegrity bool              // a new slug in each chat that is edited in place
 
 	Changes changeset.Options
-	NewUUID func() string
 	Meter   *progress.Meter
 }
 

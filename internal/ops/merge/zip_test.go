@@ -35,7 +35,7 @@ func put(t *testing.T, dir string, files map[string]string) {
 
 // options are those of a merge in a test.
 func options(into, from string) Options {
-	return Options{Into: into, From: from, NewUUID: uuid.NewString, Changes: changeset.Options{NoSync: true, Now: time.Now()}}
+	return Options{Into: into, From: from, Changes: changeset.Options{NoSync: true, Now: time.Now(), NewUUID: uuid.NewString}}
 }
 
 const greeting = `{"chat_metadata":{"integrity":"a"}}` + "\n" + `{"name":"A","is_user":false,"mes":"Hello","send_date":"1"}`

@@ -28,7 +28,7 @@ func TestRenameAndBack(t *testing.T) {
 	before := contents(t, folder)
 	rename := func(path, name string, family, book bool) {
 		t.Helper()
-		opt := RenameOptions{Options: Options{NewUUID: uuid.NewString, Changes: changeset.Options{NoSync: true, Now: time.Now()}}, Chat: path, Name: name, Family: family, Book: book}
+		opt := RenameOptions{Options: Options{Changes: changeset.Options{NoSync: true, Now: time.Now(), NewUUID: uuid.NewString}}, Chat: path, Name: name, Family: family, Book: book}
 		if strings.HasSuffix(path, ".json") {
 			if r := RenameBook(t.Context(), opt); r.Err != nil {
 				t.Fatal(r.Err)

@@ -27,7 +27,6 @@ type Options struct {
 	Data          string // the user folder
 	BumpIntegrity bool   // set a new slug in each chat that is edited in place
 	Changes       changeset.Options
-	NewUUID       func() string
 	Meter         *progress.Meter
 }
 

@@ -339,7 +339,7 @@ func rewrite(ctx context.Context, c *family.Chat, to string, lines chat.Lines, a
 
 // withNewSlug adds a new slug to the edits of a chat that is edited in place, if it needs one.
 func withNewSlug(lines chat.Lines, opt *Options, f *library.Folder, name string, s *changeset.Set) (chat.Lines, error) {
-	return ops.FreshSlug(s, lines, f.Sidecars(name), opt.BumpIntegrity, opt.NewUUID, opt.Changes.Now)
+	return ops.FreshSlug(s, lines, f.Sidecars(name), opt.BumpIntegrity, opt.Changes)
 }
 
 // warnDamaged warns of damaged lines, in chats that stay where they are, that contain a name

@@ -128,7 +128,7 @@ func draftHeader(ctx context.Context, lib *library.Library, opt *NewOptions, r *
 	if err := h.Change(opt.Set.Apply); err != nil {
 		return err
 	}
-	slug := opt.NewUUID()
+	slug := opt.Changes.NewUUID()
 	h.Metadata().Set("integrity", rawjson.Quote(slug))
 	r.Doc.Integrity = &slug
 	return ops.Create(s, r.Doc.Path, "the new chat", h.Bytes(), changeset.InFolder())

@@ -34,7 +34,7 @@ type planner struct {
 
 func newPlanner(opt *Options, s *surveyed) *planner {
 	p := &planner{
-		checker: s.checker, newUUID: opt.NewUUID, now: opt.Changes.Now, bump: opt.BumpIntegrity,
+		checker: s.checker, newUUID: opt.Changes.NewUUID, now: opt.Changes.Now, bump: opt.BumpIntegrity,
 		byPath: map[string]*plan{}, known: map[string]*rules.Chat{}, parents: map[string]*rules.Chat{}, graphs: map[string]*family.Graph{},
 	}
 	p.want, p.asked = opt.wanted()

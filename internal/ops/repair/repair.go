@@ -21,7 +21,6 @@ type Options struct {
 	Quarantine    string     // folder of the quarantine files; empty: beside the chat
 	BumpIntegrity bool       // give every chat that is written a new slug
 	Changes       changeset.Options
-	NewUUID       func() string
 	Meter         *progress.Meter
 }
 

@@ -34,8 +34,8 @@ func uuids() func() string {
 
 func runRepair(t *testing.T, write bool, opt repair.Options, paths ...string) *repair.Report {
 	t.Helper()
-	opt.List.Paths, opt.NewUUID = paths, uuids()
-	opt.Changes = changeset.Options{DryRun: !write, NoSync: true, Now: now, Command: []string{"repair"}}
+	opt.List.Paths = paths
+	opt.Changes = changeset.Options{DryRun: !write, NoSync: true, Now: now, Command: []string{"repair"}, NewUUID: uuids()}
 	rep, err := repair.Repair(context.Background(), opt)
 	if err != nil {
 		t.Fatal(err)
@@ -392,7 +392,7 @@ func TestRepairInterrupted(t *testing.T) {
 		root := plant(t, has)
 		ctx := &ending{Context: context.Background()}
 		ctx.left.Store(asked)
-		opt := repair.Options{NewUUID: uuids(), Changes: changeset.Options{NoSync: true, Now: now}}
+		opt := repair.Options{Changes: changeset.Options{NoSync: true, Now: now, NewUUID: uuids()}}
 		opt.List.Paths = []string{root}
 		rep, err := repair.Repair(ctx, opt)
 		whole = err == nil
