@@ -252,7 +252,7 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 		return r.Doc.Source, r
 	}
 	return sayAll(c, how, results, of, func(r *cut.Result) {
-		if edited(&r.Doc) {
+		if slices.ContainsFunc(r.Doc.Steps, func(s ops.Step) bool { return s.Do == changeset.Replace && s.Path != r.Doc.Path }) { // SillyTavern may have it open
 			if inPlace = true; o.opt.Link {
 				linked = append(linked, r.Doc.Source)
 			}
@@ -368,11 +368,6 @@ func cutHints(o *cutOptions) []hint {
 		{lorebook.ErrMissing, without},
 		{chat.ErrDamaged, damaged},
 	}
-}
-
-// edited reports whether a file that SillyTavern may have open was edited.
-func edited(d *cut.Document) bool {
-	return slices.ContainsFunc(d.Steps, func(s ops.Step) bool { return s.Do == changeset.Replace && s.Path != d.Path })
 }
 
 // remark prints the warnings and notes about a chat that was written.

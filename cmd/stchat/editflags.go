@@ -44,12 +44,7 @@ index is printed after the path, and a tab.
 // termFlags are the flags of every command that edits chats or their state in place.
 type termFlags struct{ edit.Terms }
 
-// addDryRun adds --dry-run, which comes first in the help.
-func (o *termFlags) addDryRun(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.Changes.DryRun, "dry-run", false, "do everything but write; show what would change")
-}
-
-// addTerms adds the other flags of every edit; bumped names what gets a new slug.
+// addTerms adds the flags of every edit but --dry-run, which comes first; bumped names what gets a new slug.
 func (o *termFlags) addTerms(fs *pflag.FlagSet, bumped string) {
 	o.ExpectMessages = -1
 	fs.Var(number(&o.ExpectMessages, 0, "a number of messages"), "expect-messages", "exit 1 unless the chat has `N` messages")
@@ -79,7 +74,7 @@ type inPlaceFlags struct {
 // without it.
 func (o *inPlaceFlags) addFlags(fs *pflag.FlagSet, force string) {
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
-		o.addDryRun(fs)
+		fs.BoolVar(&o.Changes.DryRun, "dry-run", false, "do everything but write; show what would change")
 		fs.BoolVar(&o.noFollow, "no-follow", false, "leave all state that refers to messages as it is")
 		if force != "" {
 			fs.BoolVar(&o.Force, "force", false, force)
@@ -228,13 +223,9 @@ func (o *inPlaceFlags) sum(c *console, s *editSummary) {
 		c.document(*s)
 	}
 	if o.many && c.printed() == nil {
-		c.note("%s", s.text())
+		c.note("%d of %s %s%s%s", s.Changed, plural.S(s.Chats, "chat"), either(s.DryRun, "would change", "changed"),
+			when(s.messages > 0, ", "+plural.S(s.messages, "message")), when(s.Unchanged > 0, fmt.Sprintf(", %d unchanged", s.Unchanged)))
 	}
-}
-
-func (s *editSummary) text() string {
-	return fmt.Sprintf("%d of %s %s", s.Changed, plural.S(s.Chats, "chat"), either(s.DryRun, "would change", "changed")) +
-		when(s.messages > 0, ", "+plural.S(s.messages, "message")) + when(s.Unchanged > 0, fmt.Sprintf(", %d unchanged", s.Unchanged))
 }
 
 // printIndexes prints the numbers of messages of a chat, one per line, after its path where there

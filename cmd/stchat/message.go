@@ -192,7 +192,7 @@ func (o *messageGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagS
 	}
 	p := &messagePrinter{console: c, o: o}
 	if o.format == "read" && !c.json {
-		p.reader = &reader{screen: newScreen(c, 76), swipes: o.swipes, reasoning: o.reasoning, ranges: o.chosenBy.Ranges}
+		p.reader = &reader{screen: newScreen(c, 76), reasoning: o.reasoning, ranges: o.chosenBy.Ranges}
 	}
 	if len(paths) > 1 && len(o.fields) > 0 && !slices.Contains(o.fields, "path") {
 		o.fields = slices.Insert(o.fields, 0, "path")
@@ -353,11 +353,11 @@ func escaped(s string) string {
 // reader prints messages for somebody who reads them: READING.md 2.
 type reader struct {
 	screen
-	swipes, reasoning bool
-	ranges            []choose.Range // as they were asked for
-	chat              string         // path of the chat whose title is printed
-	day               string
-	owner, name       string
+	reasoning   bool
+	ranges      []choose.Range // as they were asked for
+	chat        string         // path of the chat whose title is printed
+	day         string
+	owner, name string
 }
 
 // print prints a message, and before the first of a chat its title.

@@ -61,7 +61,7 @@ keeps what it has read until it is reloaded.
 type stateFlags struct{ termFlags }
 
 func (o *stateFlags) addFlags(fs *pflag.FlagSet) {
-	o.addDryRun(fs)
+	fs.BoolVar(&o.Changes.DryRun, "dry-run", false, "do everything but write; show what would change")
 	o.addTerms(fs, "a chat that is edited itself")
 	fs.Var(filled(&o.Data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
 	fs.Bool("json", false, "print a JSON document for each PATH")

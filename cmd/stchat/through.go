@@ -50,7 +50,8 @@ func (c *console) throughPager(fs *pflag.FlagSet, with string, run func() error)
 	p := &pager{console: c, out: c.Out, err: c.Err}
 	c.Out, c.Err = p, &heldBack{pager: p}
 	err := run()
-	p.end()
+	p.release()
+	c.Out, c.Err = p.out, p.err
 	return err
 }
 
@@ -138,12 +139,6 @@ func (p *pager) wait() (missing bool) {
 		return true
 	}
 	return false
-}
-
-// end waits until the pager is left, and gives the terminal back.
-func (p *pager) end() {
-	p.release()
-	p.console.Out, p.console.Err = p.out, p.err
 }
 
 // release waits until the pager is left, and prints what was held back. What comes then goes to

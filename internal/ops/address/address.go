@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -130,7 +129,7 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 // Split splits OWNER/NAME, and reports whether there is a NAME. A separator at the end does not
 // count.
 func Split(arg string) (owner, name string, named bool) {
-	return strings.Cut(strings.TrimRight(slashed(arg), "/"), "/")
+	return strings.Cut(strings.TrimRight(filepath.ToSlash(arg), "/"), "/")
 }
 
 // Match returns the names in a list that a name means: the one that is written so, else those
@@ -313,7 +312,7 @@ func cards(dir userdir.Dir) (list []string) {
 // isPath reports whether an argument is a path whatever there is: it begins like one, or ends
 // like a file.
 func isPath(arg string) bool {
-	s := slashed(arg)
+	s := filepath.ToSlash(arg)
 	if s == "-" || s == "" || s == "." || s == ".." || filepath.IsAbs(arg) || filepath.VolumeName(arg) != "" {
 		return true
 	}
@@ -334,12 +333,4 @@ func isOurs(path string) bool {
 	}
 	_, kind, _ := userdir.Place(filepath.Join(path, "x"+names.Extension))
 	return kind != userdir.File || userdir.IsPart(path) || userdir.IsUserDir(path) || len(userdir.Users(path)) > 0
-}
-
-// slashed returns an argument with / between its parts.
-func slashed(arg string) string {
-	if runtime.GOOS == "windows" {
-		return filepath.ToSlash(arg)
-	}
-	return arg
 }

@@ -37,7 +37,7 @@ func OwnerOf(lib *library.Library, arg, data string) (*Owner, error) {
 	if o != nil || isPath(arg) {
 		return o, err
 	}
-	named, nameErr := (&Finder{Lib: lib, Data: data}).owner(strings.TrimRight(slashed(arg), "/"))
+	named, nameErr := (&Finder{Lib: lib, Data: data}).owner(strings.TrimRight(filepath.ToSlash(arg), "/"))
 	if named == nil && nameErr == nil {
 		nameErr = err
 	}

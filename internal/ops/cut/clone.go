@@ -44,8 +44,8 @@ func nameClones(ctx context.Context, c *call, p *plan, r *Result) (clones []*clo
 	own, _ := lorebook.NameIn(h.Metadata())
 	for _, name := range clonedBooks(h.Metadata()) {
 		book, err := bookOf(c, src, name)
-		if missing, ok := errors.AsType[*MissingBookError](err); ok && name != own {
-			r.Warn("%s: %v, so it is not cloned, and the new chat names it too", src.Label(), missing)
+		if errors.Is(err, lorebook.ErrMissing) && name != own {
+			r.Warn("%v, so it is not cloned, and the new chat names it too", err)
 			continue
 		}
 		if err != nil {
@@ -96,7 +96,7 @@ func bookOf(c *call, src *chat.Chat, name string) (*lorebook.Book, error) {
 	}
 	book, err := c.book(src.Dir, name)
 	if errors.Is(err, lorebook.ErrMissing) {
-		return nil, src.Errorf("%w", &MissingBookError{name})
+		return nil, withKind(lorebook.ErrMissing, src.Errorf("the lorebook %q that the chat names does not exist", name))
 	}
 	if err != nil {
 		return nil, src.Errorf("the lorebook that the chat names: %w", err)

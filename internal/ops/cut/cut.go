@@ -221,17 +221,6 @@ func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
 // withKind marks err as one of a kind.
 func withKind(kind, err error) error { return &kindError{err, kind} }
 
-// MissingBookError means that a chat names a lorebook that does not exist. It wraps
-// [lorebook.ErrMissing].
-type MissingBookError struct{ Name string }
-
-func (e *MissingBookError) Error() string {
-	return fmt.Sprintf("the lorebook %q that the chat names does not exist", e.Name)
-}
-
-// Unwrap returns [lorebook.ErrMissing].
-func (e *MissingBookError) Unwrap() error { return lorebook.ErrMissing }
-
 // OwnMessagesError means that a chat made from a source was continued, so that replacing it
 // would lose messages.
 type OwnMessagesError struct {

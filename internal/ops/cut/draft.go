@@ -228,9 +228,6 @@ func setParent(opt *Options, src *chat.Chat, name string, md *rawjson.Object, r 
 	keepRecap(src, name, md, r)
 }
 
-// zeroStamp is the stamp of a file that may be in any state.
-var zeroStamp safefile.Stamp
-
 // about says what the new chat is.
 func (p *plan) about(opt *Options) string {
 	if p.part != nil {

@@ -74,7 +74,7 @@ func link(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *p
 			return "", err
 		}
 	}
-	return old, set.Edit(p.source, zeroStamp, lines{p.source, edits}, fmt.Sprintf("the link on its message %d", at.Index))
+	return old, set.Edit(p.source, safefile.Stamp{}, lines{p.source, edits}, fmt.Sprintf("the link on its message %d", at.Index))
 }
 
 // linkEdit returns the edit that links name on a message, and the checkpoint that the message

@@ -248,10 +248,6 @@ func each(edit Edit) Edits {
 // isLines reports whether the plan concerns messages, not just the metadata.
 func (p *Plan) isLines() bool { return len(p.Add)+len(p.Change)+len(p.Delete) > 0 }
 
-func swipeOf(line []byte) int {
-	return luker.Swipe(rawjson.Value(line, "swipe_id"))
-}
-
 // moves returns which messages are deleted and added, for the state that follows.
 func (p *Plan) moves(messages int) *follow.Change {
 	c := &follow.Change{Messages: messages, Edited: map[int][]byte{}}

@@ -83,10 +83,9 @@ func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *ope
 	lib := new(library.Library)
 	var roots changeset.Roots
 	return ops.Each(ctx, opt.Changes, distinct(opt.Chats), func(path string) (*Result, changeset.Unit) {
-		empty := Result{}
-		empty.Doc = Document{Schema: 1, Path: path}
-		r := &Result{}
-		*r = empty
+		r := new(Result)
+		r.Doc = Document{Schema: 1, Path: path}
+		empty := *r
 		known := lib
 		draft := func(ctx context.Context, s *changeset.Set) error {
 			defer opt.Meter.Done()

@@ -97,7 +97,7 @@ func (d *drafting) followInLogs(ctx context.Context) error {
 	before := d.open.facts.Swipes()
 	var inserted []int
 	for _, a := range d.plan.Add {
-		inserted = append(inserted, swipeOf(a.Line))
+		inserted = append(inserted, luker.Swipe(rawjson.Value(a.Line, "swipe_id")))
 	}
 	f := &follow.Floors{Change: d.change, Before: before, After: d.change.Swipes(before, inserted, d.swiped), Gone: d.plan.swipesGone}
 	return d.eachLog(func(log luker.Sidecar, file *os.File) error {

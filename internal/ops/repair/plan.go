@@ -92,9 +92,9 @@ func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, file
 	if err != nil {
 		return err
 	}
-	lost := &quarantine{chat: p.chat.Path, now: opt.Changes.Now, make: func() (w io.Writer, err error) {
-		w, p.quarantine, err = files.create(set, p.chat)
-		return w, err
+	lost := &quarantine{chat: p.chat.Path, now: opt.Changes.Now, make: func() (io.Writer, error) {
+		p.quarantine = files.name(p.chat.Path)
+		return set.Create(p.quarantine, "what is taken out of the chat", changeset.Like(p.chat.Stamp), changeset.InFolder())
 	}}
 	if err := p.render(ctx, src, out, lost); err != nil {
 		return err

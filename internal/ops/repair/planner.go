@@ -45,11 +45,8 @@ func newPlanner(opt *Options, s *surveyed) *planner {
 	return p
 }
 
-// know records how a chat is judged.
-func (p *planner) know(c *rules.Chat) { p.known[p.file(c)] = c }
-
-// file returns the path of a chat's file, by whatever path the chat was reached.
-func (p *planner) file(c *rules.Chat) string { return p.checker.Lookup.Folder(c.Folder).File(c.Name) }
+// know records how a chat is judged, by whatever path it was reached.
+func (p *planner) know(c *rules.Chat) { p.known[p.checker.Lookup.Folder(c.Folder).File(c.Name)] = c }
 
 // of returns the plan of a chat, created on first use.
 func (p *planner) of(c *rules.Chat) *plan {

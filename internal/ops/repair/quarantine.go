@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"stchat/internal/changeset"
 	"stchat/internal/jsonl"
 	"stchat/internal/names"
 	"stchat/internal/rawjson"
@@ -77,13 +76,6 @@ type quarantines struct {
 	folder string // empty: beside the chats
 	mu     sync.Mutex
 	taken  map[string]bool
-}
-
-// create drafts the quarantine file of a chat, which is as private as the chat.
-func (q *quarantines) create(set *changeset.Set, c *rules.Chat) (w io.Writer, path string, err error) {
-	path = q.name(c.Path)
-	w, err = set.Create(path, "what is taken out of the chat", changeset.Like(c.Stamp), changeset.InFolder())
-	return w, path, err
 }
 
 // name returns the first free name.

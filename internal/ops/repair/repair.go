@@ -113,8 +113,8 @@ func planAll(ctx context.Context, opt *Options, s *surveyed, rep *Report) ([]*pl
 		}
 	}
 	for _, c := range s.chats {
-		if rep.failed(c.Path) {
-			continue
+		if r := rep.byPath[c.Path]; r != nil && r.Err != nil {
+			continue // it is left alone
 		}
 		if err := fails(c, p.chat(ctx, c)); err != nil {
 			return nil, err
@@ -164,12 +164,6 @@ func (r *Report) result(path string) *Result {
 		r.Results = append(r.Results, res)
 	}
 	return res
-}
-
-// failed reports whether a file has an error and is left alone.
-func (r *Report) failed(path string) bool {
-	res := r.byPath[path]
-	return res != nil && res.Err != nil
 }
 
 // addChat puts the outcome for a chat into its result. If the chat could not be written, that

@@ -239,7 +239,7 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, error) {
 		}
 		opt.Path = path
 		r := newResult(&opt.Options, names...)
-		run(ctx, &opt.Options, r, nothing)
+		run(ctx, &opt.Options, r, func(context.Context, *target, *changeset.Set) error { return nil })
 		results = append(results, r)
 	}
 	edited, pruned := edit.Prune(ctx, edit.PruneOptions{
@@ -260,6 +260,3 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, error) {
 	}
 	return results, nil
 }
-
-// nothing drafts no change.
-func nothing(context.Context, *target, *changeset.Set) error { return nil }
