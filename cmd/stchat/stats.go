@@ -140,8 +140,8 @@ const ownersShown = 10
 func (p *statsPrinter) summary() {
 	s := p.s
 	head := either(s.First.IsZero(), "no dates", s.First.Local().Format("2 Jan 2006")+p.sign(" – ")+s.Last.Local().Format("2 Jan 2006"))
-	p.wrapped(prose.Run{Text: head, Style: prose.Bold}, prose.Run{Text: "   " + counted(s.Chats, "chat") + "  " + counted(s.Messages, "message") + "  "},
-		prose.Run{Text: counted(s.Words, "word"), Style: prose.Bold})
+	p.wrapped(prose.Run{Text: head, Style: prose.Bold}, prose.Run{Text: "   " + plural.Many(s.Chats, "chat") + "  " + plural.Many(s.Messages, "message") + "  "},
+		prose.Run{Text: plural.Many(s.Words, "word"), Style: prose.Bold})
 	p.hint(fmt.Sprintf("yours %s%stheirs %s%s", plural.Grouped(s.UserWords), p.sign(" · "), plural.Grouped(s.Words-s.UserWords), map[string]string{"all": "; every copy counts"}[s.Counted]))
 	p.heat()
 	fmt.Fprintln(p.w)
@@ -166,10 +166,6 @@ func (p *statsPrinter) summary() {
 
 // hint prints what is of less interest.
 func (p *statsPrinter) hint(text string) { p.wrapped(prose.Run{Text: text, Mark: true}) }
-
-func counted(n int, what string) string {
-	return strings.Replace(plural.S(n, what), strconv.Itoa(n), plural.Grouped(n), 1)
-}
 
 func minutes(ms int64) string {
 	m := (ms + 30_000) / 60_000
@@ -233,7 +229,7 @@ func (p *statsPrinter) heat() {
 		legend += "; longest streak " + plural.S(s.Days, "day")
 	}
 	if b := p.s.BestDay; b != nil {
-		legend += "; best day " + b.Day + ", " + counted(b.Words, "word")
+		legend += "; best day " + b.Day + ", " + plural.Many(b.Words, "word")
 	}
 	p.lines(dim, legend)
 }

@@ -14,6 +14,14 @@ func Of(n int, one, many string) string {
 // S is [Of] for a word whose plural is made with an s.
 func S(n int, one string) string { return Of(n, one, one+"s") }
 
+// Many is [S] with commas between thousands.
+func Many(n int, one string) string {
+	if n == 1 {
+		return S(n, one)
+	}
+	return Grouped(n) + " " + one + "s"
+}
+
 // Grouped returns a number with commas between thousands.
 func Grouped(n int) string {
 	s := strconv.Itoa(n)

@@ -67,7 +67,7 @@ func (e *exporter) relate(ctx context.Context) error {
 // link returns markup for a chat: a link to one of its messages if it is exported in the same
 // call, else its name.
 func (e *exporter) link(from *published, to *treeview.Chat, at string, text string) string {
-	text = "<bdi>" + prose.Escape(text) + "</bdi>"
+	text = bdi(text)
 	r := e.kin[userdir.RealPath(to.Path)]
 	if r == nil || r.as == nil || r.as.output == "" || from == nil && !e.opt.Folder {
 		return "<span>" + text + "</span>"
@@ -94,7 +94,7 @@ func (e *exporter) index(w io.Writer) error {
 	count := 0
 	for _, o := range e.owner {
 		count += len(o.chats)
-		p.printf("<section><h2><bdi>%s</bdi></h2>\n", prose.Escape(o.name))
+		p.printf("<section><h2>%s</h2>\n", bdi(o.name))
 		p.print("<table><thead><tr><th>chat</th><th>fork</th><th>messages</th><th>last</th></tr></thead><tbody>\n")
 		for _, r := range o.chats {
 			c, fork := r.chat, ""

@@ -60,6 +60,9 @@ func (p *page) foot(scripted bool) {
 	p.print("</body>\n</html>\n")
 }
 
+// bdi returns markup for a name, whose direction changes nothing of what stands around it.
+func bdi(name string) string { return "<bdi>" + prose.Escape(name) + "</bdi>" }
+
 // address returns a relative path as a link.
 func address(path string) string {
 	parts := strings.Split(filepath.ToSlash(path), "/")
@@ -97,12 +100,12 @@ func newPager(e *exporter, w io.Writer, p *published, d *Document) *pager {
 func (g *pager) begin() error {
 	p := g.p
 	title := names.Short(p.owner, p.name)
-	full := title
+	full, shown := title, bdi(title)
 	if p.owner != "" {
-		full = p.owner + " · " + title
+		full, shown = p.owner+" · "+title, bdi(p.owner)+" · "+shown
 	}
 	g.head(full, true)
-	g.printf("<div id=\"bar\" role=\"banner\"><b><bdi>%s</bdi></b>", prose.Escape(full))
+	g.printf("<div id=\"bar\" role=\"banner\"><b>%s</b>", shown)
 	if g.kin != nil && len(g.kin.children) > 0 {
 		g.print("<nav aria-label=\"Checkpoints and branches\">")
 		for _, c := range g.kin.children {
@@ -112,7 +115,7 @@ func (g *pager) begin() error {
 		}
 		g.print("</nav>")
 	}
-	g.printf("</div>\n<main>\n<h1><bdi>%s</bdi></h1>\n<p class=\"sub\">%s</p>\n", prose.Escape(title), prose.Escape(p.about()))
+	g.printf("</div>\n<main>\n<h1>%s</h1>\n<p class=\"sub\">%s</p>\n", bdi(title), p.about(bdi(p.owner)))
 	if g.kin != nil && g.kin.chat.Above != nil {
 		at := atParent(g.kin.chat)
 		above := g.kin.chat.Above
@@ -143,7 +146,7 @@ func (g *pager) message(m *look.Message) error {
 	}
 	who := name(m)
 	id := index(m)
-	g.print("<article id=\"m", id, "\" class=\"", class, "\">", g.avatar(m, who), "<div class=\"t\"><header><h3><bdi>", prose.Escape(who), "</bdi></h3>")
+	g.print("<article id=\"m", id, "\" class=\"", class, "\">", g.avatar(m, who), "<div class=\"t\"><header><h3>", bdi(who), "</h3>")
 	for _, about := range []string{map[bool]string{true: "hidden"}[m.Hidden], m.Type} {
 		if about != "" {
 			g.print("<span>", about, "</span>")
@@ -215,7 +218,7 @@ func (g *pager) margin(m *look.Message) {
 	}
 	other := func(sign, name string) {
 		if !known[name] {
-			links = append(links, sign+"<span><bdi>"+prose.Escape(names.Short(g.p.owner, name, g.p.name))+"</bdi></span>")
+			links = append(links, sign+"<span>"+bdi(names.Short(g.p.owner, name, g.p.name))+"</span>")
 		}
 	}
 	if m.Checkpoint != nil {

@@ -20,6 +20,7 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/ops"
+	"stchat/internal/ops/look"
 	"stchat/internal/progress"
 )
 
@@ -65,7 +66,7 @@ func hostileFolder(t *testing.T) string {
 	for i, text := range []string{
 		`<img src=x onerror=alert(1)>`, `</style><script>alert(1)</script>`, `]]><b>`, "[x](javascript:alert(1)) [y](https://a.example/?a=1&b)",
 		"![p](user/images/Mira/a%20b.png) ![q](https://evil.example/x.png) ![r](../../secret.png) ![s](data:image/svg+xml;base64,PHN2Zy8+)",
-		"&#27;]52;c;aGk=&#7;", "a\u202eb\x00", "> q\n> > w\n\n- a\n  - b\n\n1. x\n\n```\n<b>\n```\n# h\n---",
+		"a <!-- img-prompt=\"" + secret + "\" --> b", "&#27;]52;c;aGk=&#7;", "a\u202eb\x00", "> q\n> > w\n\n- a\n  - b\n\n1. x\n\n```\n<b>\n```\n# h\n---",
 	} {
 		avatar := []string{"/thumbnail?type=persona&file=me.png", "/thumbnail?type=avatar&file=../secret.png", "User Avatars/me.png", ""}[i%4]
 		fmt.Fprintf(&chat, "\n"+`{"name":%q,"is_user":%v,"send_date":"2026-03-01T18:42:07.311Z","mes":%s,"force_avatar":%q,"extra":{"media":[{"url":"/user/images/Mira/a%%20b.png","type":"image","title":"\"><i>"}],"bookmark_link":"<b>"}}`,
@@ -92,7 +93,8 @@ func quoted(s string) string {
 }
 
 // TestPages exports the hostile folder: the pages are well-formed, have nothing that runs or is
-// fetched but their own constant script, lead nowhere but to each other, and give nothing away.
+// fetched but their own constant script, lead nowhere but to each other, and give nothing away: no
+// comment either, so that the search box finds what a page shows.
 func TestPages(t *testing.T) {
 	user, site := hostileFolder(t), filepath.Join(t.TempDir(), "site")
 	pictures, meter := 0, new(progress.Meter)
@@ -108,8 +110,8 @@ func TestPages(t *testing.T) {
 	if s := meter.State(); s.Files != 1 || s.Done != s.Files || s.Bytes == 0 || s.Read < s.Bytes {
 		t.Errorf("the meter says %+v", s)
 	}
-	if pictures != 9 {
-		t.Errorf("%d pictures in the page, not 9", pictures)
+	if pictures != 10 {
+		t.Errorf("%d pictures in the page, not 10", pictures)
 	}
 	pages, err := filepath.Glob(filepath.Join(site, "*", "*.html"))
 	if err != nil || len(pages) != 1 {
@@ -124,7 +126,7 @@ func TestPages(t *testing.T) {
 		if n := strings.Count(page, "<script"); n > 1 || n == 1 && !strings.Contains(page, "<script>"+script+"</script>") {
 			t.Errorf("%s has %d scripts", path, n)
 		}
-		for _, loophole := range []string{" style=", "javascript:", `src="http`, `href="file`, "evil.example", "\x00"} {
+		for _, loophole := range []string{" style=", "javascript:", `src="http`, `href="file`, "evil.example", secret, "\x00"} {
 			if at := strings.Index(page, loophole); at >= 0 {
 				t.Errorf("%s has %q: %q", path, loophole, page[at:min(at+80, len(page))])
 			}
@@ -156,6 +158,49 @@ func TestPages(t *testing.T) {
 				if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "href" && strings.Contains(a.Value, ":") && !strings.HasPrefix(a.Value, "https://a.example/") && !strings.HasPrefix(a.Value, "data:image/png;") {
 					t.Errorf("%s: <%s %s=%q>", path, start.Name.Local, a.Name.Local, a.Value)
 				}
+			}
+		}
+	}
+}
+
+// TestDirections looks at what stands around names that are written from the right.
+func TestDirections(t *testing.T) {
+	user, site := t.TempDir(), filepath.Join(t.TempDir(), "site")
+	write(t, user, "settings.json", []byte("{}"))
+	write(t, user, "chats/محمد/شتاء.jsonl", []byte(`{"chat_metadata":{}}`+"\n"+`{"name":"محمد","is_user":false,"send_date":"2026-03-01T12:42:07.311Z","mes":"x"}`))
+	if _, err := Export(context.Background(), Options{Format: HTML, Export: ops.Export{
+		List: ops.List{Paths: []string{user}}, Output: site, Folder: true, Changes: changeset.Options{NoSync: true}, Meter: new(progress.Meter),
+	}}, func(_ *Document, err error) error { return err }); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(site, "محمد", "شتاء.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"<b><bdi>محمد</bdi> · <bdi>شتاء</bdi></b>", "<h1><bdi>شتاء</bdi></h1>", "<p class=\"sub\"><bdi>محمد</bdi> · 1 March 2026 · 1 message</p>", "<h3><bdi>محمد</bdi></h3>"} {
+		if !strings.Contains(string(page), part) {
+			t.Errorf("the page lacks %s", part)
+		}
+	}
+}
+
+func TestStats(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		want []string
+	}{
+		{1, []string{"1 chat, 1 message, 1 word (", "1 session, median 1 minute and 1 message; longest streak 1 day<"}},
+		{1234, []string{"1,234 chats, 1,234 messages, 1,234 words (", "1,234 sessions, median 1,234 minutes and 1,234 messages; longest streak 1,234 days<"}},
+	} {
+		s := &look.Statistics{Counts: look.Counts{Chats: c.n, Messages: c.n, Words: c.n}, Hours: make([]int, 24), Streak: &look.Streak{Days: c.n}}
+		s.Sessions = look.Sessions{Count: c.n, MedianMS: int64(c.n) * 60_000, MedianMessages: c.n}
+		var b strings.Builder
+		if err := Stats(&b, s); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range c.want {
+			if !strings.Contains(b.String(), part) {
+				t.Errorf("the page lacks %q", part)
 			}
 		}
 	}

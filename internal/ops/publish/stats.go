@@ -8,7 +8,6 @@ import (
 
 	"stchat/internal/ops/look"
 	"stchat/internal/plural"
-	"stchat/internal/prose"
 )
 
 // Stats writes what was counted as a page without script: charts, and a table behind each.
@@ -19,8 +18,8 @@ func Stats(w io.Writer, s *look.Statistics) error {
 	if !s.First.IsZero() {
 		p.printf("%s – %s · ", s.First.Local().Format(dayForm), s.Last.Local().Format(dayForm))
 	}
-	p.printf("%s, %s, %s words (yours %s, theirs %s)</p>\n", plural.S(s.Chats, "chat"), plural.S(s.Messages, "message"),
-		plural.Grouped(s.Words), plural.Grouped(s.UserWords), plural.Grouped(s.Words-s.UserWords))
+	p.printf("%s, %s, %s (yours %s, theirs %s)</p>\n", plural.Many(s.Chats, "chat"), plural.Many(s.Messages, "message"),
+		plural.Many(s.Words, "word"), plural.Grouped(s.UserWords), plural.Grouped(s.Words-s.UserWords))
 	heat(p, s)
 	by := look.By("owner")
 	if len(s.Rows) > 0 {
@@ -29,7 +28,7 @@ func Stats(w io.Writer, s *look.Statistics) error {
 	p.printf("<section><h2>Who</h2>\n<table><thead><tr><th>%s</th><th>words</th><th>messages</th><th>chats</th><th class=\"share\">share</th></tr></thead><tbody>\n", by)
 	for _, t := range s.Rows {
 		share := float64(t.Words) * 100 / float64(max(s.Words, 1))
-		p.printf("<tr><td><bdi>%s</bdi></td><td>%s</td><td>%s</td><td>%d</td><td class=\"share\">%s %.0f %%</td></tr>\n", prose.Escape(t.Key), plural.Grouped(t.Words), plural.Grouped(t.Messages), t.Chats, bar(share), share)
+		p.printf("<tr><td>%s</td><td>%s</td><td>%s</td><td>%d</td><td class=\"share\">%s %.0f %%</td></tr>\n", bdi(t.Key), plural.Grouped(t.Words), plural.Grouped(t.Messages), t.Chats, bar(share), share)
 	}
 	p.print("</tbody></table></section>\n<section><h2>When</h2>\n<table><thead><tr><th>hour</th><th>messages</th><th class=\"share\">share</th></tr></thead><tbody>\n")
 	most := max(slices.Max(s.Hours), 1)
@@ -38,9 +37,10 @@ func Stats(w io.Writer, s *look.Statistics) error {
 	}
 	p.print("</tbody></table></section>\n")
 	if s.Sessions.Count > 0 {
-		p.printf("<p class=\"sub\">%d sessions, median %d minutes and %d messages", s.Sessions.Count, (s.Sessions.MedianMS+30_000)/60_000, s.Sessions.MedianMessages)
+		p.printf("<p class=\"sub\">%s, median %s and %s", plural.Many(s.Sessions.Count, "session"),
+			plural.Many(int((s.Sessions.MedianMS+30_000)/60_000), "minute"), plural.Many(s.Sessions.MedianMessages, "message"))
 		if s.Streak != nil {
-			p.printf("; longest streak %d days", s.Streak.Days)
+			p.printf("; longest streak %s", plural.Many(s.Streak.Days, "day"))
 		}
 		p.print("</p>\n")
 	}

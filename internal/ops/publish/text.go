@@ -63,17 +63,17 @@ type marker struct {
 }
 
 func (k *marker) begin() error {
-	_, err := fmt.Fprintf(k.w, "# %s\n\n%s\n", oneLine(names.Short(k.p.owner, k.p.name)), oneLine(k.p.about()))
+	_, err := fmt.Fprintf(k.w, "# %s\n\n%s\n", oneLine(names.Short(k.p.owner, k.p.name)), oneLine(k.p.about(k.p.owner)))
 	return err
 }
 
 func (k *marker) end() error { return nil }
 
-// about returns whose chat it is, when it was, and how long.
-func (p *published) about() string {
+// about returns whose chat it is, by the name as it is shown, when it was, and how long.
+func (p *published) about(owner string) string {
 	var parts []string
 	if p.owner != "" {
-		parts = append(parts, p.owner)
+		parts = append(parts, owner)
 	}
 	if !p.first.IsZero() {
 		from, to := p.first.Local().Format(dayForm), p.last.Local().Format(dayForm)
