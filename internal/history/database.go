@@ -86,21 +86,6 @@ func connect(ctx context.Context, path, source string, write bool) (*database, e
 	return &database{db, path}, nil
 }
 
-// transact runs f in a transaction: all of it takes effect, or nothing.
-func (d *database) transact(ctx context.Context, f func() error) error {
-	if err := d.Exec(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return d.wrap(err)
-	}
-	err := f()
-	if err == nil {
-		err = d.Exec(context.WithoutCancel(ctx), "COMMIT")
-	}
-	if err != nil {
-		d.Rollback(ctx)
-	}
-	return d.wrap(err)
-}
-
 // wrap adds the store's path to an error, and turns SQLite's codes into the package's errors.
 func (d *database) wrap(err error) error {
 	if err == nil {

@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -58,18 +59,27 @@ func reading() map[string]func(ctx context.Context, s *Store) (any, error) {
 			m, err := NewMender(ctx, s, func(Problem) error { return nil })
 			return err == nil && m.Damaged(), err
 		},
-		"Prune": func(ctx context.Context, s *Store) (any, error) { return Prune(ctx, s, Rules{Last: 1}, true) },
+		"Prune": func(ctx context.Context, s *Store) (any, error) {
+			return dry(s, func() (Freed, error) { return Prune(ctx, s, Rules{Last: 1}) })
+		},
 		"Forget": func(ctx context.Context, s *Store) (any, error) {
-			return Forget(ctx, s, []int64{1}, true)
+			return dry(s, func() (Freed, error) { return Forget(ctx, s, []int64{1}) })
 		},
 	}
+}
+
+// dry does something to a store as if it had been opened for reading.
+func dry(s *Store, do func() (Freed, error)) (Freed, error) {
+	s.dry = true
+	defer func() { s.dry = false }()
+	return do()
 }
 
 // writing returns what changes a store.
 func writing() map[string]func(ctx context.Context, s *Store) error {
 	return map[string]func(ctx context.Context, s *Store) error{
-		"Prune":  func(ctx context.Context, s *Store) error { _, err := Prune(ctx, s, Rules{Last: 1}, false); return err },
-		"Forget": func(ctx context.Context, s *Store) error { _, err := Forget(ctx, s, []int64{1}, false); return err },
+		"Prune":  func(ctx context.Context, s *Store) error { _, err := Prune(ctx, s, Rules{Last: 1}); return err },
+		"Forget": func(ctx context.Context, s *Store) error { _, err := Forget(ctx, s, []int64{1}); return err },
 		"Mend": func(ctx context.Context, s *Store) error {
 			m, err := NewMender(ctx, s, func(Problem) error { return nil })
 			if err != nil {
@@ -175,9 +185,14 @@ func copied(t *testing.T, path, root string, statements ...string) (*Store, erro
 // rowsOf returns all that the tables hold.
 func rowsOf(t *testing.T, s *Store) string {
 	t.Helper()
+	db, err := sql.Open("sqlite", s.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
 	var b strings.Builder
 	for _, table := range tables() {
-		rows, err := s.db.Rows(t.Context(), "SELECT * FROM "+table+" ORDER BY 1")
+		rows, err := db.QueryContext(t.Context(), "SELECT * FROM "+table+" ORDER BY 1")
 		if err != nil {
 			t.Fatal(err)
 		}

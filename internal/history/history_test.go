@@ -396,22 +396,16 @@ func TestFolderMoved(t *testing.T) {
 // the place of each in all places takes minutes.
 func TestChatsAtOnce(t *testing.T) {
 	s := openNew(t)
-	rows, err := s.db.Rows(t.Context(), "EXPLAIN QUERY PLAN "+chatsQuery)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err := s.db.Each(t.Context(), "EXPLAIN QUERY PLAN "+chatsQuery, nil, func(scan func(...any) error) error {
 		var id, parent, unused int
 		var step string
-		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
-			t.Fatal(err)
-		}
+		err := scan(&id, &parent, &unused, &step)
 		if strings.Contains(step, "CORRELATED") {
 			t.Errorf("the plan has %q", step)
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -422,7 +416,7 @@ func TestDryNumbers(t *testing.T) {
 	s := openNew(t)
 	take(t, s, "a", chatOf("a", 0, 3), chatOf("a", 0, 4))
 	gone := take(t, s, "b", chatOf("b", 0, 3))[0]
-	if _, err := Forget(t.Context(), s, []int64{gone.Chat}, false); err != nil {
+	if _, err := Forget(t.Context(), s, []int64{gone.Chat}); err != nil {
 		t.Fatal(err)
 	}
 	dry, err := OpenDry(t.Context(), s.Path(), filepath.Dir(s.Path()), noon)

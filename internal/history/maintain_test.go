@@ -54,7 +54,7 @@ func TestForget(t *testing.T) {
 	if !pagesHold(t, s, "SECRET-OF-A") || !pagesHold(t, s, "kept-of-b") {
 		t.Fatal("the test does not find what is there")
 	}
-	if _, err := Forget(t.Context(), s, []int64{a.Chat}, false); err != nil {
+	if _, err := Forget(t.Context(), s, []int64{a.Chat}); err != nil {
 		t.Fatal(err)
 	}
 	if pagesHold(t, s, "SECRET-OF-A") {
@@ -86,7 +86,7 @@ func TestForgetInDamagedPack(t *testing.T) {
 	if err := s.db.Exec(t.Context(), "UPDATE pack SET data = CAST('a damaged frame with SECRET-OF-C in it' AS BLOB) WHERE first = 3"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Forget(t.Context(), s, []int64{w.Chat}, false); err != nil {
+	if _, err := Forget(t.Context(), s, []int64{w.Chat}); err != nil {
 		t.Fatal(err)
 	}
 	if pagesHold(t, s, "SECRET-OF-C") {
@@ -131,14 +131,14 @@ func TestPrune(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules := Rules{Last: 3, Daily: 4, Monthly: 1}
-	would, err := Prune(t.Context(), s, rules, true)
+	would, err := dry(s, func() (Freed, error) { return Prune(t.Context(), s, rules) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	if list, _ := s.Versions(t.Context(), 1); len(list) != 60 {
 		t.Fatalf("a dry run leaves %d versions", len(list))
 	}
-	did, err := Prune(t.Context(), s, rules, false)
+	did, err := Prune(t.Context(), s, rules)
 	if err != nil || did != would {
 		t.Errorf("dropped %+v, the dry run said %+v: %v", did, would, err)
 	}
@@ -169,13 +169,13 @@ func TestPrunedIsNoted(t *testing.T) {
 		take(t, s, "a", chatOf("a", 0, i+1))
 	}
 	for range 2 { // it stays
-		if _, err := Prune(t.Context(), s, Rules{Last: 1}, false); err != nil {
+		if _, err := Prune(t.Context(), s, Rules{Last: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	take(t, s, "a", chatOf("a", 0, 9))
 	take(t, s, "a", chatOf("a", 0, 10))
-	if _, err := Prune(t.Context(), s, Rules{Last: 1, Daily: 1}, false); err != nil {
+	if _, err := Prune(t.Context(), s, Rules{Last: 1, Daily: 1}); err != nil {
 		t.Fatal(err)
 	}
 	list, err := s.Versions(t.Context(), 1)
@@ -193,7 +193,7 @@ func TestPrunedIsNoted(t *testing.T) {
 	if err := w.Close(false); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Prune(t.Context(), s, Rules{Daily: 2}, false); err != nil {
+	if _, err := Prune(t.Context(), s, Rules{Daily: 2}); err != nil {
 		t.Fatal(err)
 	}
 	if list, err = s.Versions(t.Context(), 1); err != nil || len(list) != 2 || list[0].Rev != 3 || list[0].Thin != 4 || list[1].Thin != 0 {
@@ -309,7 +309,7 @@ func TestPrunedMeanwhile(t *testing.T) {
 	if err := w.finish(); err != nil { // as between two transactions
 		t.Fatal(err)
 	}
-	if _, err := Forget(t.Context(), other, []int64{old.Chat}, false); err != nil {
+	if _, err := Forget(t.Context(), other, []int64{old.Chat}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.begin(); !errors.Is(err, ErrAgain) {
@@ -322,16 +322,16 @@ func TestPrunedMeanwhile(t *testing.T) {
 func TestForgetAll(t *testing.T) {
 	s := openNew(t)
 	v := take(t, s, "a", chatOf("a", 0, 20))[0]
-	dry, err := Forget(t.Context(), s, []int64{v.Chat}, true)
+	would, err := dry(s, func() (Freed, error) { return Forget(t.Context(), s, []int64{v.Chat}) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	freed, err := Forget(t.Context(), s, []int64{v.Chat}, false)
+	freed, err := Forget(t.Context(), s, []int64{v.Chat})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if dry != freed || freed.Versions != 1 || freed.Pieces != 21 || freed.Bytes == 0 {
-		t.Errorf("freed %+v, in a dry run %+v", freed, dry)
+	if would != freed || freed.Versions != 1 || freed.Pieces != 21 || freed.Bytes == 0 {
+		t.Errorf("freed %+v, in a dry run %+v", freed, would)
 	}
 	for _, table := range []string{"pack", "key", "chat", "place", "version"} {
 		var n int
@@ -432,7 +432,7 @@ func TestPruneWhereItPays(t *testing.T) {
 			return n
 		}
 		before := raw()
-		freed, err := Prune(t.Context(), s, Rules{Last: 1}, false)
+		freed, err := Prune(t.Context(), s, Rules{Last: 1})
 		if err != nil || freed.Versions != 1 || (freed.Pieces == int64(100-tt.kept)) != tt.rewritten || !tt.rewritten && freed.Pieces > 0 {
 			t.Errorf("of 100 stay %d: %+v, %v", tt.kept, freed, err)
 		}

@@ -55,7 +55,7 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 	enc, dec := newEncoder(), newDecoder()
 	defer enc.Close()
 	defer dec.Close()
-	err = m.s.db.transact(ctx, func() error {
+	err = m.s.transact(ctx, func() error {
 		for first := range m.bad.packs {
 			r, err := packRow(ctx, m.s.db, first)
 			if err != nil {
@@ -77,9 +77,7 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 				}
 				now.add(data, k)
 			}
-			err = m.s.db.Exec(ctx, "UPDATE pack SET n = ?, raw = ?, lens = ?, keys = ?, data = ? WHERE first = ?",
-				len(now.keys), len(now.raw), now.lens(), now.keyBytes(), enc.EncodeAll(now.raw, nil), now.first)
-			if err != nil {
+			if err := m.s.putPack(ctx, now, enc.EncodeAll(now.raw, nil)); err != nil {
 				return err
 			}
 		}

@@ -294,11 +294,11 @@ func TestDropped(t *testing.T) {
 	other := take(t, s, "b", chatOf("b", 0, 2), chatOf("b", 0, 3))
 	take(t, s, "c", chatOf("c", 0, 2))
 	for range 2 {
-		if _, err := Prune(t.Context(), s, Rules{Last: 2}, false); err != nil {
+		if _, err := Prune(t.Context(), s, Rules{Last: 2}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Forget(t.Context(), s, []int64{other[0].Chat}, false); err != nil {
+	if _, err := Forget(t.Context(), s, []int64{other[0].Chat}); err != nil {
 		t.Fatal(err)
 	}
 	if list := verified(t, s); len(list) > 0 {

@@ -156,7 +156,7 @@ func belong(ctx context.Context, s *Store, root string, now time.Time) error {
 		return err
 	}
 	if s.salt == nil {
-		return s.db.transact(ctx, func() error {
+		return s.transact(ctx, func() error {
 			err := load(ctx, s) // another run may have been faster
 			if err != nil || s.salt != nil {
 				return err
@@ -184,7 +184,7 @@ func belong(ctx context.Context, s *Store, root string, now time.Time) error {
 	if s.dry {
 		return nil
 	}
-	return s.db.transact(ctx, func() error {
+	return s.transact(ctx, func() error {
 		for k, v := range map[string]any{metaRoot: root, metaDevice: dev, metaInode: ino} {
 			if err := s.db.Set(ctx, k, v); err != nil {
 				return err

@@ -190,7 +190,7 @@ const (
 // packer fills packs with new pieces, and writes them in order.
 type packer struct {
 	ctx context.Context
-	db  *database
+	s   *Store
 	enc *zstd.Encoder
 
 	cur     pack
@@ -206,8 +206,8 @@ type keyOf struct {
 	id int64
 }
 
-func newPacker(ctx context.Context, db *database) *packer {
-	return &packer{ctx: ctx, db: db, enc: newEncoder(), pending: map[key]int64{}}
+func newPacker(ctx context.Context, s *Store) *packer {
+	return &packer{ctx: ctx, s: s, enc: newEncoder(), pending: map[key]int64{}}
 }
 
 // add adds a new piece of the file c. id is the next number.
@@ -232,12 +232,10 @@ func (p *packer) flush() error {
 		return nil
 	}
 	p.data = p.enc.EncodeAll(done.raw, p.data[:0])
-	lens := done.lens()
-	const insert = "INSERT INTO pack(first, n, raw, lens, keys, data) VALUES(?, ?, ?, ?, ?, ?)"
-	if err := p.db.Exec(p.ctx, insert, done.first, len(done.keys), len(done.raw), lens, done.keyBytes(), p.data); err != nil {
+	if err := p.s.putPack(p.ctx, done, p.data); err != nil {
 		return err
 	}
-	stored := int64(len(p.data) + len(lens) + 2*len(done.keys)*keySize)
+	stored := int64(len(p.data) + len(done.lens()) + 2*len(done.keys)*keySize)
 	total := int64(0)
 	for _, c := range p.shares {
 		total += c.share
@@ -254,6 +252,12 @@ func (p *packer) flush() error {
 		return p.insertKeys()
 	}
 	return nil
+}
+
+// putPack writes a pack, and replaces the one that begins with the same piece; data is compressed.
+func (s *Store) putPack(ctx context.Context, p *pack, data []byte) error {
+	return s.change(ctx, "INSERT OR REPLACE INTO pack(first, n, raw, lens, keys, data) VALUES(?, ?, ?, ?, ?, ?)",
+		p.first, len(p.keys), len(p.raw), p.lens(), p.keyBytes(), data)
 }
 
 // drain writes all pieces and keys.
@@ -280,7 +284,7 @@ func (p *packer) insertKeys() error {
 			args = append(args, rest[i].k[:], rest[i].id)
 			delete(p.pending, rest[i].k)
 		}
-		if err := p.db.Exec(p.ctx, insert, args...); err != nil {
+		if err := p.s.db.Exec(p.ctx, insert, args...); err != nil {
 			return err
 		}
 		rest = rest[n:]

@@ -28,8 +28,8 @@ type Freed struct {
 // Prune drops the versions that no rule keeps. Those with a note stay, and the last one of each
 // chat. Pieces that no version names are dropped where it pays: packs of which less than half is
 // left are rewritten.
-func Prune(ctx context.Context, s *Store, rules Rules, dryRun bool) (f Freed, err error) {
-	err = maybe(ctx, s.db, dryRun, func() error {
+func Prune(ctx context.Context, s *Store, rules Rules) (f Freed, err error) {
+	err = s.transact(ctx, func() error {
 		chats, err := s.Chats(ctx)
 		if err != nil {
 			return err
@@ -42,14 +42,11 @@ func Prune(ctx context.Context, s *Store, rules Rules, dryRun bool) (f Freed, er
 			}
 			of := rules.going(versions)
 			maps.Copy(going, of)
-			if dryRun {
-				continue
-			}
 			if err := s.thin(ctx, versions, of); err != nil {
 				return err
 			}
 		}
-		f, err = drop(ctx, s, going, false, dryRun)
+		f, err = drop(ctx, s, going, false)
 		return err
 	})
 	return f, err
@@ -70,7 +67,7 @@ func (s *Store) thin(ctx context.Context, versions []Version, going map[int64]bo
 			continue
 		}
 		stays.Thin = v.Snapshot
-		if err := s.db.Exec(ctx, "UPDATE version SET thin = ?, tag = ? WHERE id = ?", stays.Thin, s.tag(stays), stays.Rev); err != nil {
+		if err := s.change(ctx, "UPDATE version SET thin = ?, tag = ? WHERE id = ?", stays.Thin, s.tag(stays), stays.Rev); err != nil {
 			return err
 		}
 	}
@@ -114,8 +111,8 @@ func (r Rules) going(versions []Version) map[int64]bool {
 
 // Forget drops chats with all their versions, overwrites every piece that only they have, and
 // compacts the file.
-func Forget(ctx context.Context, s *Store, chats []int64, dryRun bool) (f Freed, err error) {
-	err = maybe(ctx, s.db, dryRun, func() error {
+func Forget(ctx context.Context, s *Store, chats []int64) (f Freed, err error) {
+	err = s.transact(ctx, func() error {
 		going := map[int64]bool{}
 		for _, id := range chats {
 			versions, err := s.Versions(ctx, id)
@@ -125,14 +122,11 @@ func Forget(ctx context.Context, s *Store, chats []int64, dryRun bool) (f Freed,
 			for _, v := range versions {
 				going[v.Rev] = true
 			}
-			if dryRun {
-				continue
-			}
-			if err := s.db.Exec(ctx, "DELETE FROM seen WHERE path IN (SELECT path FROM place WHERE chat = ?1) OR version IN (SELECT id FROM version WHERE chat = ?1)", id); err != nil {
+			if err := s.change(ctx, "DELETE FROM seen WHERE path IN (SELECT path FROM place WHERE chat = ?1) OR version IN (SELECT id FROM version WHERE chat = ?1)", id); err != nil {
 				return err
 			}
 		}
-		if f, err = drop(ctx, s, going, true, dryRun); err != nil || dryRun {
+		if f, err = drop(ctx, s, going, true); err != nil {
 			return err
 		}
 		for _, id := range chats {
@@ -142,7 +136,7 @@ func Forget(ctx context.Context, s *Store, chats []int64, dryRun bool) (f Freed,
 		}
 		return nil
 	})
-	if err != nil || dryRun {
+	if err != nil {
 		return f, err
 	}
 	return f, Compact(ctx, s)
@@ -150,41 +144,41 @@ func Forget(ctx context.Context, s *Store, chats []int64, dryRun bool) (f Freed,
 
 // Compact returns free pages to the file system.
 func Compact(ctx context.Context, s *Store) error {
-	return s.db.wrap(s.db.Exec(ctx, "VACUUM"))
-}
-
-// maybe runs f in a transaction, or in a dry run without one.
-func maybe(ctx context.Context, db *database, dryRun bool, f func() error) error {
-	if dryRun {
-		return db.wrap(f())
-	}
-	return db.transact(ctx, f)
+	return s.db.wrap(s.change(ctx, "VACUUM"))
 }
 
 // drop deletes versions, and the pieces that no version names any more: with all, in every
 // pack, else where it pays.
-func drop(ctx context.Context, s *Store, going map[int64]bool, all, dryRun bool) (f Freed, err error) {
+func drop(ctx context.Context, s *Store, going map[int64]bool, all bool) (f Freed, err error) {
 	f.Versions = len(going)
-	alive, err := alive(ctx, s, func(v *Version) bool { return going[v.Rev] })
+	versions, err := s.VersionsSince(ctx, 0)
 	if err != nil {
 		return f, err
 	}
-	if !dryRun {
-		for id := range going {
-			if err := s.db.Exec(ctx, "UPDATE seen SET version = 0 WHERE version = ?", id); err != nil {
-				return f, err
-			}
-			if err := s.delete(ctx, "version", "id", id); err != nil {
-				return f, err
-			}
+	var alive []Run
+	for i := range versions {
+		if going[versions[i].Rev] {
+			continue
+		}
+		runs, err := versions[i].Runs()
+		if err != nil {
+			return f, fmt.Errorf("%s: %w: what a version needs cannot be told", s.db.path, ErrBroken)
+		}
+		if alive = append(alive, runs...); len(alive) > 1<<20 {
+			alive = Ranges(alive)
 		}
 	}
-	sw := &sweep{s: s, db: s.db, alive: alive, all: all, dryRun: dryRun, freed: &f}
-	if err := sw.run(ctx); err != nil {
-		return f, err
+	for id := range going {
+		if err := s.change(ctx, "UPDATE seen SET version = 0 WHERE version = ?", id); err != nil {
+			return f, err
+		}
+		if err := s.delete(ctx, "version", "id", id); err != nil {
+			return f, err
+		}
 	}
-	if dryRun {
-		return f, nil
+	sw := &sweep{s: s, alive: Ranges(alive), all: all, freed: &f}
+	if err := sw.run(ctx); err != nil || s.dry {
+		return f, err
 	}
 	s.gen++
 	s.packs, s.lists = nil, nil
@@ -193,68 +187,67 @@ func drop(ctx context.Context, s *Store, going map[int64]bool, all, dryRun bool)
 
 // delete deletes the rows of a table that have a number in a column, and counts them for [Verify].
 func (s *Store) delete(ctx context.Context, table, column string, number int64) error {
-	if err := s.db.Exec(ctx, "DELETE FROM "+table+" WHERE "+column+" = ?", number); err != nil {
+	if err := s.change(ctx, "DELETE FROM "+table+" WHERE "+column+" = ?", number); err != nil {
 		return err
 	}
-	return s.db.Exec(ctx, "INSERT INTO meta(k, v) VALUES(?, changes()) ON CONFLICT DO UPDATE SET v = v + excluded.v", metaDropped+table)
+	return s.change(ctx, "INSERT INTO meta(k, v) VALUES(?, changes()) ON CONFLICT DO UPDATE SET v = v + excluded.v", metaDropped+table)
 }
 
 // sweep removes pieces that no version names.
 type sweep struct {
-	s      *Store
-	db     *database
-	alive  []Run
-	all    bool // also where little would be gained
-	dryRun bool
-	freed  *Freed
+	s     *Store
+	alive []Run
+	all   bool // also where little would be gained
+	freed *Freed
 }
 
 func (sw *sweep) run(ctx context.Context) error {
 	enc, dec := newEncoder(), newDecoder()
 	defer enc.Close()
 	defer dec.Close()
-	if !sw.dryRun {
-		// no number is used twice, whatever is dropped
-		var next int64
-		if err := sw.s.nextPiece(ctx, &next); err != nil {
-			return err
-		}
-		if err := sw.db.Set(ctx, metaFloor, next); err != nil {
-			return err
-		}
+	// no number is used twice, whatever is dropped
+	var next int64
+	if err := sw.s.nextPiece(ctx, &next); err != nil {
+		return err
+	}
+	if err := sw.s.change(ctx, "UPDATE meta SET v = ? WHERE k = ?", next, metaFloor); err != nil {
+		return err
 	}
 	p := &pack{}
-	return eachPack(ctx, sw.db, func(r *row) error {
+	return eachPack(ctx, sw.s.db, func(r *row) error {
 		dead, gone, fresh, bytes := sw.dead(r)
-		switch {
-		case fresh == 0 && gone < r.n:
-			return nil
-		case gone == r.n:
-			sw.freed.Pieces += fresh
-			sw.freed.Bytes += int64(len(r.data) + len(r.keys))
-			return sw.write(ctx, r, dead, nil, nil)
-		case !sw.all && 2*bytes <= r.raw:
+		if fresh == 0 && gone < r.n || gone < r.n && !sw.all && 2*bytes <= r.raw {
 			return nil
 		}
-		whole := r.decode(dec, p) == nil
-		if !whole && !sw.all {
+		whole := gone < r.n && r.decode(dec, p) == nil
+		if gone < r.n && !whole && !sw.all {
 			return nil // a damaged pack stays as it is
 		}
 		now := &pack{first: r.first}
 		for i := range dead {
+			k := keyAt(r, i)
 			switch {
 			case dead[i]:
 				now.add(nil, key{})
 			case whole:
 				now.add(p.piece(i), p.keys[i])
 			default:
-				now.add(nil, keyAt(r, i)) // it is lost already; by its key it can be mended
+				now.add(nil, k) // it is lost already; by its key it can be mended
+			}
+			if dead[i] && !k.isZero() {
+				if err := sw.s.change(ctx, "DELETE FROM key WHERE k = ? AND id = ?", k[:], r.first+int64(i)); err != nil {
+					return err
+				}
 			}
 		}
-		data := enc.EncodeAll(now.raw, nil)
 		sw.freed.Pieces += fresh
+		if gone == r.n {
+			sw.freed.Bytes += int64(len(r.data) + len(r.keys))
+			return sw.s.change(ctx, "DELETE FROM pack WHERE first = ?", r.first)
+		}
+		data := enc.EncodeAll(now.raw, nil)
 		sw.freed.Bytes += int64(len(r.data) - len(data))
-		return sw.write(ctx, r, dead, now, data)
+		return sw.s.putPack(ctx, now, data)
 	})
 }
 
@@ -267,33 +260,13 @@ func (sw *sweep) dead(r *row) (dead []bool, n, fresh, bytes int64) {
 		var size uint64
 		size, lens = takeUvarint(lens)
 		k := keyAt(r, i)
-		if !has(sw.alive, r.first+int64(i)) {
-			dead[i] = true
-			n++
-			if !k.isZero() {
-				fresh++
-				bytes += int64(size)
-			}
+		if dead[i] = !has(sw.alive, r.first+int64(i)); !dead[i] {
+			continue
+		}
+		if n++; !k.isZero() {
+			fresh++
+			bytes += int64(size)
 		}
 	}
 	return dead, n, fresh, bytes
-}
-
-// write replaces a pack by what is left of it, nil if nothing is, and drops the keys of the
-// dead pieces.
-func (sw *sweep) write(ctx context.Context, r *row, dead []bool, now *pack, data []byte) error {
-	if sw.dryRun {
-		return nil
-	}
-	for i := range dead {
-		if k := keyAt(r, i); dead[i] && !k.isZero() {
-			if err := sw.db.Exec(ctx, "DELETE FROM key WHERE k = ? AND id = ?", k[:], r.first+int64(i)); err != nil {
-				return err
-			}
-		}
-	}
-	if now == nil {
-		return sw.db.Exec(ctx, "DELETE FROM pack WHERE first = ?", r.first)
-	}
-	return sw.db.Exec(ctx, "UPDATE pack SET raw = ?, lens = ?, keys = ?, data = ? WHERE first = ?", len(now.raw), now.lens(), now.keyBytes(), data, r.first)
 }

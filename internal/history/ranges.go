@@ -5,32 +5,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
 	chunkers "github.com/PlakarKorp/go-cdc-chunkers"
 	_ "github.com/PlakarKorp/go-cdc-chunkers/chunkers/fastcdc4stadia" // the algorithm
 )
-
-// alive returns the pieces that versions name, as sorted ranges, leaving out the versions for
-// which spare is true.
-func alive(ctx context.Context, s *Store, spare func(*Version) bool) (all []Run, err error) {
-	err = s.eachVersion(ctx, func(v *Version) error {
-		if spare(v) {
-			return nil
-		}
-		runs, err := v.Runs()
-		if err != nil {
-			return fmt.Errorf("%s: %w: what a version needs cannot be told", s.db.path, ErrBroken)
-		}
-		if all = append(all, runs...); len(all) > 1<<20 {
-			all = Ranges(all)
-		}
-		return nil
-	})
-	return Ranges(all), err
-}
 
 // has reports whether sorted ranges hold a piece.
 func has(sorted []Run, id int64) bool {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/binary"
 	"fmt"
 	"path"
@@ -155,83 +156,78 @@ type Seen struct {
 	Racy  bool // it may have changed within the same tick of the clock
 }
 
-// tag is the checksum of a row, which a change of the file's bytes does not fit any more.
-func (s *Store) tag(row any) []byte {
+// stored is what the store has of a row, as pointers to it.
+type stored struct {
+	columns []any // of its table, to be read and written: its number, and the others but the tag
+	more    []any // that are read with it, from other tables
+	path    *string
+	changed *bool
+}
+
+func (r *Snapshot) row() stored {
+	return stored{columns: []any{&r.ID, milliseconds{&r.At}, &r.Whole, &r.Note}, path: new("run"), changed: &r.Changed}
+}
+
+func (c *Chat) row() stored {
+	return stored{[]any{&c.ID, &c.Slug, &c.Main}, []any{&c.Path, &c.Gone}, &c.Path, &c.Changed}
+}
+
+func (p *Place) row() stored {
+	return stored{[]any{&p.ID, &p.Chat, &p.Path, &p.First, &p.Until}, nil, &p.Path, &p.Changed}
+}
+
+func (v *Version) row() stored {
+	return stored{[]any{&v.Rev, &v.Chat, &v.Snapshot, &v.Path, milliseconds{&v.At}, &v.Mtime, &v.Size, &v.Messages, &v.Source, &v.Note, &v.Thin, (*blob)(&v.Sum), &v.runs},
+		nil, &v.Path, &v.Changed}
+}
+
+// tag is the checksum of a row, which a change of the file's bytes does not fit any more. No two
+// rows are written alike.
+func (s *Store) tag(row interface{ row() stored }) []byte {
 	h := sha256.New()
 	h.Write(s.salt)
-	switch r := row.(type) {
-	case *Snapshot:
-		fields(h.Write, r.ID, r.At.UnixMilli(), r.Whole, r.Note)
-	case *Chat:
-		fields(h.Write, r.ID, r.Slug, r.Main)
-	case *Place:
-		fields(h.Write, r.ID, r.Chat, r.Path, r.First, r.Until)
-	case *Version:
-		fields(h.Write, r.Rev, r.Chat, r.Snapshot, r.Path, r.At.UnixMilli(), r.Mtime, r.Size, r.Messages, r.Source, r.Note, r.Thin, r.Sum, string(r.runs))
+	for _, column := range row.row().columns {
+		v, _ := driver.DefaultParameterConverter.ConvertValue(column) // of all these types
+		if b, ok := v.([]byte); ok {
+			v = string(b)
+		}
+		text := fmt.Sprint(v)
+		h.Write(binary.AppendUvarint(nil, uint64(len(text))))
+		h.Write([]byte(text))
 	}
 	return h.Sum(nil)[:8]
 }
 
-// fields writes values so that no two rows are written alike.
-func fields(write func([]byte) (int, error), values ...any) {
-	for _, v := range values {
-		text := fmt.Sprint(v)
-		_, _ = write(binary.AppendUvarint(nil, uint64(len(text)))) // a hash never fails
-		_, _ = write([]byte(text))
-	}
-}
-
-// each reads rows, whose last column is their tag. It is an error if the path of one leads out of
+// rows reads rows, whose last column is their tag. It is an error if the path of one leads out of
 // the user's folder.
-func each[T any](ctx context.Context, s *Store, query string, args []any, columns func(*T) []any, do func(row *T) error) error {
-	return s.db.wrap(s.db.Each(ctx, query, args, func(scan func(...any) error) error {
+func rows[T any, P interface {
+	*T
+	row() stored
+}](ctx context.Context, s *Store, query string, args ...any) (all []T, err error) {
+	err = s.db.wrap(s.db.Each(ctx, query, args, func(scan func(...any) error) error {
 		var row T
 		var tag []byte
-		if err := scan(append(columns(&row), &tag)...); err != nil {
+		is := P(&row).row()
+		if err := scan(append(append(is.columns, is.more...), &tag)...); err != nil {
 			return err
 		}
-		rel, changed := "run", !bytes.Equal(tag, s.tag(&row))
-		switch r := any(&row).(type) {
-		case *Snapshot:
-			r.Changed = changed
-		case *Chat:
-			r.Changed, rel = changed, r.Path
-		case *Place:
-			r.Changed, rel = changed, r.Path
-		case *Version:
-			r.Changed, rel = changed, r.Path
+		if *is.changed = !bytes.Equal(tag, s.tag(P(&row))); !inside(*is.path) {
+			return fmt.Errorf("%s: %w: it names a file outside of its folder, %q", s.db.path, ErrBroken, *is.path)
 		}
-		if !inside(rel) {
-			return fmt.Errorf("%s: %w: it names a file outside of its folder, %q", s.db.path, ErrBroken, rel)
-		}
-		return do(&row)
-	}))
-}
-
-// list is each for a list of the rows.
-func list[T any](ctx context.Context, s *Store, query string, args []any, columns func(*T) []any) (all []T, err error) {
-	err = each(ctx, s, query, args, columns, func(row *T) error {
-		all = append(all, *row)
+		all = append(all, row)
 		return nil
-	})
+	}))
 	return all, err
-}
-
-// eachVersion calls do for all versions, in the order in which they were added.
-func (s *Store) eachVersion(ctx context.Context, do func(*Version) error) error {
-	return each(ctx, s, "SELECT "+versionColumns+" FROM version ORDER BY id", nil, (*Version).columns, do)
 }
 
 // Snapshots returns all runs that are noted, the oldest first.
 func (s *Store) Snapshots(ctx context.Context) ([]Snapshot, error) {
-	return list(ctx, s, "SELECT id, at, whole, note, tag FROM run ORDER BY id", nil,
-		func(r *Snapshot) []any { return []any{&r.ID, milliseconds{&r.At}, &r.Whole, &r.Note} })
+	return rows[Snapshot](ctx, s, "SELECT id, at, whole, note, tag FROM run ORDER BY id")
 }
 
 // Places returns all places of all files, the oldest first.
 func (s *Store) Places(ctx context.Context) ([]Place, error) {
-	return list(ctx, s, "SELECT id, chat, path, first, until, tag FROM place ORDER BY first, id", nil,
-		func(p *Place) []any { return []any{&p.ID, &p.Chat, &p.Path, &p.First, &p.Until} })
+	return rows[Place](ctx, s, "SELECT id, chat, path, first, until, tag FROM place ORDER BY first, id")
 }
 
 // chatsQuery asks for the last place of each file. It goes through the places once, and not for each
@@ -242,21 +238,14 @@ const chatsQuery = `SELECT c.id, c.slug, c.main, p.path, p.until, c.tag FROM cha
 
 // Chats returns all files that have versions, ordered by path, older ones first.
 func (s *Store) Chats(ctx context.Context) ([]Chat, error) {
-	return list(ctx, s, chatsQuery, nil,
-		func(c *Chat) []any { return []any{&c.ID, &c.Slug, &c.Main, &c.Path, &c.Gone} })
+	return rows[Chat](ctx, s, chatsQuery)
 }
 
-// A list of pieces longer than 16 MB is damage, and is not read into memory: that of a million
-// lines that lie apart takes less than half of it.
-const versionColumns = "id, chat, run, path, at, mtime, size, messages, source, note, thin, sum, CASE WHEN length(runs) <= 16777216 THEN runs END, tag"
-
-func (v *Version) columns() []any {
-	return []any{&v.Rev, &v.Chat, &v.Snapshot, &v.Path, milliseconds{&v.At}, &v.Mtime, &v.Size, &v.Messages, &v.Source, &v.Note, &v.Thin, &v.Sum, &v.runs}
-}
-
-// versions reads the versions that which, the end of a query, selects.
+// versions reads the versions that which, the end of a query, selects. A list of pieces longer than
+// 16 MB is damage, and is not read into memory: that of a million lines that lie apart takes less
+// than half of it.
 func (s *Store) versions(ctx context.Context, which string, args ...any) ([]Version, error) {
-	return list(ctx, s, "SELECT "+versionColumns+" FROM version "+which, args, (*Version).columns)
+	return rows[Version](ctx, s, "SELECT id, chat, run, path, at, mtime, size, messages, source, note, thin, sum, CASE WHEN length(runs) <= 16777216 THEN runs END, tag FROM version "+which, args...)
 }
 
 // Versions returns a file's versions, the oldest first.
@@ -283,8 +272,7 @@ func (s *Store) Last(ctx context.Context, chat, snapshot int64) (v Version, ok b
 
 // Backups returns whose backups the store has, by the paths that they had.
 func (s *Store) Backups(ctx context.Context) (map[string]int64, error) {
-	list, err := list(ctx, s, "SELECT path, chat, tag FROM version WHERE run = 0 ORDER BY id", nil,
-		func(v *Version) []any { return []any{&v.Path, &v.Chat} })
+	list, err := s.versions(ctx, "WHERE run = 0 ORDER BY id")
 	all := make(map[string]int64, len(list))
 	for _, v := range list {
 		all[v.Path] = v.Chat
@@ -326,7 +314,7 @@ func (s *Store) State(ctx context.Context) (st State, err error) {
 	return st, s.db.wrap(err)
 }
 
-// milliseconds reads a column into a time.
+// milliseconds is a column that is a time.
 type milliseconds struct{ t *time.Time }
 
 // Scan implements [sql.Scanner].
@@ -336,6 +324,15 @@ func (m milliseconds) Scan(v any) error {
 	*m.t = time.UnixMilli(n.Int64)
 	return err
 }
+
+// Value implements [driver.Valuer].
+func (m milliseconds) Value() (driver.Value, error) { return m.t.UnixMilli(), nil }
+
+// blob is a column of bytes.
+type blob string
+
+// Value implements [driver.Valuer].
+func (b blob) Value() (driver.Value, error) { return []byte(b), nil }
 
 func pieceCount(runs []Run) (n int64) {
 	for _, r := range runs {

@@ -61,6 +61,32 @@ func (s *Store) WriteTo(ctx context.Context, w io.Writer, v *Version) error {
 	return writeAll(s.pieces(ctx, runs), w, v)
 }
 
+// change runs a statement that writes, unless nothing is to be written.
+func (s *Store) change(ctx context.Context, query string, args ...any) error {
+	if s.dry {
+		return nil
+	}
+	return s.db.Exec(ctx, query, args...)
+}
+
+// transact runs f in a transaction: all of it takes effect, or nothing.
+func (s *Store) transact(ctx context.Context, f func() error) error {
+	if s.dry {
+		return s.db.wrap(f())
+	}
+	if err := s.db.Exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return s.db.wrap(err)
+	}
+	err := f()
+	if err == nil {
+		err = s.db.Exec(context.WithoutCancel(ctx), "COMMIT")
+	}
+	if err != nil {
+		s.db.Rollback(ctx)
+	}
+	return s.db.wrap(err)
+}
+
 // Close closes the store. What was not committed is rolled back.
 func (s *Store) Close() error { return s.db.Close() }
 

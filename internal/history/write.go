@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -41,7 +42,7 @@ type Writer struct {
 // the store for five seconds.
 func NewWriter(ctx context.Context, s *Store) (*Writer, error) {
 	w := &Writer{s: s, stop: ctx, ctx: context.WithoutCancel(ctx), keys: newKeyer(s.salt), cut: newCutter()}
-	w.pack = newPacker(w.ctx, s.db)
+	w.pack = newPacker(w.ctx, s)
 	if err := w.begin(); err != nil {
 		return nil, err
 	}
@@ -208,12 +209,12 @@ func (w *Writer) Take(r Snapshot) (Snapshot, error) {
 		return r, w.s.db.wrap(err)
 	}
 	r.At = time.UnixMilli(max(r.At.UnixMilli(), latest))
-	return r, w.insert("run(at, whole, note, tag)", &r, &r.ID, r.At.UnixMilli(), r.Whole, r.Note)
+	return r, w.insert("run(at, whole, note, tag)", &r)
 }
 
 // Found adds a file that no snapshot saw before. [Writer.Enter] says where it is.
 func (w *Writer) Found(c Chat) (Chat, error) {
-	return c, w.insert("chat(slug, main, tag)", &c, &c.ID, c.Slug, c.Main)
+	return c, w.insert("chat(slug, main, tag)", &c)
 }
 
 // Know records the slug and main_chat of a file.
@@ -223,7 +224,7 @@ func (w *Writer) Know(c Chat) error {
 
 // Enter records that a file is at a path from a snapshot on.
 func (w *Writer) Enter(p Place) error {
-	return w.insert("place(chat, path, first, until, tag)", &p, &p.ID, p.Chat, p.Path, p.First, p.Until)
+	return w.insert("place(chat, path, first, until, tag)", &p)
 }
 
 // Leave records that a file is not at a path any more.
@@ -243,28 +244,26 @@ func (w *Writer) Add(v Version, c *Content) (Version, error) {
 	}
 	w.rev++
 	v.Rev = w.rev
-	return v, w.insert("version(chat, run, path, at, mtime, size, messages, source, note, thin, sum, runs, tag)", &v, &v.Rev,
-		v.Chat, v.Snapshot, v.Path, v.At.UnixMilli(), v.Mtime, v.Size, v.Messages, string(v.Source), v.Note, v.Thin, []byte(v.Sum), v.runs)
+	return v, w.insert("version(chat, run, path, at, mtime, size, messages, source, note, thin, sum, runs, tag)", &v)
 }
 
 // insert adds a row with its number, which is never used again, and its tag.
-func (w *Writer) insert(into string, row any, id *int64, values ...any) error {
+func (w *Writer) insert(into string, row interface{ row() stored }) error {
 	if w.s.dry {
 		return nil
 	}
 	table, _, _ := strings.Cut(into, "(")
-	err := w.s.db.Row(w.ctx, "INSERT INTO "+into+" VALUES(?"+strings.Repeat(", ?", len(values))+") RETURNING id", append(values, []byte{})...).Scan(id)
-	if err == nil {
-		err = w.exec("UPDATE "+table+" SET tag = ? WHERE id = ?", w.s.tag(row), *id)
+	columns := row.row().columns
+	values := append(slices.Clone(columns[1:]), []byte{})
+	err := w.s.db.Row(w.ctx, "INSERT INTO "+into+" VALUES(?"+strings.Repeat(", ?", len(columns)-1)+") RETURNING id", values...).Scan(columns[0])
+	if err != nil {
+		return w.s.db.wrap(err)
 	}
-	return w.s.db.wrap(err)
+	return w.exec("UPDATE "+table+" SET tag = ? WHERE id = ?", w.s.tag(row), columns[0])
 }
 
 func (w *Writer) exec(query string, args ...any) error {
-	if w.s.dry {
-		return nil
-	}
-	return w.s.db.wrap(w.s.db.Exec(w.ctx, query, args...))
+	return w.s.db.wrap(w.s.change(w.ctx, query, args...))
 }
 
 // See records how a file was found.

@@ -151,11 +151,6 @@ func (d *DB) Each(ctx context.Context, query string, args []any, row func(scan f
 	return rows.Err()
 }
 
-// Rows runs a query whose rows are read bit by bit.
-func (d *DB) Rows(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return d.conn.QueryContext(ctx, query, args...)
-}
-
 // Row runs a query of one row.
 func (d *DB) Row(ctx context.Context, query string, args ...any) *sql.Row {
 	stmt, err := d.prepare(ctx, query)

@@ -86,15 +86,34 @@ func (a *adder) text(raw []byte) (id int64, err error) {
 	return id, a.x.Exec(a.ctx, "INSERT INTO words(rowid, x) VALUES(?, ?)", id, string(a.said))
 }
 
-// add indexes the lines of the versions that are new, until one.
+// add indexes the lines of chats in the versions that are new, until one.
 func add(ctx context.Context, x *Index, s *history.Store, until int64) error {
 	var last int64
 	if err := x.Get(ctx, metaVersion, &last); err != nil {
 		return err
 	}
-	all, newest, err := indexed(ctx, s, last, until)
-	if err != nil || newest == last {
+	versions, err := s.VersionsSince(ctx, last)
+	if err != nil {
 		return err
+	}
+	var all []history.Run
+	newest := last
+	for i := range versions {
+		v := &versions[i]
+		if v.Rev > until {
+			break
+		}
+		if newest = v.Rev; !history.KindOf(v.Path).IsChat() {
+			continue
+		}
+		runs, err := v.Runs()
+		if err != nil {
+			return err
+		}
+		all = append(all, slices.DeleteFunc(runs, func(r history.Run) bool { return r.Part != history.Whole })...)
+	}
+	if newest == last {
+		return nil
 	}
 	known, err := spansOf(ctx, x)
 	if err != nil {
@@ -108,43 +127,6 @@ func add(ctx context.Context, x *Index, s *history.Store, until int64) error {
 		return err
 	}
 	return x.Exec(ctx, "UPDATE meta SET v = ? WHERE k = ?", newest, metaVersion)
-}
-
-// indexed returns the lines of the versions of chats that were added after one and until another,
-// and the last of these versions; after if there is none.
-func indexed(ctx context.Context, s *history.Store, after, until int64) (all []history.Run, last int64, err error) {
-	versions, err := s.VersionsSince(ctx, after)
-	if err != nil || len(versions) == 0 {
-		return nil, after, err
-	}
-	chats, err := s.Chats(ctx)
-	if err != nil {
-		return nil, after, err
-	}
-	isChat := map[int64]bool{}
-	for _, c := range chats {
-		isChat[c.ID] = history.KindOf(c.Path).IsChat()
-	}
-	last = after
-	for i := range versions {
-		v := &versions[i]
-		if v.Rev > until {
-			break
-		}
-		if last = v.Rev; !isChat[v.Chat] {
-			continue
-		}
-		runs, err := v.Runs()
-		if err != nil {
-			return nil, after, err
-		}
-		for _, r := range runs {
-			if r.Part == history.Whole {
-				all = append(all, r)
-			}
-		}
-	}
-	return all, last, nil
 }
 
 func addLines(ctx context.Context, x *Index, s *history.Store, fresh []history.Run) error {

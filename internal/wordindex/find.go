@@ -3,8 +3,11 @@ package wordindex
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -98,11 +101,32 @@ func (s *numbers) add(n int64) {
 
 func (s numbers) has(n int64) bool { return n>>6 < int64(len(s)) && s[n>>6]&(1<<(n&63)) != 0 }
 
-// byArchiving asks for the places of all texts that match, the last archived first.
-func (m *Matches) byArchiving(ctx context.Context) error {
-	condition, args := m.want.places()
-	return m.query(ctx, "SELECT u.text, u.at FROM words CROSS JOIN use u ON u.text = words.rowid WHERE words MATCH ? AND "+condition+" ORDER BY words.rowid DESC",
-		append([]any{m.want.Query.FTS()}, args...))
+// places yields the texts of places, as a query has them, in its order.
+func (m *Matches) places(ctx context.Context, query string, args ...any) iter.Seq2[Candidate, error] {
+	condition, more := m.want.places()
+	return func(yield func(Candidate, error) bool) {
+		err := m.x.Each(ctx, fmt.Sprintf(query, condition), append(args, more...), func(scan func(...any) error) error {
+			var c Candidate
+			var at sql.NullInt64
+			if err := scan(&c.Number, &at); err != nil {
+				return fmt.Errorf("%w: %w", ErrDamaged, err)
+			}
+			if c.At, c.Dated = at.Int64, at.Valid; !yield(c, nil) {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && err != errStopped {
+			yield(Candidate{}, err)
+		}
+	}
+}
+
+var errStopped = errors.New("no more is wanted")
+
+// byArchiving yields all texts that match, the last archived first.
+func (m *Matches) byArchiving(ctx context.Context) iter.Seq2[Candidate, error] {
+	return m.places(ctx, "SELECT u.text, u.at FROM words CROSS JOIN use u ON u.text = words.rowid WHERE words MATCH ? AND %s ORDER BY words.rowid DESC", m.want.Query.FTS())
 }
 
 // listTexts sets m.Texts, and m.ids unless there are more than most. If the oldest make it
@@ -136,42 +160,33 @@ func (m *Matches) listTexts(ctx context.Context, most int) error {
 	return nil
 }
 
-// byDate asks for the newest places first; what has no date comes last. Of many texts it does
-// not look up and sort all places, but goes through the places of all texts by date, until
+// byDate yields the texts of the newest places first; what has no date comes last. Of many texts it
+// does not look up and sort all places, but goes through the places of all texts by date, until
 // enough are found. If that takes too long, since the texts are old, it is given up.
-func (m *Matches) byDate(ctx context.Context) error {
-	if n := int64(m.Texts); n*n <= 200*m.all { // looking up a place takes ten times as long as reading the next
-		return m.sorted(ctx)
+func (m *Matches) byDate(ctx context.Context) iter.Seq2[Candidate, error] {
+	return func(yield func(Candidate, error) bool) {
+		if n := int64(m.Texts); n*n > 200*m.all { // looking up a place takes ten times as long as reading the next
+			among, left := make(numbers, 0, m.all/64+1), 4*m.Texts
+			for _, n := range m.ids {
+				among.add(n)
+			}
+			all := true
+			for c, err := range m.places(ctx, "SELECT u.text, u.at FROM use u INDEXED BY use_at WHERE %s ORDER BY u.at DESC") {
+				if left--; left < 0 {
+					all = false
+					break
+				}
+				if (err != nil || among.has(c.Number)) && !yield(c, err) {
+					return
+				}
+			}
+			if all {
+				return
+			}
+		}
+		list, _ := json.Marshal(m.ids) // numbers
+		m.places(ctx, "SELECT u.text, u.at FROM json_each(?) t CROSS JOIN use u ON u.text = t.value WHERE %s ORDER BY u.at DESC", string(list))(yield)
 	}
-	m.among, m.left = make(numbers, 0, m.all/64+1), 4*m.Texts
-	for _, n := range m.ids {
-		m.among.add(n)
-	}
-	condition, args := m.want.places()
-	return m.query(ctx, "SELECT u.text, u.at FROM use u INDEXED BY use_at WHERE "+condition+" ORDER BY u.at DESC", args)
-}
-
-// sorted asks for the places of the listed texts, the newest first.
-func (m *Matches) sorted(ctx context.Context) error {
-	list, err := json.Marshal(m.ids)
-	if err != nil {
-		return err
-	}
-	condition, args := m.want.places()
-	return m.query(ctx, "SELECT u.text, u.at FROM json_each(?) t CROSS JOIN use u ON u.text = t.value WHERE "+condition+" ORDER BY u.at DESC",
-		append([]any{string(list)}, args...))
-}
-
-// query replaces the rows, and goes to the next text.
-func (m *Matches) query(ctx context.Context, query string, args []any) (err error) {
-	if m.rows != nil {
-		_ = m.rows.Close()
-		m.among = nil
-	}
-	if m.rows, err = m.x.Rows(ctx, query, args...); err != nil {
-		return err
-	}
-	return m.advance(ctx)
 }
 
 // Corpus is what ranking needs to know of all texts.
@@ -211,10 +226,13 @@ func rank(ctx context.Context, x *Index, q *words.Query, most int) (*ranked, err
 	return r, err
 }
 
-// at returns the text with the i-th best score.
-func (r *ranked) at(i int) Candidate {
-	n := uint32(r.order[i])
-	return Candidate{Number: r.ids[n], Score: r.scores[n]}
+// texts yields the texts, the best first.
+func (r *ranked) texts(yield func(Candidate, error) bool) {
+	for _, at := range r.order {
+		if n := uint32(at); !yield(Candidate{Number: r.ids[n], Score: r.scores[n]}, nil) {
+			return
+		}
+	}
 }
 
 // of returns the score of a text; 0 where nothing is ranked.

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"path/filepath"
 	"time"
@@ -165,21 +166,24 @@ func (x *Index) Find(ctx context.Context, w *Want) (*Matches, error) {
 	if m.all != all {
 		return nil, fmt.Errorf("%w: texts are missing", ErrDamaged)
 	}
+	var texts iter.Seq2[Candidate, error]
+	var err error
 	if w.Rank {
-		var err error
-		if m.ranked, err = rank(ctx, x, w.Query, MostRanked); err != nil {
-			return nil, err
-		}
-		m.ids, m.Texts = m.ranked.ids, len(m.ranked.ids)
-		return m, m.advance(ctx)
+		m.ranked, err = rank(ctx, x, w.Query, MostRanked)
+		m.Texts, texts = len(m.ranked.ids), m.ranked.texts
+	} else if err = m.listTexts(ctx, MostExact); m.Texts <= MostExact {
+		m.ByDate, texts = true, m.byDate(ctx)
+	} else {
+		texts = m.byArchiving(ctx)
 	}
-	if err := m.listTexts(ctx, MostExact); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if m.ByDate = m.Texts <= MostExact; m.ByDate {
-		return m, m.byDate(ctx)
+	m.pull, m.Close = iter.Pull2(texts)
+	if err = m.advance(); err != nil {
+		m.Close()
 	}
-	return m, m.byArchiving(ctx)
+	return m, err
 }
 
 func (x *Index) count(ctx context.Context, query string, args ...any) (n int64, err error) {

@@ -21,15 +21,14 @@ type Matches struct {
 	ByDate bool // if not ranked; else the last archived first
 	Texts  int  // how many match, with or without the wanted places; at most [MostExact]+1 unless ranked
 
+	Close func() // ends the query
+
 	x      *Index
 	want   *Want
-	all    int64     // texts in the index
-	ids    []int64   // those that match, ascending; nil where the last archived come first
-	rows   *sql.Rows // text and date of each place; nil where texts are ranked
-	among  numbers   // the texts that match, if rows has the places of all
-	left   int       // how many of these rows to read before asking otherwise
+	all    int64   // texts in the index
+	ids    []int64 // those that match, ascending; nil where the last archived come first, or the best
 	ranked *ranked
-	at     int // of ranked
+	pull   func() (Candidate, error, bool)
 	next   Candidate
 	more   bool // there is a next one
 	done   numbers
@@ -53,7 +52,7 @@ func (m *Matches) Take(ctx context.Context, n int) (Uses, error) {
 	for m.more && len(ids) < n {
 		ids = append(ids, m.next.Number)
 		m.done.add(m.next.Number)
-		if err := m.advance(ctx); err != nil {
+		if err := m.advance(); err != nil {
 			return nil, err
 		}
 	}
@@ -71,53 +70,24 @@ func (m *Matches) TakeTexts(ctx context.Context, hashes []uint64) (Uses, error) 
 		m.done.add(u.Number)
 	}
 	for err == nil && m.more && m.done.has(m.next.Number) {
-		err = m.advance(ctx)
+		err = m.advance()
 	}
 	return list, err
 }
 
 // advance goes to the next text that was not taken.
-func (m *Matches) advance(ctx context.Context) error {
+func (m *Matches) advance() (err error) {
 	for {
-		if m.rows == nil {
-			if m.more = m.at < len(m.ranked.order); !m.more {
-				return nil
-			}
-			m.next = m.ranked.at(m.at)
-			m.at++
-		} else {
-			if m.more = m.rows.Next(); !m.more {
-				return m.rows.Err()
-			}
-			var at sql.NullInt64
-			if err := m.rows.Scan(&m.next.Number, &at); err != nil {
-				return fmt.Errorf("%w: %w", ErrDamaged, err)
-			}
-			m.next.At, m.next.Dated = at.Int64, at.Valid
-			if m.among != nil {
-				if m.left--; m.left < 0 {
-					return m.sorted(ctx)
-				}
-				if !m.among.has(m.next.Number) {
-					continue
-				}
-			}
-		}
-		if m.next.Number < 1 || m.next.Number > m.all {
+		m.next, err, m.more = m.pull()
+		switch {
+		case err != nil || !m.more:
+			return err
+		case m.next.Number < 1 || m.next.Number > m.all:
 			return fmt.Errorf("%w: there is no text %d", ErrDamaged, m.next.Number)
-		}
-		if !m.done.has(m.next.Number) {
+		case !m.done.has(m.next.Number):
 			return nil
 		}
 	}
-}
-
-// Close ends the query.
-func (m *Matches) Close() error {
-	if m.rows == nil {
-		return nil
-	}
-	return m.rows.Close()
 }
 
 // uses reads all places of the texts for which a column of the table text, id or h, has one of

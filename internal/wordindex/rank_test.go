@@ -2,6 +2,7 @@ package wordindex
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -82,11 +83,12 @@ func TestBound(t *testing.T) {
 			if err != nil || len(r.order) != tt.with {
 				t.Fatalf("%d texts are ranked, want %d; %v", len(r.order), tt.with, err)
 			}
-			for i := range r.order {
-				c := r.at(i)
-				if c.Score != r.of(c.Number) || i > 0 && c.Score > r.at(i-1).Score {
-					t.Errorf("%d. %+v, of the text %v", i, c, r.of(c.Number))
+			last := float32(math.MaxFloat32)
+			for c := range r.texts {
+				if c.Score != r.of(c.Number) || c.Score > last {
+					t.Errorf("%+v, after %v, of the text %v", c, last, r.of(c.Number))
 				}
+				last = c.Score
 			}
 		})
 	}

@@ -31,14 +31,11 @@ func Damaged(err error) bool {
 }
 
 // Remove removes the index of a history, which the next search makes anew.
-func Remove(store string) error {
-	path := filepath.Join(filepath.Dir(store), File)
-	return errors.Join(unlessGone(os.Remove(path)), unlessGone(os.Remove(path+"-journal")))
-}
-
-func unlessGone(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+func Remove(store string) (err error) {
+	for _, name := range []string{File, File + "-journal"} {
+		if e := os.Remove(filepath.Join(filepath.Dir(store), name)); !errors.Is(e, os.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
 	}
 	return err
 }

@@ -49,7 +49,7 @@ func TestVerifyFlips(t *testing.T) {
 					return "", err
 				}
 				uses, err := m.Take(t.Context(), 1000)
-				_ = m.Close()
+				m.Close()
 				if err != nil {
 					return "", err
 				}

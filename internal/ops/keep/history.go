@@ -210,17 +210,12 @@ func withStore(ctx context.Context, opt HistoryOptions, do func(*history.Store) 
 
 // Prune drops the versions that the rules do not keep.
 func Prune(ctx context.Context, opt HistoryOptions, rules history.Rules) (*History, error) {
-	return withStore(ctx, opt, func(s *history.Store) (history.Freed, error) { return history.Prune(ctx, s, rules, opt.DryRun) })
+	return withStore(ctx, opt, func(s *history.Store) (history.Freed, error) { return history.Prune(ctx, s, rules) })
 }
 
 // Compact returns the free pages of a store to the disk.
 func Compact(ctx context.Context, opt HistoryOptions) (*History, error) {
-	return withStore(ctx, opt, func(s *history.Store) (history.Freed, error) {
-		if opt.DryRun {
-			return history.Freed{}, nil
-		}
-		return history.Freed{}, history.Compact(ctx, s)
-	})
+	return withStore(ctx, opt, func(s *history.Store) (history.Freed, error) { return history.Freed{}, history.Compact(ctx, s) })
 }
 
 // Forget drops all that a store has of some chats, and the word index, which the next search
@@ -248,7 +243,7 @@ func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, 
 				return history.Freed{}, err
 			}
 		}
-		return history.Forget(ctx, s, ids, opt.DryRun)
+		return history.Forget(ctx, s, ids)
 	})
 	if err == nil {
 		d.Others = others

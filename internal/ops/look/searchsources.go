@@ -121,7 +121,7 @@ func (s *searcher) ask(ctx context.Context, st *searchStore) error {
 			s.index, s.matches = x, m
 			return nil
 		}
-		_ = m.Close()
+		m.Close()
 	}
 	_ = x.Close() // what it has stored so far is kept
 	return err
@@ -168,7 +168,7 @@ func allWhole(runs []history.Run) bool {
 
 func (s *searcher) close(damaged bool) {
 	if s.index != nil {
-		_ = s.matches.Close() // only read from
+		s.matches.Close()
 		_ = s.index.Close()
 	}
 	if damaged {
