@@ -335,16 +335,26 @@ func (c *console) ended(e changeset.Ended) {
 	case changeset.Forward:
 		c.note("%s had begun to change %s; the change is now completed ('stchat undo' takes it back)", what, files)
 	case changeset.Back:
-		c.note("%s had begun to change %s; the change is now taken back", what, files)
+		text := fmt.Sprintf("%s had begun to change %s; the change is now taken back", what, files)
+		if len(e.Left) == 0 {
+			c.note("%s", text)
+			return
+		}
+		c.warn("%s but for %s: somebody has changed that since, and it stays", text, strings.Join(e.Left, ", "))
 	case changeset.Pending:
 		c.warn("%s left a change half done: %s; the next command that writes there ends it", what, files)
-	case changeset.Elsewhere:
-		c.warn("%s: a change was begun here on another machine, or before the folder was copied: %s; 'stchat undo --force %s' takes it back as far as that is safe", e.Root, files, e.ID)
 	case changeset.Stuck:
-		err := error(&changeset.StuckError{ID: e.ID, Files: e.Files, Err: e.Err})
-		c.warn("%v", withHint(err, nil))
-	case changeset.Unreadable:
-		c.warn("cannot tell what a killed run left half done: %v", withHint(e.Err, nil))
+		if e.ID == "" {
+			c.warn("cannot tell what a killed run left half done: %v", e.Err)
+			return
+		}
+		c.warn("%v", withHint(&changeset.StuckError{ID: e.ID, Err: e.Err}, nil))
+	case changeset.Foreign:
+		if !errors.Is(e.Err, changeset.ErrElsewhere) {
+			c.warn("cannot tell what a killed run left half done: %v", withHint(e.Err, nil))
+			return
+		}
+		c.warn("%s: a change was begun here on another machine, or before the folder was copied: %s; 'stchat undo --force %s' takes it back as far as that is safe", e.Root, files, e.ID)
 	}
 }
 

@@ -153,7 +153,7 @@ func errorCode(err error) string {
 	case isA[*cut.OwnMessagesError](err), isA[*luker.DatabaseError](err), any(patch.ErrTest, patch.ErrMissing, message.ErrChosenSwipe, message.ErrOnlySwipe),
 		any(changeset.ErrOtherRoot, history.ErrOtherRoot, history.ErrForeign, history.ErrNewer, history.ErrBusy, history.ErrNoLocks):
 		return "refused"
-	case isA[*changeset.StuckError](err), any(jsonl.ErrChanged, safefile.ErrChanged):
+	case isA[*changeset.StuckError](err), isA[*changeset.LeftError](err), any(jsonl.ErrChanged, safefile.ErrChanged):
 		return "changed"
 	case any(names.ErrTaken, fs.ErrExist):
 		return "exists"

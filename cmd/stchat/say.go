@@ -147,11 +147,7 @@ func withHint(err error, own []hint) error {
 		return &hinted{err, "; " + helps(kind.Hint)}
 	}
 	if stuck, ok := errors.AsType[*changeset.StuckError](err); ok {
-		text := fmt.Sprintf("'stchat undo --force %s' takes back what it can", stuck.ID)
-		if stuck.Err != nil {
-			text = "when that is mended, the next command that writes there ends it, and " + text
-		}
-		return &hinted{err, "; " + text}
+		return &hinted{err, "; " + when(stuck.Err != nil, "when that is mended, ") + "the next command that writes there ends it"}
 	}
 	if bad, ok := errors.AsType[*changeset.UnreadableError](err); ok && !errors.Is(err, fs.ErrPermission) { // without permission it is another user's
 		return &hinted{err, unreadable(bad)}
@@ -212,9 +208,8 @@ func helps(hint string) string {
 
 // unreadable returns the hint for a journal or a record that cannot be read.
 func unreadable(bad *changeset.UnreadableError) string {
-	text := either(errors.Is(bad, changeset.ErrVersion), "; update stchat, or ", "; ")
-	id := visible.Quote(bad.ID)
-	return text + either(bad.Done, "'stchat undo --prune "+id+"' drops it", "'stchat undo --force "+id+"' sets it aside")
+	return either(errors.Is(bad, changeset.ErrVersion), "; update stchat, or ", "; ") + "'stchat undo --prune " + visible.Quote(bad.ID) + "' drops it" +
+		when(!bad.Done, " with what was kept for it")
 }
 
 // undoVariable is the environment variable that limits how much is kept for undo.

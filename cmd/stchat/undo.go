@@ -54,9 +54,11 @@ was recorded on another machine or before the folder was copied, if the files
 can be recognised by size, time and content.
 
 A command that was killed half way needs no undo: the next command that writes
-there completes it or takes it back. If neither is possible, that command names
-the change, and 'stchat undo --force ID' takes back what it can. It sets aside a
-journal that cannot be read; --prune ID then drops it for good.
+there completes it or takes it back, but for files that somebody has changed
+since: these stay, and are named. A journal that cannot be read, or that comes
+from another machine or from before the folder was copied, is set aside and
+named once; 'stchat undo --force ID' takes back what it can of the latter, and
+--prune ID drops either for good.
 
 Kept files take space: records of edits are dropped automatically, oldest first,
 when they hold more than 2 GB (STCHAT_UNDO_MAX, such as 500M; 0 keeps none);
@@ -138,10 +140,6 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	if err != nil {
 		return withHint(err, hints)
 	}
-	did := when(o.changes.DryRun, "would be ") + "set aside"
-	for _, path := range r.Doc.Aside {
-		c.warn("the journal %s as %s: its files stay as they are, and so does what was kept for it; 'stchat undo --prune %s' drops that for good", did, c.path(path), visible.Quote(r.Doc.ID))
-	}
 	if since, ok := errors.AsType[*changeset.SinceError](r.Err); ok {
 		r.Err = &hinted{since, "; --force leaves these files as they are and takes the rest back"}
 	}
@@ -152,15 +150,13 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	case c.json:
 		return c.document(r.Doc)
 	}
-	if len(r.Doc.Aside) == 0 {
-		lines, brief := undone(c, r), c.shown && !o.verbose
-		for _, line := range lines[:either(brief, 1, len(lines))] {
-			c.line(line)
-		}
-		if brief {
-			s := newScreen(c, 0)
-			s.plan(o.changes.DryRun, undonePlan(r))
-		}
+	lines, brief := undone(c, r), c.shown && !o.verbose
+	for _, line := range lines[:either(brief, 1, len(lines))] {
+		c.line(line)
+	}
+	if brief {
+		s := newScreen(c, 0)
+		s.plan(o.changes.DryRun, undonePlan(r))
 	}
 	if err := c.printed(); err != nil {
 		return err

@@ -174,9 +174,9 @@ func TestInterruptedWaiting(t *testing.T) {
 			_, err := Discard(ctx, dir, "20200101T000000-00000000", Options{})
 			return err
 		},
-		"Settle": func(ctx context.Context, stop func()) error {
+		"Adopt": func(ctx context.Context, stop func()) error {
 			stop()
-			_, err := Settle(ctx, dir, "20200101T000000-00000000", Options{})
+			_, err := Adopt(ctx, dir, "20200101T000000-00000000", Options{})
 			return err
 		},
 	} {

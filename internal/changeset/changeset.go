@@ -36,11 +36,17 @@
 //
 // A run that is killed before 4 leaves drafts, which a later run removes. One that is killed
 // after 4 leaves a journal. A run that holds the lock and sees a journal knows that its run is
-// gone, and ends each set in it ([Recover]): forward, if every step was made or still can be;
-// otherwise back, if every step that was made can be taken back; otherwise it is stuck, and its
-// files stay untouched until a person decides ([Settle]). What others wrote to a file in
-// between is never overwritten. A stuck set alone stays in the journal; those of its group that
-// were made get their record, ID.done, beside it.
+// gone, and ends each set in it ([Recover]): forward, if every step was made or still can be, also
+// where somebody goes on with a file under its new name; otherwise back. What others wrote to a file
+// in between is never overwritten: such a file stays, the others go back, it is said, and what was
+// kept of it stays, in a record that undo passes over. So no set waits for a person; only where a
+// step fails does it stay in the journal, for the next run to try again, and the sets of its group
+// that were made get their record, ID.done, beside it.
+//
+// A journal proves nothing about a folder that was copied or is on another machine, and one that
+// cannot be used names no files. Either is renamed to ID.foreign and told once ([Foreign]), and
+// drafts that it may name are left alone. On a person's decision [Adopt] ends the former, and
+// [Discard] drops either with what was kept for it.
 //
 // # Limits
 //
@@ -57,13 +63,8 @@
 //   - Where there are no hard links (FAT, Android), a file of up to 64 MiB is copied to keep or
 //     to move it; a larger one is renamed, so its name is free for a moment that only the
 //     journal covers.
-//   - A journal that cannot be read names no files. It is reported at every call, and drafts of
-//     dead runs are left alone, since it may name them; [Settle] sets it aside with what was
-//     kept for it, and [Discard] drops both.
 //   - A journal may come from a stranger: one with a path that leads outside its root, or a
 //     name in .stchat that is not its own, counts as unreadable.
-//   - A journal proves nothing about a folder that was copied or is on another machine: there
-//     nothing is done unasked.
 //   - Where there are no locks (some network disks) host, boot and process show whether a run
 //     is gone.
 //   - A kept file shares its bytes with any other hard link to it: a program that writes into

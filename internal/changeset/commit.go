@@ -200,7 +200,7 @@ func (t *commitment) record(ctx context.Context) (err error) {
 		return err
 	}
 	defer unlock()
-	_, names, err := (recovery{t.root, *opt}).endAll(held)
+	_, names, err := (recovery{root: t.root, opt: *opt}).endAll(held)
 	if err != nil {
 		return &noRecordError{at(t.root.own(""), err)}
 	}
@@ -208,9 +208,6 @@ func (t *commitment) record(ctx context.Context) (err error) {
 		t.root.id = nextID(names, opt.Now)
 	}
 	t.over = false
-	if err := refuseStuck(t.root.stuck, t.plans); err != nil {
-		return err
-	}
 	j := newJournal(t.root, opt, t.undoes(), t.root.canLink(d))
 	left, err := t.check(ctx, func() (bool, error) { return compose(j, t.root, t.plans) })
 	if err != nil || !left {

@@ -347,62 +347,111 @@ func TestKilledReserving(t *testing.T) {
 	}
 }
 
-// A stranger's bytes that are written between the kill and the next call are never lost,
-// and the change is old, or new but for them, or stuck and told.
+// strangersWays are the ways in which another program saves a file.
+var strangersWays = map[string]func(path string) error{
+	"in place": func(path string) error { return os.WriteFile(path, []byte("a stranger's"), 0o666) },
+	"whole": func(path string) error {
+		return errors.Join(os.WriteFile(path+".x", []byte("a stranger's"), 0o666), os.Rename(path+".x", path))
+	},
+}
+
+// A stranger's bytes that are written between the kill and the next call are never lost, and nothing
+// waits for a person: all else is new, or old, no name of it leads nowhere, and what can be undone is
+// not held up. Killed itself, that call is ended by the one after it.
 func TestStrangerBetween(t *testing.T) {
 	eachDisk(t, func(t *testing.T, links bool) {
-		names := []string{"group chats/A.jsonl", "group chats/B.jsonl", "groups/1.json", "group chats/Old.jsonl", "group chats/New.jsonl", "group chats/Recap.jsonl", "group chats/Child.jsonl"}
-		ways := map[string]func(path string) error{
-			"in place": func(path string) error { return os.WriteFile(path, []byte("a stranger's"), 0o666) },
-			"whole": func(path string) error {
-				return errors.Join(os.WriteFile(path+".x", []byte("a stranger's"), 0o666), os.Rename(path+".x", path))
-			},
-		}
-		whole, ends := newCrashed(t, links), map[Way]int{}
-		for _, name := range names {
-			for way, save := range ways {
+		whole, ends := newCrashed(t, links), map[string]int{}
+		for _, name := range slices.Sorted(maps.Keys(whole.new)) {
+			for way, save := range strangersWays {
 				for n, done := 1, false; !done; n++ {
-					c := whole.again(t)
-					done = !killed(n, links, nil, func(opt Options) { Run(t.Context(), []Unit{crashUnit(c.dir)}, opt) })
-					if err := save(filepath.Join(c.dir, name)); err != nil {
-						t.Fatal(err)
-					}
-					before := files(t, c.dir)
-					ended, err := Recover(t.Context(), c.dir, Options{NoSync: true})
-					if err != nil {
-						t.Fatal(err)
-					}
-					now := files(t, c.dir)
-					stands := func(all map[string]string) {
-						if !slices.Contains(slices.Collect(maps.Values(all)), "a stranger's") {
-							t.Fatalf("%s, %s, stop %d: the stranger's bytes are lost: %v, %v", name, way, n, ended, all)
+					for m, ended := 0, false; !ended; m += 1 + n%4 {
+						c := whole.again(t)
+						done = !killed(n, links, nil, func(opt Options) { Run(t.Context(), []Unit{crashUnit(c.dir)}, opt) })
+						if err := save(filepath.Join(c.dir, filepath.FromSlash(name))); err != nil {
+							t.Fatal(err)
 						}
-					}
-					stands(now)
-					for _, e := range ended {
-						ends[e.Way]++
-						if e.Way != Stuck {
-							continue
-						}
-						if len(e.Files) == 0 || e.Err != nil {
-							t.Errorf("%s, %s, stop %d: stuck, and it is not told of what: %+v", name, way, n, e)
-						}
-						if diff := cmp.Diff(before, now); diff != "" {
-							t.Errorf("%s, %s, stop %d: stuck, and yet touched (-was +is):\n%s", name, way, n, diff)
-						}
-						if left, err := Settle(t.Context(), c.dir, e.ID, Options{NoSync: true}); err != nil || len(left.Left) == 0 {
-							t.Errorf("%s, %s, stop %d: settled: %q, %v", name, way, n, left, err)
-						}
-						stands(files(t, c.dir))
-						if again, err := Unfinished(t.Context(), c.dir); err != nil || len(again) > 0 {
-							t.Errorf("%s, %s, stop %d: not settled: %v, %v", name, way, n, again, err)
+						ended = m > 0 && !killed(m, links, nil, func(opt Options) { _, _ = Recover(t.Context(), c.dir, opt) })
+						ends[c.strangerStands(t, fmt.Sprintf("%s, %s, stop %d, %d", name, way, n, m), name)]++
+						if done {
+							break
 						}
 					}
 				}
 			}
 		}
-		t.Log(ends)
+		if t.Log(ends); ends["old"] == 0 || ends["new"] == 0 || ends["old, and a file is left"] == 0 {
+			t.Error("not all ways to end were tried")
+		}
 	})
+}
+
+// strangerStands ends the change of which a stranger has saved the file name, and returns how.
+func (c *crashed) strangerStands(t *testing.T, when, name string) string {
+	t.Helper()
+	ended, err := Recover(t.Context(), c.dir, Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	how := ""
+	for _, e := range ended {
+		if e.Way != Forward && e.Way != Back || e.Err != nil {
+			t.Fatalf("%s: %+v", when, e)
+		}
+		if len(e.Left) > 0 {
+			how = ", and a file is left"
+		}
+	}
+	now := files(t, c.dir)
+	if !slices.Contains(slices.Collect(maps.Values(now)), "a stranger's") {
+		t.Fatalf("%s: the stranger's bytes are lost: %+v, %v", when, ended, now)
+	}
+	his := []string{name} // with the other name, where it moves
+	for old, new := range map[string]string{"group chats/A.jsonl": "group chats/B.jsonl", "group chats/A.side": "group chats/B.side"} {
+		if name == old || name == new {
+			his = []string{old, new}
+		}
+	}
+	is := func(all map[string]string) bool {
+		same := func(a string) bool { return now[a] == all[a] || slices.Contains(his, a) }
+		for _, m := range []map[string]string{now, all} {
+			for a := range m {
+				if !same(a) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	switch {
+	case is(c.new):
+		how = "new" + how
+	case is(c.old):
+		how = "old" + how
+	default:
+		t.Fatalf("%s: the other files are neither old nor new: %+v (-new +is)\n%s", when, ended, cmp.Diff(c.new, now))
+	}
+	if list := dangles(now); len(list) > 0 {
+		t.Fatalf("%s: %s, %q", when, how, list)
+	}
+	if begun, err := Unfinished(t.Context(), c.dir); err != nil || len(begun) > 0 {
+		t.Fatalf("%s: %+v, %v", when, begun, err)
+	}
+	if list := c.orphans(t); len(list) > 0 {
+		t.Fatalf("%s: left in .stchat: %q", when, list)
+	}
+	if _, err := Undo(c.dir, "", false); errors.Is(err, ErrNothing) == (how == "new") || err != nil && !errors.Is(err, ErrNothing) {
+		t.Fatalf("%s: %s, and undo: %v", when, how, err)
+	}
+	if how == "old, and a file is left" && c.old[name] != "" && !strings.Contains(name, "A.") {
+		kept, _, err := KeptFiles(c.dir)
+		if err != nil || len(kept) != 1 || kept[0].Path != filepath.Join(c.dir, filepath.FromSlash(name)) || kept[0].Gone {
+			t.Fatalf("%s: the old file is not kept: %+v, %v", when, kept, err)
+		}
+		if text, err := os.ReadFile(kept[0].File); string(text) != c.old[name] {
+			t.Fatalf("%s: kept is %q, %v", when, text, err)
+		}
+	}
+	return how
 }
 
 // A file that was only linked, to be moved or kept, and is then saved in place still has its

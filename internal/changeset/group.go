@@ -15,7 +15,7 @@ const (
 // group is drafted batches that wait to be committed with others: one journal for all of them,
 // and one turn at the lock. If one fails, the others are committed without it. What takes names
 // away is committed by itself: it may not be possible to take it back, if another program uses
-// the name, and then the others would be stuck with it.
+// the name.
 type group struct {
 	batches []*batch
 	units   int

@@ -38,6 +38,9 @@ func states(sets []*journal) []*state {
 	}
 	for _, j := range sets {
 		for _, step := range j.Steps {
+			if step.Left {
+				continue
+			}
 			switch step.Do {
 			case Create:
 				s := at(step.Path, step.About, nil)

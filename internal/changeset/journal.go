@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ const (
 	version       = 1
 	journalSuffix = ".journal"
 	recordSuffix  = ".done"
-	asideSuffix   = ".aside" // an unreadable journal that a person set aside
+	foreignSuffix = ".foreign" // a journal from elsewhere, or one that cannot be read: it is set aside
 	draftSuffix   = ".tmp"
 	probeSuffix   = ".probe"  // a hard link made to see whether there are any
 	mostJournal   = 256 << 20 // anything larger is no journal of ours
@@ -67,6 +68,8 @@ type step struct {
 	// Folders is how many of the folders above a new file were made for it; of one that is removed,
 	// how many go with it if they are empty by then.
 	Folders int `json:"folders,omitempty"`
+	// Left says that the set was taken back but for this file, which somebody had changed by then.
+	Left bool `json:"left,omitempty"`
 }
 
 // errNoJournal means that a file has a journal's name but is no usable journal.
@@ -134,36 +137,28 @@ func nextID(names []string, now time.Time) string {
 	return fmt.Sprintf("%s-%08x", at.Format(clock), tag)
 }
 
+const stemForm = `[0-9]{8}T[0-9]{6}-[0-9a-f]{8}(?:\.[0-9]{1,9})?`
+
+var (
+	stemPattern = regexp.MustCompile("^" + stemForm + "$")
+	keptPattern = regexp.MustCompile("^" + stemForm + "-[0-9]{1,9}$")
+)
+
 // isStem reports whether text can be a [journal.stem].
-func isStem(text string) bool {
-	id, number, numbered := strings.Cut(text, ".")
-	clock, tag, ok := strings.Cut(id, "-")
-	day, second, of := strings.Cut(clock, "T")
-	return ok && of && len(day) == 8 && allOf(day, digits) && len(second) == 6 && allOf(second, digits) &&
-		len(tag) == 8 && allOf(tag, digits+"abcdef") && (!numbered || isNumber(number))
-}
+func isStem(text string) bool { return stemPattern.MatchString(text) }
 
 // isKept reports whether name can be a [journal.kept].
-func isKept(name string) bool {
-	i := strings.LastIndexByte(name, '-')
-	return i >= 0 && isStem(name[:i]) && isNumber(name[i+1:])
-}
+func isKept(name string) bool { return keptPattern.MatchString(name) }
 
 // keptFor returns the stem in the name of a kept file.
 func keptFor(name string) string { return name[:max(0, strings.LastIndexByte(name, '-'))] }
-
-const digits = "0123456789"
-
-func isNumber(text string) bool { return text != "" && len(text) <= 9 && allOf(text, digits) }
-
-func allOf(text, bytes string) bool { return strings.Trim(text, bytes) == "" }
 
 // readJournal reads a journal or a record. It may be a stranger's, so one whose names
 // could lead anywhere but to what this program keeps there is refused. The error is an
 // *[UnreadableError].
 func readJournal(path string) (*journal, error) {
 	stem, done := strings.CutSuffix(filepath.Base(path), recordSuffix)
-	stem = strings.TrimSuffix(stem, journalSuffix)
+	stem = strings.TrimSuffix(strings.TrimSuffix(stem, journalSuffix), foreignSuffix)
 	j, err := parseJournal(path, stem)
 	if err != nil {
 		return nil, &UnreadableError{ID: idOf(stem), Done: done, Err: err}

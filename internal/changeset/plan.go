@@ -214,48 +214,53 @@ func (p *part) forward() error {
 	return nil
 }
 
-// canForward reports whether every step was made or can be.
-func (p *part) canForward() bool {
-	return !slices.ContainsFunc(p.steps, func(s *step) bool { return !p.view.made(s) && !p.view.canMake(s) })
-}
-
-// changed returns the files that somebody has changed after their step was made. If there
-// are any, the set cannot be taken back.
-func (p *part) changed() (paths []string) {
+// split parts the steps into those that can be taken back and those of which the files stay as
+// somebody has left them.
+func (p *part) split() (goes, left []*step) {
 	for _, s := range p.steps {
-		if !p.view.made(s) && p.view.touched(s) {
-			paths = append(paths, p.view.root.at(s.Path))
+		if p.view.stays(s) {
+			left = append(left, s)
+		} else {
+			goes = append(goes, s)
 		}
 	}
-	return paths
+	return goes, left
 }
 
-// giveUp takes the set back after err, and returns that. If it cannot be taken back, the error
-// wraps a *StuckError as well.
-func (p *part) giveUp(err error) error {
-	if changed := p.changed(); len(changed) > 0 {
-		return errors.Join(err, &StuckError{ID: p.journal.ID, Files: changed})
-	}
-	if e := p.stepper.revert(p.steps); e != nil {
-		return errors.Join(err, &StuckError{ID: p.journal.ID, Err: e})
-	}
-	return err
+// back takes the set back, but for the steps that it returns.
+func (p *part) back() (left []*step, err error) {
+	goes, left := p.split()
+	return left, p.stepper.revert(goes)
 }
 
-// end ends what a dead run began: forward if that is possible, otherwise back.
-func (p *part) end() Ended {
-	if p.canForward() {
-		return p.ended(Forward, p.forward())
+// giveUp takes the set back after err, and returns that. It wraps a *LeftError if a file stays, or
+// a *StuckError if taking back fails, too.
+func (p *part) giveUp(err error) (left []*step, _ error) {
+	left, e := p.back()
+	if e != nil {
+		return nil, errors.Join(err, &StuckError{ID: p.journal.ID, Err: e})
 	}
-	if changed := p.changed(); len(changed) > 0 {
-		e := p.ended(Stuck, nil)
-		e.Files = changed
-		return e
+	if len(left) > 0 {
+		err = errors.Join(err, &LeftError{p.view.files(left)})
 	}
-	return p.ended(Back, p.stepper.revert(p.steps))
+	return left, err
 }
 
-// ended describes how the set ended; with an error it is stuck.
+// end ends what a dead run began: forward, if every step was made or can be, also where somebody
+// goes on with a file under its new name; otherwise back, but for the steps that it returns.
+func (p *part) end() (e Ended, left []*step) {
+	rest := *p
+	rest.steps = slices.DeleteFunc(slices.Clone(p.steps), p.view.goneOnWith)
+	if !slices.ContainsFunc(rest.steps, func(s *step) bool { return !p.view.made(s) && !p.view.canMake(s) }) {
+		return p.ended(Forward, rest.forward()), nil
+	}
+	left, err := p.back()
+	e = p.ended(Back, err)
+	e.Left = p.view.files(left)
+	return e, left
+}
+
+// ended describes how the set ended; with an error it has not.
 func (p *part) ended(way Way, err error) Ended {
 	if err != nil {
 		way = Stuck
@@ -289,6 +294,16 @@ func (p *part) files() (paths []string) {
 		paths = append(paths, p.view.root.at(s.Path))
 		if s.To != "" {
 			paths = append(paths, p.view.root.at(s.To))
+		}
+	}
+	return paths
+}
+
+// files returns the files of steps, each once.
+func (v view) files(steps []*step) (paths []string) {
+	for _, s := range steps {
+		if path := v.root.at(s.Path); !slices.Contains(paths, path) {
+			paths = append(paths, path)
 		}
 	}
 	return paths

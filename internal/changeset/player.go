@@ -60,37 +60,41 @@ func (p *player) parts() (list []*part) {
 	return list
 }
 
-// commit makes the sets. Those that fail are taken back, and their errors returned by number.
-// If one cannot be taken back, because somebody has changed a file meanwhile, it stays in the
-// journal until a person decides, and its error wraps a *StuckError.
+// commit makes the sets. Those that fail are taken back, and their errors returned by number. One
+// for which that fails as well stays in the journal, and its error wraps a *StuckError.
 func (p *player) commit() (failed map[int]error) {
 	failed = map[int]error{}
 	parts := p.parts()
+	var left []*step
+	giveUp := func(set *part, err error) {
+		stay, err := set.giveUp(err)
+		left, failed[set.number] = append(left, stay...), err
+	}
 	for _, set := range parts {
 		if err := set.forward(); err != nil {
-			failed[set.number] = set.giveUp(err)
+			giveUp(set, err)
 		}
 	}
 	err := p.stepper.syncDirs()
 	if err != nil {
 		for _, set := range parts {
 			if failed[set.number] == nil {
-				failed[set.number] = set.giveUp(err)
+				giveUp(set, err)
 			}
 		}
 		err = p.stepper.syncDirs()
 	}
 	if err == nil {
-		var made, left []*step
+		var made, stuck []*step
 		for _, set := range parts {
 			switch e := failed[set.number]; {
 			case e == nil:
 				made = append(made, set.steps...)
 			case isStuck(e):
-				left = append(left, set.steps...)
+				stuck = append(stuck, set.steps...)
 			}
 		}
-		if err = p.close(made, left); err == nil {
+		if err = p.close(made, left, stuck); err == nil {
 			p.dropFolders(made)
 		}
 	}
@@ -108,20 +112,24 @@ func (p *player) commit() (failed map[int]error) {
 // the others. It returns those that ended alike as one.
 func (p *player) end() []Ended {
 	var all []Ended
+	var left []*step
 	steps := map[Way][]*step{}
 	for _, set := range p.parts() {
-		e := set.end()
+		e, stay := set.end()
+		if e.Way == Back {
+			left = append(left, stay...)
+		}
 		steps[e.Way] = append(steps[e.Way], set.steps...)
 		i := slices.IndexFunc(all, func(other Ended) bool { return other.Way == e.Way })
 		if i < 0 {
 			all = append(all, e)
 			continue
 		}
-		all[i].Files, all[i].Err = append(all[i].Files, e.Files...), errors.Join(all[i].Err, e.Err)
+		all[i].Files, all[i].Left, all[i].Err = append(all[i].Files, e.Files...), append(all[i].Left, e.Left...), errors.Join(all[i].Err, e.Err)
 	}
 	err := p.stepper.syncDirs()
 	if err == nil {
-		err = p.close(steps[Forward], steps[Stuck])
+		err = p.close(steps[Forward], left, steps[Stuck])
 	}
 	if err != nil {
 		return []Ended{p.all().ended(Stuck, err)}
@@ -145,16 +153,24 @@ func (p *player) dropFolders(made []*step) {
 	}
 }
 
-// close records the steps that were made, and leaves only those of stuck sets in the journal,
-// or removes it. The record comes first: what is in both was made.
-func (p *player) close(made, stuck []*step) error {
+// close records the steps that were made and, of those of which the files were left as somebody had
+// changed them, the ones for which something is kept. Only those of stuck sets stay in the journal,
+// or it is removed. The record comes first: what is in both has ended.
+func (p *player) close(made, left, stuck []*step) error {
 	r, d, sync := p.view.root, p.stepper.disk, p.stepper.sync
 	name := r.own(p.journal.stem())
 	if len(made) > 0 && len(made) == len(p.journal.Steps) && len(p.recorded) == 0 {
 		return at(name+journalSuffix, d.Rename(name+journalSuffix, name+recordSuffix, sync))
 	}
-	if len(made) > 0 {
-		if err := p.journal.writeAs(r, recordSuffix, append(slices.Clip(p.recorded), made...), d, sync); err != nil {
+	record := slices.Concat(p.recorded, made)
+	for _, s := range left {
+		if s.Kept != "" && !absent(p.view.kept(s)) {
+			s.Left = true
+			record = append(record, s)
+		}
+	}
+	if len(record) > len(p.recorded) {
+		if err := p.journal.writeAs(r, recordSuffix, record, d, sync); err != nil {
 			return err
 		}
 		if sync {
@@ -191,29 +207,4 @@ func (p *player) keepNone() (err error) {
 		}
 	}
 	return err
-}
-
-// settle takes back the steps that can be, and returns the files of the others. Those steps stay as
-// a record.
-func (p *player) settle(opt Options) (left []string, err error) {
-	var stay, goes []*step
-	for _, s := range p.journal.Steps {
-		if !p.view.made(s) && p.view.touched(s) || p.view.taken(s) {
-			stay = append(stay, s)
-			left = append(left, p.view.root.at(s.Path))
-		} else {
-			goes = append(goes, s)
-		}
-	}
-	slices.Reverse(left)
-	if opt.DryRun {
-		return left, nil
-	}
-	if err := p.stepper.revert(goes); err != nil {
-		return left, err
-	}
-	if err := p.stepper.syncDirs(); err != nil {
-		return left, err
-	}
-	return left, p.close(stay, nil)
 }

@@ -96,9 +96,9 @@ type Record struct {
 	ID       string
 	Time     time.Time
 	Command  []string
-	Files    int   // how many were created, changed, moved or removed
-	Bytes    int64 // size of what is kept for it
-	Undone   bool
+	Files    int    // how many were created, changed, moved or removed
+	Bytes    int64  // size of what is kept for it
+	Undone   bool   // also where it was taken back but for files that somebody had changed
 	Undoes   string // the ID of the record that this one took back
 	Precious bool   // never dropped unasked
 
@@ -130,7 +130,7 @@ func readRecords(s store, enough func(*Record, []error) bool) (records []Record,
 		names = names[:first]
 		errs = append(errs, bad...)
 		if len(rec.sets) > 0 {
-			rec.Undone = undone[rec.ID]
+			rec.Undone = rec.Undone || undone[rec.ID]
 			if !rec.Undone && rec.Undoes != "" {
 				undone[rec.Undoes] = true
 			}
@@ -152,11 +152,12 @@ func readRecord(s store, names []string) (rec Record, errs []error) {
 			continue
 		}
 		if len(rec.sets) == 0 {
-			rec = Record{ID: j.ID, Time: j.Time, Command: j.Command, Undoes: j.Undoes}
+			rec = Record{ID: j.ID, Time: j.Time, Command: j.Command, Undoes: j.Undoes, Undone: true}
 		}
 		rec.sets = append(rec.sets, j)
 		rec.Precious = rec.Precious || j.Precious
 		for _, st := range j.Steps {
+			rec.Undone = rec.Undone && st.Left
 			if st.Do != unlink {
 				rec.Files++
 			}
@@ -177,6 +178,9 @@ func readRecord(s store, names []string) (rec Record, errs []error) {
 func (r *Record) Steps() (list []Step) {
 	for _, set := range r.sets {
 		for _, s := range set.Steps {
+			if s.Left {
+				continue
+			}
 			list = append(list, Step{Do: s.Do, Path: s.Path, To: s.To, About: s.About, Kept: s.Kept})
 		}
 	}
@@ -302,67 +306,52 @@ func Prune(ctx context.Context, dir string, opt Options, gone func(Record) bool)
 	return drop(r.store, opt, records, gone), nil
 }
 
-// Discard drops what is unreadable of the call id, records and journals set aside, with
-// what was kept for it. The Record that it returns counts the kept files and their bytes.
+// Discard drops of the call id the records that cannot be read and the journals that are set aside,
+// with what was kept for it. The Record that it returns counts the kept files and their bytes.
 // The error wraps [ErrNoRecord] if there is nothing to drop.
 func Discard(ctx context.Context, dir, id string, opt Options) (Record, error) {
 	rec := Record{ID: id}
 	r := newRoot(dir)
-	unlock, _, err := r.lock(ctx)
+	unlock, held, err := r.lock(ctx)
 	if err != nil {
 		return rec, err
 	}
 	defer unlock()
+	if _, _, err := (recovery{root: r, opt: opt}).endAll(held); err != nil {
+		return rec, err
+	}
 	names, err := r.list()
 	if err != nil {
 		return rec, err
 	}
-	found := false
-	goes := map[string]bool{} // names, and stems
-	drop := func(name string) error {
-		if opt.DryRun {
-			return nil
-		}
-		return at(r.own(name), opt.system().Remove(r.own(name)))
-	}
+	var goes, stays []string
 	for _, name := range names {
-		stem, aside := strings.CutSuffix(name, asideSuffix)
-		if !aside {
-			var done bool
-			if stem, done = strings.CutSuffix(name, recordSuffix); !done {
-				continue
-			}
-			if _, err := readJournal(r.own(name)); err == nil {
-				continue
-			}
+		stem, foreign := strings.CutSuffix(name, foreignSuffix)
+		stem, done := strings.CutSuffix(stem, recordSuffix)
+		if idOf(stem) == id && done {
+			_, err := readJournal(r.own(name))
+			done = err != nil
 		}
-		if stem != id && !isSetOf(stem, id) {
-			continue
+		if idOf(stem) == id && (foreign || done) {
+			goes = append(goes, name)
+		} else {
+			stays = append(stays, name)
 		}
-		if err := drop(name); err != nil {
-			return rec, err
-		}
-		found, goes[name], goes[stem] = true, true, true
 	}
-	if !found {
+	if len(goes) == 0 {
 		return rec, fmt.Errorf("%s: %w", id, ErrNoRecord)
 	}
-	for _, name := range names { // a journal and a record of one set share what was kept for it
-		for _, suffix := range []string{journalSuffix, recordSuffix, asideSuffix} {
-			if stem, ok := strings.CutSuffix(name, suffix); ok && !goes[name] {
-				goes[stem] = false
-			}
+	for _, name := range orphans(stays) { // a journal and a record of one set share what was kept for it
+		if info, err := os.Lstat(r.own(name)); err == nil && idOf(keptFor(name)) == id {
+			rec.Files, rec.Bytes, goes = rec.Files+1, rec.Bytes+info.Size(), append(goes, name)
 		}
 	}
-	for _, name := range names {
-		if !isKept(name) || !goes[keptFor(name)] {
-			continue
+	for _, name := range goes {
+		if opt.DryRun {
+			break
 		}
-		if info, err := os.Lstat(r.own(name)); err == nil {
-			rec.Files, rec.Bytes = rec.Files+1, rec.Bytes+info.Size()
-		}
-		if err := drop(name); err != nil {
-			return rec, err
+		if err := opt.system().Remove(r.own(name)); err != nil {
+			return rec, at(r.own(name), err)
 		}
 	}
 	return rec, nil

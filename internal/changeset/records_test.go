@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -151,35 +152,43 @@ func TestStrangersJournal(t *testing.T) {
 	}
 }
 
-// A journal that cannot be read is set aside, and dropped with what it keeps; a dry run tells
-// that, and does nothing.
+// A journal that cannot be read is set aside and told once, holds up nothing, and is dropped with
+// what it keeps; a dry run tells that, and does nothing.
 func TestUnreadableJournal(t *testing.T) {
 	c, id := recorded(t)
 	r := newRoot(c.dir)
-	const bad = "20200101T000000-00000000"
+	const bad, other = "20200101T000000-00000000", "20200101T000000-00000001"
 	for name, text := range map[string]string{
 		bad + journalSuffix: "{", bad + "-1": "kept", bad + ".2" + journalSuffix: "{", bad + ".2-1": "kept, too",
-		"20200101T000000-00000001" + journalSuffix: "{", "20200101T000000-00000001-1": "another's",
+		other + journalSuffix: `{"version":7}`, other + "-1": "another's",
 	} {
 		if err := os.WriteFile(r.own(name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	was := stored(t, c.dir)
-	if _, err := Discard(t.Context(), c.dir, bad, Options{}); !errors.Is(err, ErrNoRecord) {
-		t.Errorf("dropped what was not set aside: %v", err)
+	for _, tt := range []struct{ dry, told bool }{{true, true}, {false, true}, {false, false}} {
+		ended, err := Recover(t.Context(), c.dir, Options{NoSync: true, DryRun: tt.dry})
+		var ids []string
+		for _, e := range ended {
+			if _, ok := errors.AsType[*UnreadableError](e.Err); !ok || e.Way != Foreign {
+				t.Errorf("%+v", e)
+			}
+			ids = append(ids, e.ID)
+		}
+		if want := []string{bad, bad, other}; err != nil || tt.told != (len(ids) == 3) || !slices.Equal(ids, want[:len(ids)]) {
+			t.Errorf("%+v: %q, %v", tt, ids, err)
+		}
+		if same := slices.Equal(was, stored(t, c.dir)); same != tt.dry {
+			t.Errorf("%+v: %q", tt, stored(t, c.dir))
+		}
+		if begun, err := Unfinished(t.Context(), c.dir); err != nil || len(begun) != 3 {
+			t.Errorf("%+v: %+v, %v", tt, begun, err)
+		}
 	}
-	want := []string{r.own(bad + ".2" + asideSuffix), r.own(bad + asideSuffix)}
-	for _, dry := range []bool{true, false} {
-		done, err := Settle(t.Context(), c.dir, bad, Options{NoSync: true, DryRun: dry})
-		slices.Sort(done.Aside)
-		slices.Sort(want)
-		if err != nil || !slices.Equal(done.Aside, want) || len(done.Left) > 0 {
-			t.Errorf("dry run %v: %+v, %v", dry, done, err)
-		}
-		if same := slices.Equal(was, stored(t, c.dir)); same != dry {
-			t.Errorf("dry run %v: %q", dry, stored(t, c.dir))
-		}
+	was = stored(t, c.dir)
+	if !slices.Contains(was, bad+".2"+foreignSuffix) || !slices.Contains(was, bad+foreignSuffix) {
+		t.Errorf("%q", was)
 	}
 	for _, dry := range []bool{true, false} {
 		rec, err := Discard(t.Context(), c.dir, bad, Options{DryRun: dry})
@@ -195,7 +204,7 @@ func TestUnreadableJournal(t *testing.T) {
 	if got, want := stored(t, c.dir), slices.DeleteFunc(was, func(name string) bool { return strings.HasPrefix(name, bad) }); !slices.Equal(got, want) {
 		t.Errorf("left are %q, not %q", got, want)
 	}
-	if err := os.WriteFile(r.own(id+asideSuffix), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(r.own(id+foreignSuffix), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if rec, err := Discard(t.Context(), c.dir, id, Options{}); err != nil || rec.Files > 0 {
@@ -205,6 +214,85 @@ func TestUnreadableJournal(t *testing.T) {
 	if c.judge(t, "undone") != "old" {
 		t.Error("not undone")
 	}
+}
+
+// A journal in a folder that was copied in the middle of a change is set aside and told once, nothing
+// is done and nothing held up; a person can have the change taken back. Killed at that, it is foreign
+// again.
+func TestCopiedHalfWay(t *testing.T) {
+	eachDisk(t, func(t *testing.T, links bool) {
+		whole, copies := newCrashed(t, links), 0
+		for n, done := 1, false; !done; n++ {
+			first := whole.again(t)
+			done = !killed(n, links, nil, func(opt Options) { Run(t.Context(), []Unit{crashUnit(first.dir)}, opt) })
+			begun, err := Unfinished(t.Context(), first.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for m, ended := 1, len(begun) == 0; !ended; m++ {
+				c, when := whole, fmt.Sprintf("stop %d, %d", n, m)
+				c.dir = copiedFolder(t, first.dir)
+				was := files(t, c.dir)
+				for _, told := range []int{1, 0} {
+					ended, err := Recover(t.Context(), c.dir, Options{NoSync: true})
+					if err != nil || len(ended) != told || told > 0 && (ended[0].Way != Foreign || !errors.Is(ended[0].Err, ErrElsewhere)) {
+						t.Fatalf("%s: %+v, %v", when, ended, err)
+					}
+				}
+				if now := files(t, c.dir); !maps.Equal(was, now) {
+					t.Fatalf("%s: changed (-was +is)\n%s", when, cmp.Diff(was, now))
+				}
+				next := replacing(c.dir, "group chats/Else.jsonl", "not touched", nil)
+				if out := Run(t.Context(), []Unit{next}, Options{Now: time.Now(), NoSync: true}); out[0].Err != nil {
+					t.Fatalf("%s: the next call: %v", when, out[0].Err)
+				}
+				ended = !killed(m, links, nil, func(opt Options) { _, _ = Adopt(t.Context(), c.dir, begun[0].ID, opt) })
+				if _, err := Recover(t.Context(), c.dir, Options{NoSync: true}); err != nil {
+					t.Fatal(err)
+				}
+				if ended, err := Adopt(t.Context(), c.dir, begun[0].ID, Options{NoSync: true}); err != nil || len(ended) > 1 || len(ended) == 1 && ended[0].Err != nil {
+					t.Fatalf("%s: %+v, %v", when, ended, err)
+				}
+				if c.judge(t, when) == "new" {
+					u, err := Undo(c.dir, begun[0].ID, true)
+					if err != nil {
+						t.Fatalf("%s: %v", when, err)
+					}
+					if out := Run(t.Context(), []Unit{u.Unit}, Options{Now: time.Now(), NoSync: true}); out[0].Err != nil || len(u.Left) > 0 {
+						t.Fatalf("%s: %+v, %q", when, out[0], u.Left)
+					}
+				}
+				if c.judge(t, when) != "old" {
+					t.Fatalf("%s: not taken back", when)
+				}
+				if list := c.orphans(t); len(list) > 0 {
+					t.Fatalf("%s: left in .stchat: %q", when, list)
+				}
+				copies++
+			}
+		}
+		if copies == 0 {
+			t.Error("nothing was copied")
+		}
+	})
+}
+
+// copiedFolder copies a folder with the times of its files.
+func copiedFolder(t *testing.T, from string) string {
+	t.Helper()
+	to := t.TempDir()
+	err := errors.Join(os.CopyFS(to, os.DirFS(from)), filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		rel, _ := filepath.Rel(from, path)
+		return errors.Join(err, os.Chtimes(filepath.Join(to, rel), info.ModTime(), info.ModTime()))
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to
 }
 
 // With a record goes the one that it took back, and nothing else.
@@ -384,7 +472,7 @@ func TestSweep(t *testing.T) {
 	if recoverIt(); there() != len(drafts) {
 		t.Errorf("%d of %d drafts are left, though a journal that cannot be read may name them", there(), len(drafts))
 	}
-	if err := os.Remove(unreadable); err != nil {
+	if err := os.Remove(strings.TrimSuffix(unreadable, journalSuffix) + foreignSuffix); err != nil {
 		t.Fatal(err)
 	}
 	if recoverIt(); there() != 0 {

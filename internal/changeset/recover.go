@@ -18,12 +18,11 @@ type Way string
 
 // The ways in which it can end.
 const (
-	Forward    Way = "forward"    // it was completed
-	Back       Way = "back"       // it was taken back
-	Stuck      Way = "stuck"      // neither is possible: somebody has changed its files since, or a step failed
-	Elsewhere  Way = "elsewhere"  // it was begun on another machine, or in another folder
-	Pending    Way = "pending"    // not tried yet: a dry run leaves it
-	Unreadable Way = "unreadable" // its journal cannot be read
+	Forward Way = "forward" // it was completed
+	Back    Way = "back"    // it was taken back
+	Stuck   Way = "stuck"   // a step failed: the next call tries again
+	Foreign Way = "foreign" // its journal is from elsewhere, or cannot be read: it is set aside
+	Pending Way = "pending" // not tried yet: a dry run leaves it
 )
 
 // Ended is one change that a dead run left unfinished, or the sets of it that ended alike.
@@ -32,35 +31,31 @@ type Ended struct {
 	ID      string
 	Command []string
 	Way     Way
-	Files   []string // those changed since, if that is why it is stuck; otherwise all
-	Err     error
+	Files   []string
+	Left    []string // of one that was taken back: what stays, since somebody has changed it
+	Err     error    // why it is stuck or foreign: ErrElsewhere, or a *UnreadableError
 }
 
-// Stuck returns the error for a change that is neither completed nor taken back.
-func (e *Ended) Stuck() error {
-	switch e.Way {
-	case Unreadable:
-		return e.Err
-	case Elsewhere:
-		return fmt.Errorf("the change %s %w", e.ID, ErrElsewhere)
-	}
-	return &StuckError{ID: e.ID, Files: e.Files, Err: e.Err}
-}
-
-// StuckError means that a set can be neither completed nor taken back: its files were changed
-// meanwhile, or a step failed (Err).
+// StuckError means that a change is neither completed nor taken back, as a step of that failed.
+// The next call tries again.
 type StuckError struct {
-	ID    string
-	Files []string
-	Err   error
+	ID  string
+	Err error // nil: it was not tried
 }
 
 func (e *StuckError) Error() string {
-	text := "the change " + e.ID + " was begun, and can be neither completed nor taken back"
-	if e.Err != nil { // the next call tries again
-		return text + " now: " + e.Err.Error()
+	text := "the change " + e.ID + " was begun, and is neither completed nor taken back"
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
 	}
-	return text + ": somebody has changed " + strings.Join(e.Files, ", ")
+	return text
+}
+
+// LeftError means that a change was taken back but for files that somebody has changed meanwhile.
+type LeftError struct{ Files []string }
+
+func (e *LeftError) Error() string {
+	return "all else is taken back, but somebody has changed this meanwhile, and it stays: " + strings.Join(e.Files, ", ")
 }
 
 func isStuck(err error) bool {
@@ -73,18 +68,38 @@ func (e *StuckError) Unwrap() error { return e.Err }
 // Recover ends what dead runs began in the root dir (see [RootOf]), forward or back. [Run] does
 // so too; a verb that reads much before it drafts calls Recover first. A dry run only looks.
 func Recover(ctx context.Context, dir string, opt Options) ([]Ended, error) {
-	return recovery{newRoot(dir), opt}.run(ctx)
+	return recovery{root: newRoot(dir), opt: opt}.run(ctx)
 }
 
-// Unfinished returns what dead runs left unfinished in the root dir, and changes nothing.
+// Adopt is Recover that also ends the change id, though it was begun elsewhere and set aside: on a
+// person's decision, and if its files can be recognised by size, time and content.
+func Adopt(ctx context.Context, dir, id string, opt Options) ([]Ended, error) {
+	return recovery{newRoot(dir), opt, id}.run(ctx)
+}
+
+// Unfinished returns what dead runs left unfinished in the root dir, also what was set aside, and
+// changes nothing.
 func Unfinished(ctx context.Context, dir string) ([]Ended, error) {
-	return recovery{newRoot(dir), Options{DryRun: true}}.run(ctx)
+	r := recovery{root: newRoot(dir), opt: Options{DryRun: true}}
+	ended, err := r.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names, err := r.root.list()
+	for _, name := range names {
+		if strings.HasSuffix(name, foreignSuffix) {
+			j, err := readJournal(r.root.own(name))
+			ended = append(ended, r.foreign(name, j, err))
+		}
+	}
+	return ended, err
 }
 
 // recovery ends what dead runs began in a root.
 type recovery struct {
-	root *root
-	opt  Options
+	root  *root
+	opt   Options
+	adopt string // the ID of a change from elsewhere that is ended all the same
 }
 
 func (r recovery) run(ctx context.Context) ([]Ended, error) {
@@ -93,7 +108,7 @@ func (r recovery) run(ctx context.Context) ([]Ended, error) {
 		return nil, err
 	}
 	var ended []Ended
-	if hasJournal(names) {
+	if hasJournal(names) || r.adopt != "" {
 		unlock, held, err := r.root.lock(ctx)
 		if err != nil {
 			return nil, err
@@ -124,44 +139,44 @@ func (r recovery) endAll(held bool) (all []Ended, names []string, err error) {
 		return nil, nil, err
 	}
 	for _, name := range names {
-		if !strings.HasSuffix(name, journalSuffix) {
+		if aside := strings.HasSuffix(name, foreignSuffix) && idOf(name) == r.adopt; !aside && !strings.HasSuffix(name, journalSuffix) {
 			continue
 		}
 		j, err := readJournal(r.root.own(name))
-		if err != nil {
-			all = append(all, Ended{Root: r.root.dir, ID: idOf(strings.TrimSuffix(name, journalSuffix)), Way: Unreadable, Err: err})
+		if err == nil && !held && !safefile.ProcessGone(j.Realm, j.Pid) {
 			continue
 		}
-		if !held && !safefile.ProcessGone(j.Realm, j.Pid) {
-			continue
-		}
-		all = append(all, r.end(j)...)
+		all = append(all, r.end(name, j, err, held)...)
 	}
 	if held && !r.opt.DryRun {
 		r.forget(names)
 	}
-	r.root.stuck = nil
-	for _, e := range all {
-		if e.Way != Forward && e.Way != Back {
-			r.root.stuck = append(r.root.stuck, e)
-		}
-	}
 	return all, names, nil
 }
 
-// forget removes drafts of journals, probes, and what was kept for sets of which nothing else
-// is left: their run died before it decided, or while it dropped their record.
-func (r recovery) forget(names []string) {
+// orphans returns the kept files, of these names in .stchat, of whose sets nothing else is left.
+func orphans(names []string) (list []string) {
 	known := map[string]bool{}
 	for _, name := range names {
-		for _, suffix := range []string{journalSuffix, recordSuffix, asideSuffix} {
+		for _, suffix := range []string{journalSuffix, recordSuffix, foreignSuffix} {
 			if stem, ok := strings.CutSuffix(name, suffix); ok {
 				known[stem] = true
 			}
 		}
 	}
 	for _, name := range names {
-		if isKept(name) && !known[keptFor(name)] && r.opt.system().Remove(r.root.own(name)) != nil {
+		if isKept(name) && !known[keptFor(name)] {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// forget removes drafts of journals, probes, and what was kept for sets of which nothing else
+// is left: their run died before it decided, or while it dropped their record.
+func (r recovery) forget(names []string) {
+	for _, name := range orphans(names) {
+		if r.opt.system().Remove(r.root.own(name)) != nil {
 			return // the next call tries again
 		}
 	}
@@ -172,35 +187,53 @@ func (r recovery) forget(names []string) {
 	}
 }
 
-// end ends what one journal began.
-func (r recovery) end(j *journal) []Ended {
-	p := newPlayer(newView(r.root, j), j, r.opt)
-	err := p.resume()
-	way := Stuck
-	switch {
-	case err != nil:
-	case !r.root.isHome(j):
-		way = Elsewhere
-	case r.opt.DryRun:
-		way = Pending
-	default:
-		return p.end()
-	}
-	return []Ended{p.all().ended(way, err)}
-}
-
-// refuseStuck refuses to touch a file of a set that can go neither on nor back.
-func refuseStuck(stuck []Ended, plans []*plan) error {
-	for _, e := range stuck {
-		for _, file := range e.Files {
-			for _, p := range plans {
-				if file = realOf(file); file == p.real || file == p.to {
-					return fmt.Errorf("%s: %w", p.Path, e.Stuck())
-				}
-			}
+// end ends what one journal began; err is from reading it. One that is not from here, or cannot be
+// used, is set aside, so that it is told once; but while another run may be at work on it, or this
+// one may not read it, it stays.
+func (r recovery) end(name string, j *journal, err error, held bool) []Ended {
+	path := r.root.own(name)
+	begun := r.root.own(strings.TrimSuffix(name, foreignSuffix))
+	begun = strings.TrimSuffix(begun, journalSuffix) + journalSuffix
+	isHome := err == nil && r.root.isHome(j)
+	if err == nil && (isHome || idOf(name) == r.adopt) {
+		v := newView(r.root, j)
+		v.loose = v.loose || !isHome
+		p := newPlayer(v, j, r.opt)
+		if err = p.resume(); err == nil && !isHome {
+			err = p.all().confined()
+		}
+		if err == nil && !r.opt.DryRun && path != begun { // where a kill leaves it, it is foreign again
+			err = at(path, r.opt.system().Publish(path, begun, !r.opt.NoSync))
+		}
+		switch {
+		case err == nil && r.opt.DryRun:
+			return []Ended{p.all().ended(Pending, nil)}
+		case err == nil:
+			return p.end()
 		}
 	}
-	return nil
+	e := r.foreign(name, j, err)
+	if useless := err == nil || errors.Is(err, errNoJournal) || errors.Is(err, ErrVersion); !useless || j == nil && !held {
+		e.Way = Stuck
+	} else if !r.opt.DryRun && path == begun {
+		if err := r.opt.system().Publish(path, strings.TrimSuffix(path, journalSuffix)+foreignSuffix, !r.opt.NoSync); err != nil {
+			e.Err = errors.Join(e.Err, at(path, err)) // it is told again
+		}
+	}
+	return []Ended{e}
+}
+
+// foreign describes a journal that is not from here, or cannot be used; err says why.
+func (r recovery) foreign(name string, j *journal, err error) Ended {
+	e := Ended{Root: r.root.dir, ID: idOf(name), Way: Foreign, Err: err}
+	if j != nil {
+		p := newPlayer(newView(r.root, j), j, r.opt).all()
+		e.Command, e.Files = j.Command, p.files()
+	}
+	if err == nil {
+		e.Err = fmt.Errorf("the change %s %w", e.ID, ErrElsewhere)
+	}
+	return e
 }
 
 // sweep removes the drafts of dead runs from the folders of the root, except those that a
@@ -209,7 +242,7 @@ func (r recovery) sweep() {
 	named := map[string]bool{}
 	names, _ := r.root.list()
 	for _, name := range names {
-		if !strings.HasSuffix(name, journalSuffix) {
+		if !strings.HasSuffix(name, journalSuffix) && !strings.HasSuffix(name, foreignSuffix) {
 			continue
 		}
 		j, err := readJournal(r.root.own(name))
@@ -235,67 +268,4 @@ func (r recovery) sweep() {
 	if len(names) > 0 {
 		safefile.RemoveStale(r.root.own(""), named, r.root.self)
 	}
-}
-
-// isSetOf reports whether stem is that of a second or later set of the call with this ID.
-func isSetOf(stem, id string) bool { return strings.HasPrefix(stem, id+".") }
-
-// Settled is the result of [Settle].
-type Settled struct {
-	Left  []string // files left as they are, since somebody changed them
-	Aside []string // unreadable journals, under their new names
-}
-
-// Settle takes back what it can of the change id in the root dir, which was neither
-// completed nor taken back (see [Unfinished]), on a person's decision. For files that are
-// left as they are, the kept content stays, under the same ID. An unreadable journal is
-// set aside, with all that was kept for it, until [Discard] drops it.
-func Settle(ctx context.Context, dir, id string, opt Options) (done Settled, err error) {
-	r := newRoot(dir)
-	unlock, held, err := r.lock(ctx)
-	if err != nil {
-		return done, err
-	}
-	defer unlock()
-	names, err := r.list()
-	if err != nil {
-		return done, err
-	}
-	for _, name := range names {
-		stem, ok := strings.CutSuffix(name, journalSuffix)
-		if !ok || stem != id && !isSetOf(stem, id) {
-			continue
-		}
-		j, err := readJournal(r.own(name))
-		if err != nil {
-			aside := r.own(stem + asideSuffix)
-			if !opt.DryRun {
-				if err := opt.system().Rename(r.own(name), aside, !opt.NoSync); err != nil {
-					return done, at(r.own(name), err)
-				}
-			}
-			done.Aside = append(done.Aside, aside)
-			continue
-		}
-		if !held && !safefile.ProcessGone(j.Realm, j.Pid) {
-			return done, safefile.ErrBusy
-		}
-		v := newView(r, j)
-		v.loose = v.loose || !r.isHome(j)
-		p := newPlayer(v, j, opt)
-		if err := p.resume(); err != nil {
-			return done, err
-		}
-		if !r.isHome(j) {
-			if err := p.all().confined(); err != nil {
-				return done, err
-			}
-		}
-		left, err := p.settle(opt)
-		done.Left = append(done.Left, left...)
-		if err != nil {
-			return done, err
-		}
-	}
-	return done, nil
 }

@@ -61,10 +61,9 @@ type root struct {
 
 	self     *safefile.Self
 	real     userdir.Real
-	keeps    bool    // a set that only creates a file is recorded, too
-	id       string  // the ID of this call
-	recorded bool    // it has recorded something, so the ID stays
-	stuck    []Ended // changes of dead runs that could not be ended
+	keeps    bool   // a set that only creates a file is recorded, too
+	id       string // the ID of this call
+	recorded bool   // it has recorded something, so the ID stays
 
 	turn sync.Mutex // one goroutine of the call at a time changes files
 	mine bool       // the call, with only one goroutine left, has the lock already

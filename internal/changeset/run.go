@@ -110,8 +110,8 @@ func (c *call) begin(ctx context.Context) {
 			continue
 		}
 		var err error
-		if c.outcomes[i].Ended, err = (recovery{r, c.Options}).run(ctx); err != nil {
-			c.outcomes[i].Ended = append(c.outcomes[i].Ended, Ended{Root: r.dir, Way: Unreadable, Err: err})
+		if c.outcomes[i].Ended, err = (recovery{root: r, opt: c.Options}).run(ctx); err != nil {
+			c.outcomes[i].Ended = append(c.outcomes[i].Ended, Ended{Root: r.dir, Way: Stuck, Err: err})
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestFolderUnreadable(t *testing.T) {
 					return err
 				},
 				"Discard": func() error { _, err := Discard(t.Context(), c.dir, id, Options{}); return err },
-				"Settle":  func() error { _, err := Settle(t.Context(), c.dir, id, Options{}); return err },
+				"Adopt":   func() error { _, err := Adopt(t.Context(), c.dir, id, Options{}); return err },
 				"Run": func() error {
 					return Run(t.Context(), []Unit{replacing(c.dir, "group chats/Else.jsonl", "touched", nil)}, Options{Now: time.Now()})[0].Err
 				},

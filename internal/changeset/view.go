@@ -111,7 +111,7 @@ func (v view) touched(s *step) bool {
 	case Create: // the draft is gone only if it got its name, or was taken back
 		return !absent(path) && !v.is(v.temp(s), s.Now)
 	case Replace: // what was taken back on another disk is a copy
-		return !v.isKept(path, s.Was) && v.isKept(v.kept(s), s.Was) && !v.is(v.temp(s), s.Now)
+		return !v.isKept(path, s.Was) && !absent(v.kept(s)) && !v.is(v.temp(s), s.Now)
 	case link, unlink: // what was saved in place has both names: either can go
 		return !v.is(path, s.Was) && !absent(v.to(s)) && !sameFile(path, v.to(s))
 	case Move: // without the new name nothing was done yet, or nothing is left to take back
@@ -124,11 +124,28 @@ func (v view) touched(s *step) bool {
 // linked reports whether the file of a move still has both names, whatever is in it.
 func (v view) linked(s *step) bool { return s.Do == link && sameFile(v.path(s), v.to(s)) }
 
-// taken reports whether the old name of a moved file is another file's now, so that it
-// cannot go back.
-func (v view) taken(s *step) bool {
+// stays reports whether a step cannot be taken back without touching what somebody has put in the
+// place of its file since, or under the old name of one that moved; or since what was kept of it is
+// gone.
+func (v view) stays(s *step) bool {
 	path := v.path(s)
-	return s.Do == link && !absent(path) && !v.is(path, s.Was)
+	if !v.made(s) {
+		return v.touched(s)
+	}
+	return s.Do == link && !absent(path) && !v.is(path, s.Was) || s.Do == Replace && !v.isKept(v.kept(s), s.Was)
+}
+
+// goneOnWith reports whether a step was made, and somebody has saved its file since under its new
+// name.
+func (v view) goneOnWith(s *step) bool {
+	path := v.path(s)
+	switch s.Do {
+	case Create:
+		return !v.made(s) && !absent(path) && (absent(v.temp(s)) || sameFile(path, v.temp(s)))
+	case link, unlink, Move:
+		return !v.made(s) && absent(path) && !absent(v.to(s))
+	}
+	return false
 }
 
 func sameIdent(a, b safefile.Ident, loose bool) bool {

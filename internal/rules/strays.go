@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,15 +71,14 @@ func Unfinished(root string, e changeset.Ended) Finding {
 	if len(e.Command) > 0 {
 		f.Message += ": " + clip(strings.Join(e.Command, " "))
 	}
-	switch e.Way {
-	case changeset.Stuck:
-		f.Message += "; it can be neither completed nor taken back, since its files were changed"
-	case changeset.Elsewhere:
+	switch {
+	case e.Way != changeset.Foreign:
+	case errors.Is(e.Err, changeset.ErrElsewhere):
 		f.Message += "; it was begun on another machine or in another folder"
 		f.repair = "have undo take it back by force, as far as the files are recognised"
-	case changeset.Unreadable:
+	default:
 		f.Message += "; its journal cannot be read"
-		f.repair = "have undo set the journal aside, and look at the files by hand"
+		f.repair = "look at the files by hand, and have undo drop the journal"
 	}
 	return f
 }

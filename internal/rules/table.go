@@ -18,7 +18,7 @@ var table = [ruleCount]Rule{
 	UnfinishedChange: rule("unfinished-change", fileFamily, Error, ByHand,
 		"a command was interrupted between two files, and its change is neither completed nor taken back",
 		"some files are as the command would have left them, others as they were",
-		"run any command that writes there: it completes the change or takes it back; if somebody has changed its files since, undo takes back what it can"),
+		"run any command that writes there: it completes the change or takes it back"),
 	EmptyFile: rule("empty-file", fileFamily, Error, ByHand,
 		"the file is empty",
 		"SillyTavern lists a chat without messages, and starts a new one over this file when it is opened",

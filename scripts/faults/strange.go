@@ -17,7 +17,7 @@ func (h *harness) strangeAll(out io.Writer) error {
 	names := []string{
 		"turn", "lock", ".gitignore", "history.db", "history.db-journal", "history.db-wal", "history.db-shm",
 		"search.db", "search.db-journal", "search.db-wal", "search.db-shm",
-		id + ".journal", id + ".journal.tmp", id + ".done", id + ".aside", id + "-1", id + ".probe",
+		id + ".journal", id + ".journal.tmp", id + ".done", id + ".foreign", id + "-1", id + ".probe",
 	}
 	kinds := map[string]func(path, target string) error{
 		"link to a file": func(path, target string) error { return os.Symlink(target, path) },

@@ -10,12 +10,6 @@ import (
 	"strings"
 )
 
-// What became of a change whose files a stranger wrote to after its run was killed.
-const (
-	taken = "ended"          // the next call completed it or took it back
-	stuck = "left, and said" // it waits for a person
-)
-
 // strangersAll kills runs in the middle of a commit, lets another program write to one of
 // the files that the change is of, kills the next call too, every other time, and lets
 // the one after it end the change: what the other program wrote must stand.
@@ -54,7 +48,7 @@ func (h *harness) strangersAll(out io.Writer) error {
 		h.tally.add(j.m.name, "no journal")
 		return nil
 	})
-	h.tally.table(out, "another program, after a kill", rows, []string{"runs", "no journal", "no such file", "killed again", taken, stuck, brokenness})
+	h.tally.table(out, "another program, after a kill", rows, []string{"runs", "no journal", "no such file", "killed again", brokenness})
 	return err
 }
 
@@ -129,23 +123,9 @@ func (h *harness) stranger(sc *scenario, m meddler, dir string, rng *rand.Rand) 
 	if sc.apart && !maps.Equal(f.seen.without(his), sc.new.without(his)) {
 		bad = append(bad, "the files that the stranger left alone are not new")
 	}
-	if i := slices.IndexFunc(f.temps, isJournal); i >= 0 {
-		h.tally.add(m.name, stuck)
-		id, _, _ := strings.Cut(filepath.Base(f.temps[i]), ".") // behind it may be the number of the set
-		if !strings.Contains(out.stderr, "undo --force") {
-			bad = append(bad, "nothing says what to do about "+id)
-		}
-		more, err := h.settleByHand(own, dir, strange, name, id)
-		if err != nil {
-			return err
-		}
-		bad = append(bad, more...)
-	} else {
-		h.tally.add(m.name, taken)
-		bad = append(bad, own.restWhole(f.seen, his)...)
-		if len(f.temps) > 0 {
-			bad = append(bad, fmt.Sprintf("the next call leaves %v", f.temps))
-		}
+	bad = append(bad, own.restWhole(f.seen, append(his, sc.otherName(name)...))...)
+	if len(f.temps) > 0 {
+		bad = append(bad, fmt.Sprintf("the next call leaves %v", f.temps))
 	}
 	if len(bad) > 0 {
 		h.tally.add(m.name, brokenness)
@@ -166,6 +146,19 @@ func (sc *scenario) ofChange(is snapshot, free bool) []string {
 		}
 	}
 	slices.Sort(list)
+	return list
+}
+
+// otherName returns the other name of a file that moves: it stays where somebody takes the one.
+func (sc *scenario) otherName(name string) (list []string) {
+	for from, data := range sc.old {
+		for to, moved := range sc.new {
+			_, stays := sc.new[from]
+			if _, was := sc.old[to]; !stays && !was && moved == data && (name == from || name == to) {
+				list = append(list, from, to)
+			}
+		}
+	}
 	return list
 }
 
@@ -225,31 +218,4 @@ func (sc *scenario) restWhole(s snapshot, his []string) []string {
 		return nil
 	}
 	return []string{"the other files are neither all old nor all new"}
-}
-
-// settleByHand makes the call that a stuck change asks for, and the next one.
-func (h *harness) settleByHand(sc *scenario, dir string, strange snapshot, name, id string) (bad []string, err error) {
-	out, err := h.call(dir, nil, []string{"undo", "--force", id, "--data", "."})
-	if err != nil {
-		return nil, err
-	}
-	if out.code != 0 {
-		bad = append(bad, "undo --force: "+out.String())
-	}
-	if out, err = h.next(dir, nil); err != nil {
-		return nil, err
-	}
-	if out.code != 0 {
-		bad = append(bad, "the call after undo --force: "+out.String())
-	}
-	more, f, err := sc.strangerStands(dir, strange, name)
-	for _, b := range more {
-		if !strings.Contains(b, "does not exist") { // what was left to the stranger may lead nowhere
-			bad = append(bad, b)
-		}
-	}
-	if len(f.temps) > 0 {
-		bad = append(bad, fmt.Sprintf("undo --force and the next call leave %v", f.temps))
-	}
-	return bad, err
 }

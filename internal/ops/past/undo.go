@@ -45,8 +45,7 @@ type Undone struct {
 	DryRun   bool     `json:"dry_run"`
 	ops.Written
 
-	Time  time.Time `json:"-"`
-	Aside []string  `json:"-"` // journals that cannot be read and were set aside
+	Time time.Time `json:"-"`
 }
 
 // Opens says which chat a card or group opens with.
@@ -58,29 +57,48 @@ type Opens struct {
 // Result is the result of an undo.
 type Result = ops.Result[Undone]
 
-// Undo takes back a record or, with opt.Force, a change left unfinished by a run that died
-// and that cannot be finished or taken back automatically. The error wraps
-// [changeset.ErrNothing] if there is nothing to take back.
+// Undo takes back a record or, with opt.Force, a change that was begun elsewhere and not ended. The
+// error wraps [changeset.ErrNothing] if there is nothing to take back.
 func Undo(ctx context.Context, opt Options) (*Result, error) {
-	ended, err := changeset.Recover(ctx, opt.Root, opt.Changes)
+	adopt := ""
+	if opt.Force {
+		adopt = opt.ID
+	}
+	ended, err := changeset.Adopt(ctx, opt.Root, adopt, opt.Changes)
 	if err != nil {
 		return nil, err
 	}
 	r := &Result{Outcome: changeset.Outcome{Ended: ended}, Doc: Undone{Schema: 1, Root: opt.Root, DryRun: opt.Changes.DryRun}}
-	isMeant := func(e changeset.Ended) bool {
-		return e.ID == opt.ID && e.Way != changeset.Forward && e.Way != changeset.Back
-	}
+	d := &r.Doc
+	isMeant := func(e changeset.Ended) bool { return opt.ID != "" && e.ID == opt.ID && e.Way != changeset.Forward }
 	if i := slices.IndexFunc(ended, isMeant); i >= 0 {
 		e := ended[i]
 		r.Ended = slices.DeleteFunc(ended, isMeant)
-		return r, settle(ctx, opt, r, e)
+		switch {
+		case e.Way == changeset.Foreign:
+			return r, e.Err
+		case e.Way == changeset.Stuck, !opt.Force:
+			return r, &changeset.StuckError{ID: e.ID, Err: e.Err}
+		}
+		d.ID, d.Command = e.ID, append(d.Command, e.Command...)
+		d.Left = append(d.Left, e.Left...)
+		for _, path := range e.Left {
+			r.Warn("%s: was changed since, and stays as it is", path)
+		}
+		d.Written = ops.WrittenBy(r.Outcome)
+		return r, nil
 	}
 	u, err := changeset.Undo(opt.Root, opt.ID, opt.Force)
+	if errors.Is(err, changeset.ErrNoRecord) {
+		begun, _ := changeset.Unfinished(ctx, opt.Root)
+		if i := slices.IndexFunc(begun, isMeant); i >= 0 {
+			err = begun[i].Err
+		}
+	}
 	if err != nil {
 		return r, err
 	}
 	u.SavedAgain, u.Since, u.Needs, u.Keep = savedAgain, begunSince, needs, keepListed
-	d := &r.Doc
 	d.Opens = opensAgain(opt.Root, u)
 	d.ID, d.Command, d.Time = u.Record.ID, append(d.Command, u.Record.Command...), u.Record.Time
 	r.Outcome = changeset.Run(ctx, []changeset.Unit{u.Unit}, opt.Changes)[0]
@@ -109,24 +127,6 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 	d.Written = ops.WrittenBy(r.Outcome)
 	d.Redo = d.Operation
 	return r, nil
-}
-
-// settle takes back what it can of a stuck change. Without opt.Force it is an error.
-func settle(ctx context.Context, opt Options, r *Result, e changeset.Ended) error {
-	if !opt.Force {
-		return e.Stuck()
-	}
-	settled, err := changeset.Settle(ctx, opt.Root, e.ID, opt.Changes)
-	if err != nil {
-		return err
-	}
-	d := &r.Doc
-	d.ID, d.Command, d.Left, d.Aside = e.ID, append(d.Command, e.Command...), append(d.Left, settled.Left...), settled.Aside
-	for _, path := range settled.Left {
-		r.Warn("%s: was changed since, and stays as it is", path)
-	}
-	d.Written = ops.WrittenBy(r.Outcome)
-	return nil
 }
 
 // Listed is a record in the list of records.
