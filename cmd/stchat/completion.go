@@ -145,7 +145,7 @@ func (t *tab) gone(root, owner string) {
 	if root == "" || t.store(root) == "" {
 		return
 	}
-	_ = keep.GoneChats(t.ctx, keep.FolderOptions{Folder: root, Store: t.store(root), Now: t.c.Now()}, func(g *keep.GoneChat) error {
+	_ = keep.GoneChats(t.ctx, keep.Where{Chat: root, Store: t.store(root), Now: t.c.Now()}, func(g *keep.GoneChat) error {
 		if filepath.Base(filepath.Dir(g.Path)) == owner {
 			t.offer(owner+"/"+strings.TrimSuffix(filepath.Base(g.Path), names.Extension), "gone, "+plural.S(g.Messages, "message")+" on "+localTime(g.At))
 		}

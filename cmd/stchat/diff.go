@@ -158,15 +158,16 @@ func (o *diffOptions) versions(ctx context.Context, c *console, args []string) (
 			picks = append(picks, keep.Pick{Rev: m})
 		}
 	}
-	for _, pick := range picks {
-		v, err := keep.Version(ctx, where, pick)
+	for _, where.Pick = range picks {
+		v, err := keep.Version(ctx, where)
 		if err != nil {
 			return list, err
 		}
 		list = append(list, v)
 	}
 	if len(picks) == 1 && !list[0].Live {
-		newest, err := keep.Version(ctx, where, keep.Pick{})
+		where.Pick = keep.Pick{}
+		newest, err := keep.Version(ctx, where)
 		if err != nil {
 			return list, err
 		}

@@ -114,21 +114,21 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		return err
 	}
 	where.Backups = o.backups
-	which, err := o.pick(fs)
+	where.Pick, err = o.pick(fs)
 	if err != nil {
 		return err
 	}
-	if isFolder(args[0]) {
-		return o.folder(ctx, c, args[0], which)
+	if isFolder(where.Chat) {
+		return o.folder(ctx, c, where)
 	}
 	if o.gone || !o.since.IsZero() {
-		return usagef("--gone and --since are about a folder, and %s is none", visible.Quote(args[0]))
+		return usagef("--gone and --since are about a folder, and %s is none", visible.Quote(where.Chat))
 	}
 	t := newListing(c)
 	var note string
-	if which != (keep.Pick{}) {
+	if where.Pick != (keep.Pick{}) {
 		t.Columns = []grid.Column{{}, {Right: true}, {Title: "role", Optional: true}, {Title: "name", Name: true}, {Title: "text", Text: true}}
-		note, err = keep.Changes(ctx, where, which, func(d keep.Changed) error { return t.put(d, t.changed(d)) })
+		note, err = keep.Changes(ctx, where, func(d keep.Changed) error { return t.put(d, t.changed(d)) })
 	} else {
 		t.Columns = []grid.Column{
 			{Title: "rev", Right: true},
@@ -157,17 +157,16 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 }
 
 // folder lists what happened in a folder, what is gone there, or what was in it at a time.
-func (o *logOptions) folder(ctx context.Context, c *console, folder string, which keep.Pick) (err error) {
-	if which.Rev != 0 || o.backups {
-		return usagef("--rev and --backups are about a chat, and %s is a folder", visible.Quote(folder))
+func (o *logOptions) folder(ctx context.Context, c *console, where keep.Where) (err error) {
+	if where.Rev != 0 || o.backups {
+		return usagef("--rev and --backups are about a chat, and %s is a folder", visible.Quote(where.Chat))
 	}
-	opt := keep.FolderOptions{Folder: folder, Store: o.of(c), AsOf: which.AsOf, Now: c.Now()}
 	t := newListing(c)
 	switch {
 	case o.gone:
 		t.Columns = []grid.Column{{Title: "chat", Name: true, Code: cyan}, {Title: "last version", Code: dim}, {Title: "messages", Right: true, Code: green}}
 		n := 0
-		err = keep.GoneChats(ctx, opt, func(g *keep.GoneChat) error {
+		err = keep.GoneChats(ctx, where, func(g *keep.GoneChat) error {
 			n++
 			command := restoreCommand(o.of(c), g.Rev, g.Path, g.Name)
 			g.Command = &command
@@ -176,12 +175,12 @@ func (o *logOptions) folder(ctx context.Context, c *console, folder string, whic
 		if err == nil && n == 0 {
 			c.note("nothing is gone")
 		}
-	case !which.AsOf.IsZero():
+	case !where.AsOf.IsZero():
 		t.Columns = []grid.Column{{Title: "rev", Right: true}, {Title: "messages", Right: true, Code: green}, {Title: "file", Name: true, Code: cyan}, {Code: yellow}}
-		err = keep.FolderAsOf(ctx, opt, func(k *keep.Kept) error { return t.put(k, t.kept(k)) })
+		err = keep.FolderAsOf(ctx, where, func(k *keep.Kept) error { return t.put(k, t.kept(k)) })
 	default:
 		t.Columns = []grid.Column{{Title: "found"}, {Title: "rev", Right: true}, {Title: "changes"}, {Title: "file", Name: true, Code: cyan}}
-		err = keep.FolderLog(ctx, opt, o.since, o.limit, t.ran)
+		err = keep.FolderLog(ctx, where, o.since, o.limit, t.ran)
 	}
 	t.end()
 	return beginsOne(err)

@@ -108,14 +108,14 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if err != nil {
 		return err
 	}
-	which, err := o.pick(fs)
+	where.Pick, err = o.pick(fs)
 	if err != nil {
 		return err
 	}
 	opt, folder := o.opt, isFolder(where.Chat)
-	opt.At = given(fs, "at", &o.at)
+	opt.Where, opt.At, opt.Stdout = where, given(fs, "at", &o.at), c.Out
 	switch {
-	case folder && (which.AsOf.IsZero() || opt.Output == "" || opt.Output == cut.Stdout):
+	case folder && (where.AsOf.IsZero() || opt.Output == "" || opt.Output == cut.Stdout):
 		return usagef("a folder is restored with --as-of TIME and --output DIR")
 	case folder && (opt.Backup != "" || opt.InPlace || opt.Open || opt.Name != "" || opt.At != nil):
 		return usagef("a folder is restored with --as-of and --output alone")
@@ -128,13 +128,12 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		return err
 	}
 	if folder {
-		results, err := keep.RestoreFolder(ctx, keep.FolderOptions{Folder: where.Chat, Store: where.Store, Now: where.Now, AsOf: which.AsOf, Output: opt.Output, Changes: opt.Changes})
+		results, err := keep.RestoreFolder(ctx, opt)
 		if err != nil {
 			return beginsOne(err)
 		}
 		return reportRestored(c, opt.Changes.DryRun, results)
 	}
-	opt.Where, opt.Pick, opt.Stdout = where, which, c.Out
 	r, err := keep.Restore(ctx, opt)
 	switch {
 	case errors.Is(err, keep.ErrNothing), errors.Is(err, keep.ErrNobody):

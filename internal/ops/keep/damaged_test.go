@@ -90,7 +90,7 @@ func TestChangedRow(t *testing.T) {
 	u.exec("UPDATE place SET path = 'chats/Mira/C.jsonl' WHERE path = 'chats/Mira/A.jsonl'")
 	u.exec("UPDATE version SET note = 'changed' WHERE id = 2")
 	out := t.TempDir()
-	opt := FolderOptions{Folder: u.root, Now: u.now, AsOf: u.now, Output: out}
+	opt := RestoreOptions{Where: Where{Chat: u.root, Now: u.now, Pick: Pick{AsOf: u.now}}, Output: out}
 	results, err := RestoreFolder(t.Context(), opt)
 	if err != nil || len(results) != 2 {
 		t.Fatal(err, results)
@@ -100,7 +100,7 @@ func TestChangedRow(t *testing.T) {
 			t.Errorf("%s: %v", r.Doc.Path, r.Err)
 		}
 	}
-	restore := RestoreOptions{Where: Where{Chat: u.path("B"), Now: u.now}, Pick: Pick{Rev: 2}, InPlace: true, Changes: changeset.Options{NewUUID: func() string { return "x" }}}
+	restore := RestoreOptions{Where: Where{Chat: u.path("B"), Now: u.now, Pick: Pick{Rev: 2}}, InPlace: true, Changes: changeset.Options{NewUUID: func() string { return "x" }}}
 	if _, err := Restore(t.Context(), restore); !errors.Is(err, ErrChangedRow) {
 		t.Error(err)
 	}

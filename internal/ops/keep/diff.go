@@ -20,11 +20,11 @@ import (
 
 // differ compares versions of a chat.
 type differ struct {
-	s    *subject
-	seed maphash.Seed
+	store *history.Store
+	seed  maphash.Seed
 }
 
-func newDiffer(s *subject) *differ { return &differ{s, maphash.MakeSeed()} }
+func newDiffer(s *history.Store) *differ { return &differ{s, maphash.MakeSeed()} }
 
 // messages lists the lines of a version without its header and blank ones. Damaged lines
 // remain. It reads the first and the last line alone where no other can be damaged or blank.
@@ -172,7 +172,7 @@ func (d *differ) each(ctx context.Context, list []lineRef) iter.Seq2[[]byte, err
 			runs = append(runs, l.runs...)
 		}
 		if len(list) == 0 || list[0].file == "" {
-			for line, err := range d.s.store.Lines(ctx, runs) {
+			for line, err := range d.store.Lines(ctx, runs) {
 				if !yield(line.Data, err) {
 					return
 				}

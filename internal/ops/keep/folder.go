@@ -2,37 +2,17 @@ package keep
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"stchat/internal/changeset"
 	"stchat/internal/history"
-	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/ops/cut"
 	"stchat/internal/sendate"
 	"stchat/internal/userdir"
 )
-
-// FolderOptions says which folder is meant, and which store to look in.
-type FolderOptions struct {
-	Folder  string // a user's folder, or one in it
-	Store   string
-	AsOf    time.Time
-	Now     time.Time
-	Output  string // of a restore: a folder that is absent or empty
-	Changes changeset.Options
-}
-
-// ErrNotEmpty means that the folder to restore to is not empty.
-var ErrNotEmpty = errors.New("is not empty; name a folder that is empty or not there yet")
 
 // folder is a folder of a history.
 type folder struct {
@@ -50,38 +30,36 @@ func (f *folder) full(rel string) string {
 	return f.present.full(rel)
 }
 
-// openFolder opens the history of a folder.
-func openFolder(ctx context.Context, opt *FolderOptions) (*folder, error) {
-	users := userdir.Users(opt.Folder)
+// openFolder opens the history of a folder: of a user's, or of one in it. It must be closed.
+func openFolder(ctx context.Context, where Where) (*folder, error) {
+	users := userdir.Users(where.Chat)
 	if len(users) > 1 {
-		return nil, fmt.Errorf("%s: %w", opt.Folder, ErrUsers)
+		return nil, fmt.Errorf("%s: %w", where.Chat, ErrUsers)
 	}
 	if len(users) == 1 {
-		opt.Folder = users[0].Root
+		where.Chat = users[0].Root
 	}
-	root := opt.Folder
+	root := where.Chat
 	if !userdir.IsUserDir(root) {
 		if around, ok := userdir.Around(root); ok {
 			root = around
 		}
 	}
-	store, err := history.OpenRead(ctx, StoreOf(root, opt.Store))
+	store, err := history.OpenRead(ctx, StoreOf(root, where.Store))
 	if err != nil {
 		return nil, ops.PathError(err)
 	}
-	f := &folder{named: opt.Folder}
-	if f.present, err = newPresent(ctx, store, root); err == nil {
-		f.below, err = relative(root, filepath.Join(opt.Folder, "x"))
+	f := &folder{present: newPresent(store, root), named: where.Chat}
+	if err = f.read(ctx); err == nil {
+		f.below, err = relative(root, filepath.Join(where.Chat, "x"))
 	}
 	if err != nil {
-		_ = store.Close()
+		f.close()
 		return nil, err
 	}
 	f.below = strings.TrimSuffix(f.below, "x")
 	return f, nil
 }
-
-func (f *folder) close() { _ = f.store.Close() } // it was only read
 
 // Kept is a file as it was at a time: a document of log for a folder with a time.
 type Kept struct {
@@ -133,76 +111,20 @@ func (f *folder) asOf(ctx context.Context, at time.Time) (list []*Kept, err erro
 	return nil, fmt.Errorf("%s: %w: none is kept of this folder", f.full(f.below), ErrNoVersion)
 }
 
-// FolderAsOf calls each for the files of a folder as they were at opt.AsOf.
-func FolderAsOf(ctx context.Context, opt FolderOptions, each func(*Kept) error) error {
-	f, err := openFolder(ctx, &opt)
+// FolderAsOf calls each for the files of a folder as they were at where.AsOf.
+func FolderAsOf(ctx context.Context, where Where, each func(*Kept) error) error {
+	f, err := openFolder(ctx, where)
 	if err != nil {
 		return err
 	}
 	defer f.close()
-	list, err := f.asOf(ctx, opt.AsOf)
+	list, err := f.asOf(ctx, where.AsOf)
 	for _, k := range list {
 		if err := each(k); err != nil {
 			return err
 		}
 	}
 	return err
-}
-
-// RestoreFolder writes every file of a folder, as it was at opt.AsOf and under the name that it
-// had then, below opt.Output. It returns a result for each file; of one that is not kept any
-// more, it has an error. The error wraps [ErrNotEmpty], or [ErrNoVersion] if the store has no
-// file of that time.
-func RestoreFolder(ctx context.Context, opt FolderOptions) ([]*RestoreResult, error) {
-	if err := ops.JudgeOutput(filepath.Join(opt.Output, "x"+names.Extension), true); err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(opt.Output)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, ops.PathError(err)
-	}
-	if len(entries) > 0 {
-		return nil, fmt.Errorf("%s: %w", opt.Output, ErrNotEmpty)
-	}
-	f, err := openFolder(ctx, &opt)
-	if err != nil {
-		return nil, err
-	}
-	defer f.close()
-	list, err := f.asOf(ctx, opt.AsOf)
-	if err != nil {
-		return nil, err
-	}
-	into := changeset.RootFor(filepath.Join(opt.Output, "x"), filepath.Join(f.root, "x"))
-	var one sync.Mutex // the store may be used by one goroutine at a time
-	return ops.Each(ctx, opt.Changes, list, func(k *Kept) (*RestoreResult, changeset.Unit) {
-		path := filepath.Join(opt.Output, filepath.FromSlash(k.rel))
-		at := sendate.Format(k.version.At)
-		r := &RestoreResult{Doc: Restored{Rev: k.Rev, AtVersion: &at, Exact: k.Exact, Document: cut.Document{
-			Schema: 1, Source: k.Path, Path: path, Kind: "copy", At: -1, Messages: k.version.Messages, Bytes: k.version.Size, DryRun: opt.Changes.DryRun,
-		}}}
-		if k.Rev != nil && !k.Exact {
-			r.Warn("%s: what it held then was pruned; this is version %d, of %s", path, *k.Rev, k.version.At.Local().Format(time.DateTime))
-		}
-		return r, changeset.Unit{Root: into, Draft: func(ctx context.Context, set *changeset.Set) error {
-			if k.Rev == nil {
-				return fmt.Errorf("%s: %w: what it held then was pruned", k.Path, ErrNoVersion)
-			}
-			if k.changed {
-				return fmt.Errorf("%s: %w", k.Path, ErrChangedRow)
-			}
-			one.Lock()
-			defer one.Unlock()
-			d, err := set.Create(path, "the version of that time", changeset.InFolder())
-			if err != nil {
-				return err
-			}
-			if err := f.store.WriteTo(ctx, d, &k.version); err != nil {
-				return fmt.Errorf("%s, version %d: %w", k.rel, k.version.Rev, err)
-			}
-			return nil
-		}}
-	}), nil
 }
 
 // Ran is a snapshot and what it found: the document of log for a folder.
@@ -236,8 +158,8 @@ const (
 
 // FolderLog calls each for the snapshots that found something in a folder, or have a note, the
 // newest first: for all that are not older than since, or limit at most if that is above 0.
-func FolderLog(ctx context.Context, opt FolderOptions, since time.Time, limit int, each func(Ran) error) error {
-	f, err := openFolder(ctx, &opt)
+func FolderLog(ctx context.Context, where Where, since time.Time, limit int, each func(Ran) error) error {
+	f, err := openFolder(ctx, where)
 	if err != nil {
 		return err
 	}
@@ -253,7 +175,7 @@ func FolderLog(ctx context.Context, opt FolderOptions, since time.Time, limit in
 			byChat[v.Chat] = append(byChat[v.Chat], v)
 		}
 	}
-	d := newDiffer(&subject{store: f.store})
+	d := newDiffer(f.store)
 	n := 0
 	for i := range slices.Backward(f.runs) {
 		r := &f.runs[i]
@@ -355,17 +277,17 @@ type GoneChat struct {
 }
 
 // GoneChats calls each for the chats of a folder that are gone now, by path.
-func GoneChats(ctx context.Context, opt FolderOptions, each func(*GoneChat) error) error {
-	f, err := openFolder(ctx, &opt)
+func GoneChats(ctx context.Context, where Where, each func(*GoneChat) error) error {
+	f, err := openFolder(ctx, where)
 	if err != nil {
 		return err
 	}
 	defer f.close()
-	if err := f.lookAll(ctx, opt.Now); err != nil {
+	if err := f.look(ctx, where.Now, "", false); err != nil {
 		return err
 	}
 	for _, c := range f.list {
-		if !isChat(c.Path) || f.path[c.ID] != "" || !strings.HasPrefix(c.Path, f.below) {
+		if !isChat(c.Path) || f.paths[c.ID] != "" || !strings.HasPrefix(c.Path, f.below) {
 			continue
 		}
 		last, ok, err := f.store.Last(ctx, c.ID, newest)

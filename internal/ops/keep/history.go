@@ -234,7 +234,7 @@ func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, 
 		}
 		ids = append(ids, s.id)
 		for _, list := range s.others {
-			others = append(others, s.now.full(s.now.lastPath(list[0].Chat)))
+			others = append(others, s.full(s.lastPath(list[0].Chat)))
 		}
 	}
 	d, err := withStore(ctx, opt, func(s *history.Store) (history.Freed, error) {

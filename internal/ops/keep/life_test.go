@@ -333,8 +333,8 @@ func (l *life) check(ok bool, format string, args ...any) {
 // compare asks for everything that was, by every name and time.
 func (l *life) compare(did [][]string) {
 	l.t.Helper()
-	opt := FolderOptions{Folder: l.root, Now: l.now}
-	f, err := openFolder(l.t.Context(), &opt)
+	opt := Where{Chat: l.root, Now: l.now}
+	f, err := openFolder(l.t.Context(), opt)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -405,7 +405,7 @@ func (l *life) rel(full string) string {
 // compareOne asks for one path at one time.
 func (l *life) compareOne(rel string, i int, state map[string]model) {
 	l.t.Helper()
-	s, err := openSubject(l.t.Context(), Where{Chat: filepath.Join(l.root, filepath.FromSlash(rel)), Now: l.now, AsOf: l.times[i]})
+	s, err := openSubject(l.t.Context(), Where{Chat: filepath.Join(l.root, filepath.FromSlash(rel)), Now: l.now, Pick: Pick{AsOf: l.times[i]}})
 	defer s.close()
 	m, there := state[rel]
 	if !there {

@@ -48,80 +48,53 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) (
 		return "", err
 	}
 	defer s.close()
+	d := newDiffer(s.store)
 	var damaged error
-	lists := append([][]version{s.versions}, s.others...)
-	for i, list := range lists {
-		l := &logging{differ: newDiffer(s), list: list, limit: limit}
-		l.doc = Logged{Schema: 1, Path: s.path, Chat: history.Label(s.rel), Other: i > 0}
-		if l.doc.Other {
-			rel := s.now.lastPath(list[0].Chat)
-			l.doc.Path, l.doc.Chat = s.now.full(rel), history.Label(rel)
+	lines := func(list []version, i int) (lines []lineRef, whole bool, err error) {
+		if i == len(list) || !history.KindOf(list[i].Path).IsChat() && list[i].file == "" {
+			return nil, true, nil
 		}
-		if err := l.each(ctx, each); err != nil {
+		lines, err = d.messages(ctx, &list[i])
+		if errors.Is(err, history.ErrBroken) {
+			damaged = cmp.Or(damaged, fmt.Errorf("%s, version %d: %w", s.path, list[i].Rev, err))
+			return nil, false, nil
+		}
+		return lines, true, err
+	}
+	for n, list := range append([][]version{s.versions}, s.others...) {
+		of := Logged{Schema: 1, Path: s.path, Chat: history.Label(s.rel), Other: n > 0}
+		if of.Other {
+			rel := s.lastPath(list[0].Chat)
+			of.Path, of.Chat = s.full(rel), history.Label(rel)
+		}
+		newer, newWhole, err := lines(list, 0)
+		for i := 0; err == nil && i < len(list) && (limit <= 0 || i < limit); i++ {
+			var older []lineRef
+			var oldWhole bool
+			if older, oldWhole, err = lines(list, i+1); err != nil {
+				break
+			}
+			v, doc := &list[i], of
+			doc.At, doc.Source, doc.Messages, doc.Bytes, doc.Note = sendate.Format(v.At), v.Source, v.Messages, v.Size, v.Note
+			if v.file != "" {
+				doc.Path = v.file
+			} else {
+				doc.Rev = &v.Rev
+			}
+			if newWhole && oldWhole {
+				doc.Added, doc.Changed, doc.Removed = count(d.changes(ctx, older, newer))
+			}
+			if n := len(newer); n > 0 {
+				text, _ := rawjson.Unquote(field(d.text(ctx, newer[n-1]), "mes"))
+				doc.Last, doc.Said = visible.Clip(text, lastText), visible.Clip(prose.Line(text), lastText)
+			}
+			newer, newWhole, err = older, oldWhole, each(doc)
+		}
+		if err != nil {
 			return s.note, err
 		}
-		damaged = cmp.Or(damaged, l.damaged)
 	}
 	return s.note, damaged
-}
-
-// logging lists the versions of one file.
-type logging struct {
-	*differ
-	list    []version // the newest first
-	limit   int
-	doc     Logged // what all of them share
-	damaged error
-}
-
-func (l *logging) each(ctx context.Context, each func(Logged) error) error {
-	newer, newWhole, err := l.lineRefs(ctx, 0)
-	if err != nil {
-		return err
-	}
-	for i := range l.list {
-		if l.limit > 0 && i == l.limit {
-			break
-		}
-		v := &l.list[i]
-		older, oldWhole, err := l.lineRefs(ctx, i+1)
-		if err != nil {
-			return err
-		}
-		doc := l.doc
-		doc.At, doc.Source, doc.Messages, doc.Bytes, doc.Note = sendate.Format(v.At), v.Source, v.Messages, v.Size, v.Note
-		if v.file != "" {
-			doc.Path = v.file
-		} else {
-			doc.Rev = &v.Rev
-		}
-		if newWhole && oldWhole {
-			doc.Added, doc.Changed, doc.Removed = count(l.changes(ctx, older, newer))
-		}
-		if n := len(newer); n > 0 {
-			text, _ := rawjson.Unquote(field(l.text(ctx, newer[n-1]), "mes"))
-			doc.Last, doc.Said = visible.Clip(text, lastText), visible.Clip(prose.Line(text), lastText)
-		}
-		if err := each(doc); err != nil {
-			return err
-		}
-		newer, newWhole = older, oldWhole
-	}
-	return nil
-}
-
-// lineRefs lists the messages of a version; whole is false if it is damaged.
-func (l *logging) lineRefs(ctx context.Context, i int) (lines []lineRef, whole bool, err error) {
-	if i == len(l.list) || !history.KindOf(l.list[i].Path).IsChat() && l.list[i].file == "" {
-		return nil, true, nil
-	}
-	v := &l.list[i]
-	lines, err = l.messages(ctx, v)
-	if errors.Is(err, history.ErrBroken) {
-		l.damaged = cmp.Or(l.damaged, fmt.Errorf("%s, version %d: %w", l.s.path, v.Rev, err))
-		return nil, false, nil
-	}
-	return lines, true, err
 }
 
 // count counts what was added, changed and removed.
@@ -154,8 +127,8 @@ type Changed struct {
 
 // Changes calls each for every message that one version added, changed or removed. A
 // removed message has its index in the version before.
-func Changes(ctx context.Context, where Where, which Pick, each func(Changed) error) (note string, err error) {
-	s, v, err := openPicked(ctx, where, which, true)
+func Changes(ctx context.Context, where Where, each func(Changed) error) (note string, err error) {
+	s, v, err := openPicked(ctx, where, true)
 	if err != nil {
 		return "", err
 	}
@@ -167,7 +140,7 @@ func Changes(ctx context.Context, where Where, which Pick, each func(Changed) er
 		}
 	}
 	i := slices.IndexFunc(list, func(o version) bool { return o.Rev == v.Rev && o.file == v.file })
-	d := newDiffer(s)
+	d := newDiffer(s.store)
 	newer, newIndex, err := d.numbered(ctx, v)
 	if err != nil {
 		return s.note, err
@@ -181,25 +154,25 @@ func Changes(ctx context.Context, where Where, which Pick, each func(Changed) er
 	}
 	for _, c := range d.changes(ctx, older, newer) {
 		doc := Changed{Schema: 1, Op: "change"}
-		var from, to []byte
 		switch {
 		case c.from < 0:
 			doc.Op = "add"
 		case c.to < 0:
 			doc.Op = "remove"
 		}
+		var line []byte
 		if c.from >= 0 {
-			from = d.text(ctx, older[c.from])
-			doc.Index, doc.From = oldIndex[c.from], textOf(from)
+			line = d.text(ctx, older[c.from])
+			doc.Index, doc.From = oldIndex[c.from], textOf(line)
 		}
 		if c.to >= 0 {
-			to = d.text(ctx, newer[c.to])
+			to := d.text(ctx, newer[c.to])
 			doc.Index, doc.To = newIndex[c.to], textOf(to)
+			if to != nil {
+				line = to
+			}
 		}
-		if to == nil {
-			to = from
-		}
-		doc.describe(to)
+		doc.describe(line)
 		if err := each(doc); err != nil {
 			return s.note, err
 		}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"stchat/internal/chat"
-	"stchat/internal/history"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
 	"stchat/internal/userdir"
@@ -120,15 +119,14 @@ type LostResult struct {
 	Summary LostSummary
 	Errs    []error // of PATHs, and of what cannot be read
 
-	opened []*history.Store
+	opened []*present
 }
 
 // Close closes the histories that were looked at.
 func (r *LostResult) Close() {
-	for _, s := range r.opened {
-		_ = s.Close()
+	for _, p := range r.opened {
+		p.close()
 	}
-	r.opened = nil
 }
 
 // ErrNoSource means that there is nothing to compare chats with.
@@ -177,12 +175,14 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		opt.meant[userdir.RealPath(root.Path)] = root
 	}
 	for _, name := range opt.Names {
-		root, err := rootAround(name)
-		if err != nil {
-			res.Errs = append(res.Errs, err)
-			continue
+		switch root, _, users := rootOf(name); {
+		case users > 1:
+			res.Errs = append(res.Errs, ErrUsers)
+		case users == 0:
+			res.Errs = append(res.Errs, fmt.Errorf("%s: %w", name, fs.ErrNotExist))
+		default:
+			list.Paths = append(list.Paths, root)
 		}
-		list.Paths = append(list.Paths, root)
 	}
 	for _, root := range ops.Roots(ops.Walk(list), opt.List.Shard) {
 		if real := userdir.RealPath(root.Path); opt.meant[real] == nil {
@@ -194,9 +194,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	for _, root := range roots {
 		f := newFinder(root, &opt)
 		err := f.find(ctx, copies.Chats)
-		if f.store != nil {
-			res.opened = append(res.opened, f.store)
-		}
+		res.opened = append(res.opened, f.now)
 		if err != nil {
 			res.Close()
 			return nil, err
@@ -223,19 +221,4 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		}
 	}
 	return res, nil
-}
-
-// rootAround returns the user's folder of a chat that is gone.
-func rootAround(name string) (string, error) {
-	if dir, ok := userdir.Enclosing(withExtension(name)); ok {
-		return dir.Root, nil
-	}
-	root, users := userdir.UserAround()
-	switch {
-	case users > 1:
-		return "", ErrUsers
-	case users == 0:
-		return "", fmt.Errorf("%s: %w", name, fs.ErrNotExist)
-	}
-	return root, nil
 }

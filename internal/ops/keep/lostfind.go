@@ -31,8 +31,7 @@ type finder struct {
 	owners backups.Owners
 	firsts map[string]time.Time // when the oldest backup under each key was made
 	groups *group.Set
-	store  *history.Store // nil: there is none, or it cannot be read
-	now    *present       // what the root's history knows
+	now    *present // what the root's history knows, if there is one
 
 	chats    []*lostChat // live ones, those that were deleted on purpose, then those of the history that are gone
 	versions []*lostVersion
@@ -94,7 +93,7 @@ type match struct {
 }
 
 func newFinder(root *ops.Root, opt *LostOptions) *finder {
-	return &finder{root: root, folder: &backups.Folder{}, now: &present{root: root.Path}, opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byOwner: map[backups.Owner][]int{}, byKey: map[string][]int{}, byID: map[int64]int{}}
+	return &finder{root: root, folder: &backups.Folder{}, now: newPresent(nil, root.Path), opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byOwner: map[backups.Owner][]int{}, byKey: map[string][]int{}, byID: map[int64]int{}}
 }
 
 // find reads the chats and all older versions, and compares them. The error is that ctx
@@ -117,10 +116,10 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	}
 	live := lost.NewSet(texts...)
 	inFiles := f.versions // those of the history say whose the others are
-	if f.versions = nil; f.store != nil {
-		err := f.now.lookAll(ctx, f.opt.Now)
+	if f.versions = nil; f.now.store != nil {
+		err := f.now.look(ctx, f.opt.Now, "", false)
 		if err == nil {
-			err = f.readChats(ctx, lost.NewStoreReader(f.store, lost.NewReader(f.seed, live)))
+			err = f.readChats(ctx, lost.NewStoreReader(f.now.store, lost.NewReader(f.seed, live)))
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -133,7 +132,7 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 		f.count(inFiles[i])
 	})
 	f.versions = append(f.versions, inFiles...)
-	if len(f.sources) == 0 && f.store == nil && len(f.opt.From)+len(f.errs) == 0 {
+	if len(f.sources) == 0 && f.now.store == nil && len(f.opt.From)+len(f.errs) == 0 {
 		f.errs = append(f.errs, fmt.Errorf("%s: %w", f.root.Path, ErrNoSource))
 	}
 	return err
@@ -280,11 +279,8 @@ func (f *finder) openStore(ctx context.Context) {
 		root, err = s.Root(ctx) // of loose chats it may be a folder above
 	}
 	if err == nil {
-		f.store = s
-		var now *present
-		if now, err = newPresent(ctx, s, root); err == nil {
-			f.now = now
-		}
+		f.now = newPresent(s, root)
+		err = f.now.read(ctx)
 	}
 	if !errors.Is(err, history.ErrNoStore) && ctx.Err() == nil {
 		f.fail(err)
@@ -301,7 +297,7 @@ func (f *finder) fail(err error) {
 // readChats judges the versions of each chat in the history. Those of a chat that was deleted on
 // purpose are not lost.
 func (f *finder) readChats(ctx context.Context, r *lost.StoreReader) error {
-	source := LostSource{Kind: LostInHistory, Path: f.store.Path()}
+	source := LostSource{Kind: LostInHistory, Path: f.now.store.Path()}
 	var lone []*lostVersion // backups of chats that are not known
 	for _, c := range f.now.list {
 		path := f.now.full(f.now.lastPath(c.ID))
@@ -362,7 +358,7 @@ func (f *finder) read(ctx context.Context, r *lost.StoreReader, c *history.Chat,
 		}
 		if old.said.Slug, old.said.Parent = c.Slug, c.Main; old.of == 0 {
 			runs, _ := v.Runs() // they were read before
-			for line, err := range f.store.Lines(ctx, runs) {
+			for line, err := range f.now.store.Lines(ctx, runs) {
 				if head := (history.Content{Head: line.Data}); err == nil {
 					old.said.Slug, old.said.Parent = head.Slug(), head.Main()
 				}
@@ -381,7 +377,7 @@ func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bo
 	if len(versions) > 0 {
 		longest = slices.MaxFunc(versions, func(a, b *lostVersion) int { return cmp.Compare(len(a.said.Texts), len(b.said.Texts)) })
 	}
-	if f.now.path[c.ID] != "" {
+	if f.now.paths[c.ID] != "" {
 		at, ok := f.byPath[userdir.RealPath(path)]
 		if f.byID[c.ID] = at; ok {
 			f.owned(at, c.ID)
@@ -440,7 +436,7 @@ func (f *finder) loose(c *history.Chat, path string) bool {
 	if folder == userdir.RealPath(f.root.Path) {
 		return true
 	}
-	if f.opt.meant[folder] != nil || f.now.path[c.ID] != "" || f.opt.told[c.ID] || !f.means(path) {
+	if f.opt.meant[folder] != nil || f.now.paths[c.ID] != "" || f.opt.told[c.ID] || !f.means(path) {
 		return false
 	}
 	f.opt.told[c.ID] = true

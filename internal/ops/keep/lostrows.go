@@ -197,31 +197,26 @@ func (f *finder) documents() (list []*LostChat) {
 // back: a chat that is gone under its name, of any other as a new chat beside it. They must be of
 // a result that is not closed yet.
 func RestoreLost(ctx context.Context, chats []*LostChat, opt RestoreOptions) []*RestoreResult {
-	var list []*restoring
-	results := make([]*RestoreResult, len(chats))
+	list := make([]*restoring, len(chats))
 	for i, c := range chats {
 		r := c.restoring(opt)
-		results[i] = r.res
+		list[i] = r
 		switch {
 		case !c.row.isGone():
-			r.res.Err = r.fork(ctx)
+			r.refused = r.fork(ctx)
 		case c.Name != "":
-			r.res.Err = r.revive(ctx, r.beside())
+			r.refused = r.revive(ctx, r.beside())
 		default:
-			r.res.Err = r.revive(ctx, c.To)
-		}
-		if r.res.Err == nil {
-			list = append(list, r)
+			r.refused = r.revive(ctx, c.To)
 		}
 	}
-	commit(ctx, opt.Changes, list)
-	return results
+	return commit(ctx, opt.Changes, list)
 }
 
 // restoring returns the best version on its way to a file.
 func (c *LostChat) restoring(opt RestoreOptions) *restoring {
 	f, best := c.row.in, c.row.best
-	s := &subject{root: f.now.root, path: c.To, store: f.store, now: f.now}
+	s := &subject{present: f.now, path: c.To}
 	s.rel, _ = relative(s.root, c.To) // a chat of the root lies in it
 	v := &version{file: best.path, Version: history.Version{At: best.at, Source: history.FromBackup, Messages: best.said.Messages}}
 	if best.stored != nil {

@@ -17,36 +17,47 @@ import (
 // present knows which files of a history are where: at each of its snapshots, and on the disk
 // now, where it judges as the next snapshot will.
 type present struct {
-	store   *history.Store
-	root    string
+	store   *history.Store // nil: there is none
+	root    string         // the user's folder, or that of loose chats
 	runs    []history.Snapshot
 	places  []history.Place
 	list    []history.Chat // by path, older ones first
 	chats   map[int64]history.Chat
 	backups map[string]int64 // whose each is, by the paths that they had
 
-	at   map[string]int64 // the file at each path now; 0: a new one
-	path map[int64]string // where each file is now
+	ids   map[string]int64 // the file at each path now; 0: a new one
+	paths map[int64]string // where each file is now
 }
 
-// newPresent reads what a history knows of places.
-func newPresent(ctx context.Context, store *history.Store, root string) (*present, error) {
-	p := &present{store: store, root: root, chats: map[int64]history.Chat{}, backups: map[string]int64{}, at: map[string]int64{}, path: map[int64]string{}}
-	var err error
-	if p.runs, err = store.Snapshots(ctx); err != nil {
-		return nil, err
+// newPresent returns what is known of the places in a history: nothing, until it is read.
+func newPresent(store *history.Store, root string) *present {
+	return &present{store: store, root: root, chats: map[int64]history.Chat{}, ids: map[string]int64{}, paths: map[int64]string{}}
+}
+
+// read reads what the history knows of places.
+func (p *present) read(ctx context.Context) (err error) {
+	if p.runs, err = p.store.Snapshots(ctx); err != nil {
+		return err
 	}
-	if p.places, err = store.Places(ctx); err != nil {
-		return nil, err
+	if p.places, err = p.store.Places(ctx); err != nil {
+		return err
 	}
-	p.list, err = store.Chats(ctx)
+	if p.backups, err = p.store.Backups(ctx); err != nil {
+		return err
+	}
+	p.list, err = p.store.Chats(ctx)
 	for _, c := range p.list {
 		p.chats[c.ID] = c
 	}
-	if err == nil {
-		p.backups, err = store.Backups(ctx)
+	return err
+}
+
+// close closes the history, of which nothing was written. It may be called more than once.
+func (p *present) close() {
+	if p.store != nil {
+		_ = p.store.Close()
 	}
-	return p, err
+	p.store = nil
 }
 
 // full returns a path as the user's folder was named.
@@ -58,23 +69,18 @@ func isChat(rel string) bool {
 	return kind.IsChat() && kind != history.Backup
 }
 
-// lookAll judges all files as they are now.
-func (p *present) lookAll(ctx context.Context, now time.Time) error {
+// look judges the files that are at the places of the history now, another one if rel is not "", and
+// all chats in folders where chats are or were. If that one alone is asked for and is as the last
+// snapshot found it, the others are taken for what they were.
+func (p *present) look(ctx context.Context, now time.Time, rel string, alone bool) error {
+	if len(p.chats) == 0 {
+		return nil
+	}
 	w, err := history.NewWriter(ctx, p.store)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = w.Close(true) }() // nothing was written
-	return p.look(ctx, w, now, "", false)
-}
-
-// look judges the files that are at the places of the history now, another one, and all chats in
-// folders where chats are or were. If that one alone is asked for and is as the last snapshot found
-// it, the others are taken for what they were.
-func (p *present) look(ctx context.Context, w *history.Writer, now time.Time, rel string, alone bool) error {
-	if len(p.chats) == 0 {
-		return nil
-	}
 	s := &snapshot{store: p.store, w: w, opt: &SnapshotOptions{Now: now}, sum: &Snapshotted{}, now: p}
 	if alone && rel != "" && isFile(p.full(rel)) {
 		s.scope = newScope(p.root)
@@ -131,8 +137,8 @@ func (p *present) look(ctx context.Context, w *history.Writer, now time.Time, re
 }
 
 func (p *present) put(rel string, id int64) {
-	if p.at[rel] = id; id != 0 {
-		p.path[id] = rel
+	if p.ids[rel] = id; id != 0 {
+		p.paths[id] = rel
 	}
 }
 
@@ -186,7 +192,7 @@ func (p *present) last(rel string) int64 {
 }
 
 // lastPath returns where a file is, or was last.
-func (p *present) lastPath(id int64) string { return cmp.Or(p.path[id], p.chats[id].Path) }
+func (p *present) lastPath(id int64) string { return cmp.Or(p.paths[id], p.chats[id].Path) }
 
 // aside returns the name of a new chat beside a path, under which a chat that is gone comes back if
 // another one has its path, or had it since; else "".

@@ -180,9 +180,9 @@ func (s *snapshot) take(ctx context.Context) error {
 }
 
 // know reads what the history knows.
-func (s *snapshot) know(ctx context.Context) (err error) {
-	s.now, err = newPresent(ctx, s.store, s.root)
-	return err
+func (s *snapshot) know(ctx context.Context) error {
+	s.now = newPresent(s.store, s.root)
+	return s.now.read(ctx)
 }
 
 // read reads the files that do not look as a snapshot found them.

@@ -150,7 +150,7 @@ func TestBranchCutShort(t *testing.T) {
 	u.snapshot()
 	write("A", "", "1", "2", "3")
 	write("B", "A", "1", "2")
-	if err := GoneChats(t.Context(), FolderOptions{Folder: u.root, Now: u.now}, func(g *GoneChat) error {
+	if err := GoneChats(t.Context(), Where{Chat: u.root, Now: u.now}, func(g *GoneChat) error {
 		t.Errorf("%s is gone", g.Path)
 		return nil
 	}); err != nil {
@@ -217,7 +217,7 @@ func TestBranchGoneWithoutSlug(t *testing.T) {
 		do(u)
 		u.snapshot()
 		var gone []string
-		if err := GoneChats(t.Context(), FolderOptions{Folder: u.root, Now: u.now}, func(g *GoneChat) error {
+		if err := GoneChats(t.Context(), Where{Chat: u.root, Now: u.now}, func(g *GoneChat) error {
 			gone = append(gone, fmt.Sprint(filepath.Base(g.Path), " ", g.Messages))
 			return nil
 		}); err != nil {

@@ -25,17 +25,22 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Where says which file is meant, and which store to look in.
+// Where says which file or folder is meant, which version of it, and which store to look in.
 type Where struct {
-	Chat    string // a path, even of a file that is gone, or OWNER/NAME
+	Chat    string // a path, even of a file that is gone, or OWNER/NAME; or a folder
 	Store   string
 	Data    string // the user's folder; empty: found from the path, else the one around the working folder
 	Backups bool   // include SillyTavern's own backups
 	Now     time.Time
-	AsOf    time.Time // the file that was there at this time, unless zero
+	Pick
 
-	others bool   // where other chats are matters, too
-	root   string // the folder of loose chats; empty: as Data says
+	root string // the folder of loose chats; empty: as Data says
+}
+
+// Pick says which version is meant.
+type Pick struct {
+	Rev  int64     // as listed, or below 0 counted from the newest, -1; 0: AsOf decides
+	AsOf time.Time // the last one not later than this, of the file that was there then; zero: the newest
 }
 
 // version is a version of a chat: one in the store, or a backup that is not in it.
@@ -50,12 +55,9 @@ type version struct {
 
 // subject is a file and its versions.
 type subject struct {
-	root     string // the user's folder, or that of loose chats
-	rel      string // where the file is or was; relative to root, with slashes
-	path     string // likewise, as it was named
-	store    *history.Store
-	w        *history.Writer // only to read files for comparison
-	now      *present
+	*present
+	rel      string      // where the file is or was; relative to root, with slashes
+	path     string      // likewise, as it was named
 	id       int64       // of the file in the store; 0: it is not known there
 	versions []version   // the newest first
 	others   [][]version // likewise of other files that once had the path
@@ -81,7 +83,7 @@ func openSubject(ctx context.Context, where Where) (s *subject, err error) {
 		s.versions = slices.DeleteFunc(s.versions, func(v version) bool { return v.Path != s.rel })
 	} else {
 		of := map[int64]bool{s.id: true}
-		for _, p := range s.now.places {
+		for _, p := range s.places {
 			if p.Path != s.rel || of[p.Chat] {
 				continue
 			}
@@ -120,57 +122,54 @@ func newestFirst(list []version) {
 	slices.SortStableFunc(list, func(a, b version) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Rev, a.Rev)) })
 }
 
-// close closes the store. It may be called more than once.
-func (s *subject) close() {
-	if s.w != nil {
-		_ = s.w.Close(true) // nothing was written
-	}
-	if s.store != nil {
-		_ = s.store.Close()
-	}
-	s.w, s.store = nil, nil
-}
-
 // locate finds the folder, opens the store, and finds which file is meant.
 func locate(ctx context.Context, where Where) (*subject, error) {
-	s := &subject{}
-	given := withExtension(where.Chat)
-	dir, inUser := userdir.Enclosing(given)
-	if inUser {
-		s.root = dir.Root
-	} else if s.root = cmp.Or(where.root, where.Data); s.root == "" {
-		var users int
-		if s.root, users = userdir.UserAround(); users > 1 && where.Store == "" {
-			return s, ErrUsers
-		}
+	s := &subject{present: newPresent(nil, "")}
+	root, inUser, users := rootOf(where.Chat)
+	if folder := cmp.Or(where.root, where.Data); folder != "" && !inUser {
+		root, users = folder, 1
 	}
-	if where.Store == "" && s.root == "" {
+	switch {
+	case users > 1 && where.Store == "":
+		return s, ErrUsers
+	case where.Store == "" && root == "":
 		return s, fmt.Errorf("%s: %w", where.Chat, ErrLoose)
 	}
-	var err error
-	if s.store, err = history.OpenLook(ctx, StoreOf(s.root, where.Store), where.Now); err != nil {
+	store, err := history.OpenLook(ctx, StoreOf(root, where.Store), where.Now)
+	if err != nil {
 		return s, ops.PathError(err)
 	}
+	s.store = store
 	if !inUser && where.Store != "" {
-		if root, err := s.store.Root(ctx); err != nil {
+		of, err := store.Root(ctx)
+		if err != nil {
 			return s, err
-		} else if _, err := relative(root, given); err == nil || s.root == "" {
-			s.root = root
+		}
+		if _, err := relative(of, withExtension(where.Chat)); err == nil || root == "" {
+			root = of
 		}
 	}
-	if s.w, err = history.NewWriter(ctx, s.store); err != nil {
-		return s, err
-	}
-	if s.now, err = newPresent(ctx, s.store, s.root); err != nil {
+	s.root = root
+	if err := s.read(ctx); err != nil {
 		return s, err
 	}
 	if err := s.name(where.Chat); err != nil {
 		return s, err
 	}
-	if err := s.now.look(ctx, s.w, where.Now, s.rel, !where.others && where.AsOf.IsZero()); err != nil {
+	if err := s.look(ctx, where.Now, s.rel, where.Rev <= 0 && where.AsOf.IsZero()); err != nil {
 		return s, err
 	}
 	return s, s.identify(ctx, where)
+}
+
+// rootOf returns the user's folder of a chat, which may be gone: the one that it lies in, else the
+// one around the working folder; users is how many there are, and unless it is 1, root is "".
+func rootOf(chat string) (root string, inUser bool, users int) {
+	if dir, ok := userdir.Enclosing(withExtension(chat)); ok {
+		return dir.Root, true, 1
+	}
+	root, users = userdir.UserAround()
+	return root, false, users
 }
 
 // withExtension returns the path of a chat that may be named without its extension.
@@ -187,7 +186,7 @@ func withExtension(path string) string {
 func (s *subject) name(given string) error {
 	paths, folders := namesOf(s.root, given)
 	for _, rel := range paths {
-		if s.now.knows(rel) || isFile(s.now.full(rel)) {
+		if s.knows(rel) || isFile(s.full(rel)) {
 			s.goTo(rel)
 			return nil
 		}
@@ -204,7 +203,7 @@ func (s *subject) name(given string) error {
 			}
 			return err
 		}
-		if gone, _ := address.Match(s.now.namesIn(folders[len(folders)-1]), name); len(gone) == 1 {
+		if gone, _ := address.Match(s.namesIn(folders[len(folders)-1]), name); len(gone) == 1 {
 			s.goTo(path.Join(folders[len(folders)-1], gone[0]+".jsonl"))
 			return nil
 		}
@@ -220,7 +219,7 @@ func (s *subject) name(given string) error {
 
 // goTo makes the file at a path the one that is meant.
 func (s *subject) goTo(rel string) {
-	s.rel, s.path = rel, s.now.full(rel)
+	s.rel, s.path = rel, s.full(rel)
 }
 
 // namesOf returns the paths that a chat may be meant by, relative to the user's folder; and if it
@@ -259,7 +258,7 @@ var ErrNobody = error(&ops.Kind{Code: "not-found", Text: "nothing was there then
 // else the one that is there now, else the one that was there last.
 func (s *subject) identify(ctx context.Context, where Where) (err error) {
 	if history.KindOf(s.rel) == history.Backup {
-		s.id = s.now.backups[s.rel]
+		s.id = s.backups[s.rel]
 		return nil
 	}
 	named := s.path
@@ -270,14 +269,14 @@ func (s *subject) identify(ctx context.Context, where Where) (err error) {
 			return err // else backups may be older
 		}
 	case there:
-		s.id = s.now.at[s.rel]
+		s.id = s.ids[s.rel]
 	default:
-		s.id = s.now.last(s.rel)
+		s.id = s.last(s.rel)
 	}
-	if s.id == 0 || there && s.now.at[s.rel] == s.id {
+	if s.id == 0 || there && s.ids[s.rel] == s.id {
 		return nil
 	}
-	to := s.now.path[s.id]
+	to := s.paths[s.id]
 	switch {
 	case to != "" && to != s.rel:
 		s.goTo(to)
@@ -290,16 +289,16 @@ func (s *subject) identify(ctx context.Context, where Where) (err error) {
 
 // at returns the file that was at the path at a time. The error wraps [ErrNobody].
 func (s *subject) at(ctx context.Context, at time.Time) (int64, error) {
-	run := s.now.runAt(at)
-	for _, p := range s.now.places {
+	run := s.runAt(at)
+	for _, p := range s.places {
 		if p.Path == s.rel && run > 0 && p.At(run) {
 			return p.Chat, nil
 		}
 	}
-	id := cmp.Or(s.now.at[s.rel], s.now.last(s.rel))
-	seen := slices.ContainsFunc(s.now.places, func(p history.Place) bool { return p.Chat == id && p.First <= run })
+	id := cmp.Or(s.ids[s.rel], s.last(s.rel))
+	seen := slices.ContainsFunc(s.places, func(p history.Place) bool { return p.Chat == id && p.First <= run })
 	var nearest *history.Version
-	for _, p := range s.now.places {
+	for _, p := range s.places {
 		if p.Path != s.rel {
 			continue
 		}
@@ -320,7 +319,7 @@ func (s *subject) at(ctx context.Context, at time.Time) (int64, error) {
 	if nearest == nil {
 		return id, nil
 	}
-	return id, fmt.Errorf("%s: %w; the nearest version is %d, of %s, %s", s.path, ErrNobody, nearest.Rev, nearest.At.Local().Format(time.DateTime), s.now.full(nearest.Path))
+	return id, fmt.Errorf("%s: %w; the nearest version is %d, of %s, %s", s.path, ErrNobody, nearest.Rev, nearest.At.Local().Format(time.DateTime), s.full(nearest.Path))
 }
 
 // ErrNoVersion means that a chat has no version of that number, or none that old.
@@ -329,20 +328,13 @@ var ErrNoVersion = errors.New("there is no such version")
 // ErrOthers means that a version is another chat's.
 var ErrOthers = error(&ops.Kind{Code: "usage", Text: "is a version of another chat", Hint: "new-chat"})
 
-// Pick says which version is meant.
-type Pick struct {
-	Rev  int64     // as listed, or below 0 counted from the newest, -1; 0: AsOf decides
-	AsOf time.Time // the last version not later than this; zero: the newest
-}
-
 // openPicked opens the subject of which a version is meant, which must be closed.
-func openPicked(ctx context.Context, where Where, which Pick, newFile bool) (*subject, *version, error) {
-	where.AsOf, where.others = which.AsOf, which.Rev > 0
+func openPicked(ctx context.Context, where Where, newFile bool) (*subject, *version, error) {
 	s, err := openSubject(ctx, where)
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := s.pick(ctx, which, newFile)
+	v, err := s.pick(ctx, where.Pick, newFile)
 	if err != nil {
 		s.close()
 	}
@@ -352,24 +344,23 @@ func openPicked(ctx context.Context, where Where, which Pick, newFile bool) (*su
 // pick returns a version. One of another chat is only for a new file. The error wraps
 // [ErrNoVersion] or [ErrOthers].
 func (s *subject) pick(ctx context.Context, p Pick, newFile bool) (*version, error) {
-	switch {
-	case p.Rev < 0 && -p.Rev <= int64(len(s.versions)):
-		return &s.versions[-p.Rev-1], nil
-	case p.Rev < 0:
-		return nil, fmt.Errorf("%s: %w: %d; 'log' lists them", s.path, ErrNoVersion, p.Rev)
-	case p.Rev > 0:
+	if p.Rev > 0 {
 		return s.rev(ctx, p.Rev, newFile)
-	case len(s.versions) == 0:
-		return nil, fmt.Errorf("%s: %w", s.path, ErrUnknown)
-	case !p.AsOf.IsZero():
-		i := slices.IndexFunc(s.versions, func(v version) bool { return !v.At.After(p.AsOf) })
-		if i < 0 {
-			last := s.versions[len(s.versions)-1]
-			return nil, fmt.Errorf("%s: %w: the oldest is of %s", s.path, ErrNoVersion, last.At.Local().Format(time.DateTime))
-		}
-		return &s.versions[i], nil
 	}
-	return &s.versions[0], nil
+	i := 0
+	switch n := len(s.versions); {
+	case p.Rev < -int64(n):
+		return nil, fmt.Errorf("%s: %w: %d; 'log' lists them", s.path, ErrNoVersion, p.Rev)
+	case n == 0:
+		return nil, fmt.Errorf("%s: %w", s.path, ErrUnknown)
+	case p.Rev < 0:
+		i = int(-p.Rev - 1)
+	case !p.AsOf.IsZero():
+		if i = slices.IndexFunc(s.versions, func(v version) bool { return !v.At.After(p.AsOf) }); i < 0 {
+			return nil, fmt.Errorf("%s: %w: the oldest is of %s", s.path, ErrNoVersion, s.versions[n-1].At.Local().Format(time.DateTime))
+		}
+	}
+	return &s.versions[i], nil
 }
 
 // rev returns the version with a number.
@@ -382,42 +373,51 @@ func (s *subject) rev(ctx context.Context, rev int64, newFile bool) (*version, e
 		return nil, fmt.Errorf("%s: %w: %d; 'log' lists them", s.path, ErrNoVersion, rev)
 	}
 	found := &version{Version: v}
-	if v.Chat == s.id {
-		return found, nil
-	}
-	of := s.now.lastPath(v.Chat)
-	if of == s.rel && !newFile && s.now.path[v.Chat] == "" && !isFile(s.path) { // it was there, and nobody is now
+	of, to := s.lastPath(v.Chat), s.paths[v.Chat]
+	switch {
+	case v.Chat == s.id:
+	case of == s.rel && !newFile && to == "" && !isFile(s.path): // it was there, and nobody is now
 		s.id = v.Chat
-		return found, nil
-	}
-	if history.KindOf(of) == history.Backup {
+	case history.KindOf(of) == history.Backup:
 		found.lone = history.KindOf(s.rel) != history.Backup
-		return found, nil
-	}
-	if !newFile {
-		if path := s.now.full(of); path != s.path {
-			return nil, fmt.Errorf("%s: %d %w: %s", s.path, rev, ErrOthers, path)
+	case newFile:
+		if to != "" {
+			s.goTo(to)
+			s.id = v.Chat
 		}
+		s.note = fmt.Sprintf("%d is a version of %s", rev, s.full(of))
+	case s.full(of) != s.path:
+		return nil, fmt.Errorf("%s: %d %w: %s", s.path, rev, ErrOthers, s.full(of))
+	default:
 		return nil, fmt.Errorf("%s: %d %w, which had this name and is gone", s.path, rev, ErrOthers)
 	}
-	if to := s.now.path[v.Chat]; to != "" {
-		s.goTo(to)
-		s.id = v.Chat
-	}
-	s.note = fmt.Sprintf("%d is a version of %s", rev, s.now.full(of))
 	return found, nil
 }
 
 // compare reads a file for comparison with what the store has, and says where its lines end.
-func (s *subject) compare(path string) (c *history.Content, ends []int64, err error) {
+func compare(w *history.Writer, path string) (c *history.Content, ends []int64, err error) {
 	f, err := chat.OpenRegular(path)
 	if err != nil {
 		return nil, nil, ops.PathError(err)
 	}
 	defer f.Close()
 	lines := &lineEnds{Reader: f}
-	c, err = s.w.Read(lines, userdir.HasExtension(path))
+	c, err = w.Read(lines, userdir.HasExtension(path))
 	return c, append(lines.ends, lines.read), err
+}
+
+// sum returns the sum of the file as it is.
+func (s *subject) sum(ctx context.Context) (string, error) {
+	w, err := history.NewWriter(ctx, s.store)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = w.Close(true) }() // nothing was written
+	c, _, err := compare(w, s.path)
+	if err != nil {
+		return "", err
+	}
+	return string(c.Sum[:]), nil
 }
 
 // write writes a version's exact bytes. It may return an error after all is written.
@@ -445,11 +445,11 @@ func addBackups(ctx context.Context, s *subject) error {
 	if err != nil {
 		return ops.PathError(err)
 	}
-	all := newClaims(ctx, s.now)
+	all := newClaims(ctx, s.present)
 	keys := backupKeys(s.rel)
 	known := map[string]bool{}
 	for _, c := range all.list {
-		known[c.rel] = known[c.rel] || s.now.path[c.of.ID] != ""
+		known[c.rel] = known[c.rel] || s.paths[c.of.ID] != ""
 		if c.of.ID == s.id {
 			c.rel, keys = s.rel, append(keys, c.keys...)
 		}
@@ -473,8 +473,13 @@ func addBackups(ctx context.Context, s *subject) error {
 		facts := backups.Facts{Slug: said.Slug, Parent: said.Parent, Name: userdir.ChatName(rel), Begins: said.Messages <= 1}
 		all.list = append(all.list, &claimant{facts, history.Chat{}, rel, with, once(func() []*lost.Version { return []*lost.Version{said} })})
 	}
+	w, err := history.NewWriter(ctx, s.store)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Close(true) }() // nothing was written
 	for _, b := range mine {
-		c, ends, err := s.compare(b.Path)
+		c, ends, err := compare(w, b.Path)
 		if err != nil {
 			return err
 		}

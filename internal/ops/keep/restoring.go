@@ -1,0 +1,436 @@
+package keep
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"stchat/internal/card"
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/extension/luker"
+	"stchat/internal/group"
+	"stchat/internal/history"
+	"stchat/internal/meta"
+	"stchat/internal/ops"
+	"stchat/internal/ops/cut"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+	"stchat/internal/sendate"
+	"stchat/internal/userdir"
+)
+
+// restoring is a version on its way to a file: as it was, or as a chat of today, with what comes
+// with it.
+type restoring struct {
+	s   *subject
+	v   *version
+	opt *RestoreOptions
+	res *RestoreResult // its Exact and InPlace say how the file is written
+
+	path    string // of the file that it becomes
+	about   string
+	root    string // of the change; "": that of the path
+	refused error  // why it cannot become that
+
+	was      safefile.Stamp // of the file that it replaces
+	slug     string         // of one that is not exact
+	parent   string         // likewise; "": its own
+	content  *os.File       // likewise: what it was
+	done     func()         // closes content
+	joins    bool           // it is a chat of the user's folder, with what belongs to it:
+	sidecars []sidecar      // of that time, for this path
+	group    string         // the group file whose list it belongs into; "" for none
+}
+
+func newRestoring(s *subject, v *version, opt RestoreOptions) *restoring {
+	r := &restoring{s: s, v: v, opt: &opt, res: &RestoreResult{}, done: func() {}}
+	at := sendate.Format(v.At)
+	r.res.Doc.AtVersion = &at
+	if v.file == "" {
+		r.res.Doc.Rev = &v.Rev
+	}
+	return r
+}
+
+// export makes the exact bytes a file, and nothing that belongs to the chat.
+func (r *restoring) export(path, about string) {
+	r.path, r.about, r.res.Doc.Exact = path, about, true
+	r.refused = ops.JudgeOutput(path, userdir.HasExtension(path))
+}
+
+// revive brings back a file that is gone: its bytes, of a chat its sidecars, and its place in the
+// group's list.
+func (r *restoring) revive(ctx context.Context, path string) error {
+	r.about, r.res.Doc.Exact = "the chat, as it was", true
+	return r.join(ctx, path)
+}
+
+// fork makes a new chat of the version beside the one that is meant, its parent, with all lines as
+// they were.
+func (r *restoring) fork(ctx context.Context) error {
+	r.about, r.slug, r.parent = "a new chat of the version", r.opt.Changes.NewUUID(), userdir.ChatName(r.s.path)
+	return r.join(ctx, r.beside())
+}
+
+// replace puts a version in the chat's place, with a new slug, so that SillyTavern refuses
+// the save of a tab that has the old chat open. What is replaced is kept in the store, if
+// there is one, and in the undo record.
+func (r *restoring) replace(ctx context.Context) (err error) {
+	r.res.Doc.InPlace, r.opt.Changes.Precious = true, true
+	r.about, r.slug = "the version of "+r.v.At.Local().Format("2006-01-02 15:04:05"), r.opt.Changes.NewUUID()
+	if r.was, err = safefile.StampPath(r.s.path); err != nil {
+		return ops.PathError(err)
+	}
+	if err := r.join(ctx, r.s.path); err != nil {
+		return err
+	}
+	for i, c := range r.sidecars {
+		if ns := sidecarOf(filepath.Base(c.path), userdir.ChatName(r.path)); ns == luker.SyncNamespace {
+			r.sidecars[i].data = luker.SyncData(r.slug, r.opt.Now.UnixMilli())
+		}
+	}
+	if err := r.spool(ctx); err != nil {
+		return err
+	}
+	return r.keepPresent(ctx)
+}
+
+// join notes where the version goes, and what of that time belongs to it.
+func (r *restoring) join(ctx context.Context, path string) (err error) {
+	r.path, r.joins = path, true
+	if err = r.findSidecars(ctx); err == nil {
+		err = r.findGroup(ctx)
+	}
+	return err
+}
+
+// spool writes the version to an unnamed file, so that all of it is checked before anything
+// appears under a name.
+func (r *restoring) spool(ctx context.Context) error {
+	content, done, err := safefile.SpoolFrom(func(w io.Writer) error { return r.s.write(ctx, r.v, w) }, "")
+	if err == nil {
+		r.content, r.done = content, done
+	}
+	return err
+}
+
+// keepPresent takes what will be replaced into the store, if there is one.
+func (r *restoring) keepPresent(ctx context.Context) error {
+	path, root := r.s.store.Path(), r.s.root
+	if _, err := os.Stat(path); r.opt.Changes.DryRun || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	r.s.close() // it would block writing to the store
+	sum, err := Snapshot(ctx, SnapshotOptions{
+		List: ops.List{Paths: []string{r.s.path}}, Store: path, Now: r.opt.Now, Source: history.FromRestore, Root: root,
+		Each: func(Taken) error { return nil },
+	})
+	if errors.Is(err, history.ErrOtherRoot) {
+		r.res.Warn("%v: what is replaced is kept for undo alone", err)
+		err = nil
+	}
+	if err == nil && len(sum.Errs) > 0 {
+		err = sum.Errs[0]
+	}
+	return err
+}
+
+// commit makes files in one call, and completes the documents.
+func commit(ctx context.Context, opt changeset.Options, list []*restoring) []*RestoreResult {
+	var one sync.Mutex // a store may be used by one goroutine at a time
+	results := ops.Each(ctx, opt, list, func(r *restoring) (*RestoreResult, changeset.Unit) {
+		d := &r.res.Doc
+		d.Document = cut.Document{
+			Schema: 1, Source: r.s.path, Path: r.path, Kind: "copy", At: -1, Messages: r.v.Messages, Bytes: r.v.Size,
+			DryRun: opt.DryRun, Sidecars: d.Sidecars,
+		}
+		u := changeset.Unit{Root: r.root, Draft: func(ctx context.Context, set *changeset.Set) error {
+			one.Lock()
+			defer one.Unlock()
+			return r.draft(ctx, set)
+		}}
+		if r.root == "" {
+			u.Root = changeset.RootFor(r.path, r.s.path)
+			if name := userdir.ChatName(r.path); userdir.HasExtension(r.path) {
+				d.Name = &name
+			}
+		}
+		if r.group != "" {
+			u.Shares = []string{r.group}
+		}
+		return r.res, u
+	})
+	for _, r := range list {
+		d := &r.res.Doc
+		for _, step := range r.res.Steps {
+			if step.Path == r.path {
+				d.Bytes = step.Bytes
+			}
+		}
+		if r.root == "" {
+			d.Warnings = append(d.Warnings, r.res.Warnings...)
+		}
+	}
+	return results
+}
+
+// draft drafts the file, and what belongs to it: sidecars, and its place in the group's list.
+func (r *restoring) draft(ctx context.Context, set *changeset.Set) (err error) {
+	if r.refused != nil {
+		return r.refused
+	}
+	doc := &r.res.Doc
+	var d *changeset.Draft
+	if doc.InPlace {
+		d, err = set.Replace(r.path, r.was, r.about)
+	} else {
+		d, err = set.Create(r.path, r.about, changeset.InFolder())
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.write(ctx, d); err != nil {
+		return err
+	}
+	for _, c := range r.sidecars {
+		if _, err := os.Lstat(c.path); err == nil && !doc.InPlace {
+			r.res.Warn("%s: already exists, and stays as it is", c.path)
+			continue
+		}
+		if err := c.draft(set); err != nil {
+			return err
+		}
+	}
+	if r.joins && (!doc.InPlace || r.opt.Open) {
+		return r.list(set)
+	}
+	return nil
+}
+
+// write writes the exact bytes; or else with what belongs to the present: of a chat a new slug, of a
+// group the chats that it lists and opens with, of a card the chat that it opens with.
+func (r *restoring) write(ctx context.Context, w io.Writer) error {
+	kind := history.KindOf(r.s.rel)
+	if r.content == nil && r.slug != "" {
+		if err := r.spool(ctx); err != nil {
+			return err
+		}
+		defer r.done()
+	}
+	switch {
+	case r.slug == "":
+		return r.s.write(ctx, r.v, w)
+	case kind.IsChat() || r.parent != "":
+		return r.withSlug(ctx, w)
+	}
+	was, err := io.ReadAll(r.content)
+	if err != nil {
+		return err
+	}
+	data := was
+	if kind == history.Members || kind == history.Card {
+		now, err := os.ReadFile(r.path)
+		if err != nil {
+			return ops.PathError(err)
+		}
+		if data, err = openingAs(r.path, kind, was, now); err != nil {
+			r.res.Warn("%s: it keeps the chat that it opened with then: %v", r.path, err)
+			data = was
+		}
+	}
+	r.res.Doc.Exact = bytes.Equal(was, data)
+	_, err = w.Write(data)
+	return err
+}
+
+// openingAs returns a group's file or a card with the chats of another of its versions.
+func openingAs(path string, kind history.Kind, data, now []byte) ([]byte, error) {
+	if kind == history.Card {
+		today, err := card.Parse(now, path)
+		if err != nil {
+			return nil, err
+		}
+		c, err := card.Parse(data, path)
+		if err != nil {
+			return nil, err
+		}
+		return c.WithChat(today.Chat)
+	}
+	o, err := rawjson.ParseObject(data)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range []string{"chats", "chat_id"} {
+		if today := rawjson.Value(now, key); today != nil {
+			o.Set(key, today)
+		}
+	}
+	return o.Bytes(), nil
+}
+
+// withSlug writes a chat with another slug in its header, and another parent if there is one. A
+// chat without a usable header is written as it is, with a warning.
+func (r *restoring) withSlug(ctx context.Context, w io.Writer) error {
+	c, err := chat.Open(ctx, r.s.path, chat.Options{Content: r.content, Any: true})
+	if err != nil {
+		return err
+	}
+	doc := &r.res.Doc
+	if r.parent != "" {
+		doc.MainChat = &r.parent
+	}
+	if c.Header == nil || c.HeaderKind == chat.Damaged {
+		r.res.Warn("%s: this version has no header for a new slug: close it in SillyTavern before it is saved there", r.s.path)
+		_, err := io.Copy(w, io.NewSectionReader(r.content, 0, c.Source.Size))
+		return err
+	}
+	doc.Integrity = &r.slug
+	return chat.Lines{{Index: chat.HeaderIndex, Place: c.HeaderPlace, Do: func(line []byte) ([]byte, error) {
+		return meta.Edit(line, func(md *rawjson.Object) error {
+			if r.parent != "" {
+				md.Set("main_chat", rawjson.Quote(r.parent))
+			}
+			md.Set("integrity", rawjson.Quote(r.slug))
+			return nil
+		})
+	}}}.Render(ctx, w, r.content, c.Source.Size)
+}
+
+// list puts the chat into its group's list, and makes it the open chat if opt.Open is set.
+func (r *restoring) list(set *changeset.Set) error {
+	name := userdir.ChatName(r.path)
+	open := ""
+	if r.opt.Open {
+		open = name
+	}
+	kind, owner := userdir.KindOf(r.path)
+	switch {
+	case !userdir.HasExtension(r.path):
+		return nil
+	case kind == userdir.Group && r.group == "":
+		r.res.Warn("%s: no group lists it, and none is known that did, so SillyTavern does not show it", r.path)
+	case kind == userdir.Group:
+		r.res.Doc.Group = &r.group
+		return set.Edit(r.group, safefile.Stamp{}, &group.Edit{Path: r.group, List: []string{name}, Open: open}, "its name in the group's list")
+	case r.opt.Open && kind == userdir.Solo:
+		_, err := ops.OpenInCard(set, userdir.Dir{Root: r.s.root}, owner, name)
+		return err
+	case r.opt.Open:
+		return fmt.Errorf("%s: %w", r.s.path, cut.ErrNoOwner)
+	}
+	return nil
+}
+
+// sidecar is one of Luker's files as of a version.
+type sidecar struct {
+	path string
+	data []byte
+}
+
+// draft drafts a sidecar as it was, in place of the present one if there is one.
+func (c sidecar) draft(set *changeset.Set) error {
+	const about = "Luker's state of that time"
+	if !isFile(c.path) {
+		return ops.Create(set, c.path, about, c.data, changeset.InFolder())
+	}
+	return set.Edit(c.path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return c.data, nil }), about)
+}
+
+// findSidecars finds the chat's sidecars as of the version; none for a backup.
+func (r *restoring) findSidecars(ctx context.Context) error {
+	s, v := r.s, r.v
+	if v.Snapshot == 0 {
+		return nil
+	}
+	name := userdir.ChatName(v.Path)
+	for _, p := range s.places {
+		ns := sidecarOf(path.Base(p.Path), name)
+		if ns == "" || path.Dir(p.Path) != path.Dir(v.Path) || !p.At(v.Snapshot) {
+			continue
+		}
+		last, ok, err := s.store.Last(ctx, p.Chat, v.Snapshot)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		data, err := s.content(ctx, &last)
+		if err != nil {
+			return err
+		}
+		c := sidecar{filepath.Join(filepath.Dir(r.path), luker.SidecarName(userdir.ChatName(r.path), ns)), data}
+		r.sidecars = append(r.sidecars, c)
+		r.res.Doc.Sidecars = append(r.res.Doc.Sidecars, ops.Sidecar{Path: c.path, Action: "restored"})
+	}
+	return nil
+}
+
+// sidecarOf returns the namespace of a file if it is a sidecar of the chat, else "".
+func sidecarOf(file, name string) (namespace string) {
+	for _, found := range luker.Among([]string{file}, "", name) {
+		return found.Namespace
+	}
+	return ""
+}
+
+// content returns what a small file held in a version.
+func (p *present) content(ctx context.Context, v *history.Version) ([]byte, error) {
+	var b bytes.Buffer
+	err := p.store.WriteTo(ctx, &b, v)
+	return b.Bytes(), err
+}
+
+// findGroup finds the group file that lists the chat, or else one that is there and once did, or
+// that lists what it stands beside.
+func (r *restoring) findGroup(ctx context.Context) error {
+	s := r.s
+	if kind, _ := userdir.KindOf(s.path); kind != userdir.Group {
+		return nil
+	}
+	set, err := group.LoadAll(userdir.Dir{Root: s.root}.Groups())
+	if err != nil {
+		return err
+	}
+	for name := userdir.ChatName(s.path); ; {
+		if now := set.Listing(name); len(now) > 0 {
+			r.group = now[0].Path
+			return nil
+		}
+		for _, c := range s.list {
+			path := s.full(c.Path)
+			if history.KindOf(c.Path) != history.Members || !isFile(path) {
+				continue
+			}
+			versions, err := s.store.Versions(ctx, c.ID)
+			if err != nil {
+				return err
+			}
+			for k := range slices.Backward(versions) {
+				data, err := s.content(ctx, &versions[k])
+				if err != nil {
+					return err
+				}
+				if f, err := group.Parse(path, data); err == nil && slices.Contains(f.Chats, name) {
+					r.group = path
+					return nil
+				}
+			}
+		}
+		at := strings.LastIndex(name, "__") // what stands beside a chat is of its group
+		if at <= 0 {
+			return nil
+		}
+		name = name[:at]
+	}
+}
