@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/backups"
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/grid"
@@ -463,7 +464,7 @@ func writeLost(c *console, res *keep.LostResult) {
 }
 
 // placesOf returns how many of the places for an owner's backups are taken, and by whom.
-func placesOf(places []keep.LostPlaces, owner string, chats []*keep.LostChat) string {
+func placesOf(places []backups.Quota, owner string, chats []*keep.LostChat) string {
 	mine := func(name string) bool {
 		return name == owner || slices.ContainsFunc(chats, func(chat *keep.LostChat) bool { return chat.Chat != nil && *chat.Chat == name })
 	}

@@ -12,7 +12,6 @@
 package backups
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -271,35 +270,40 @@ func namesIn(folder, ext string) (found []string) {
 	return found
 }
 
-// Quota is the use of the places of one key.
+// Quota is the use of the places of one key: a part of the summary of lost.
 type Quota struct {
-	Key    string
-	Used   int // files whose names begin as the key's backups do: beyond the limit, a save deletes the oldest
-	Others []Share
+	Key     string   `json:"key"`
+	Owners  []string `json:"owners"`
+	Used    int      `json:"used"` // files whose names begin as the key's backups do: beyond the limit, a save deletes the oldest
+	Limit   int      `json:"limit"`
+	Backups int      `json:"backups"` // under this key
+	Bytes   int64    `json:"bytes"`
+	Others  []Share  `json:"others"` // other keys whose backups take places, too, and are deleted by the same saves
 }
 
 // Share is how many places of another key's quota a key's backups take.
 type Share struct {
-	Key  string
-	Used int
+	Key    string   `json:"key"`
+	Owners []string `json:"owners"`
+	Used   int      `json:"used"`
 }
 
-// Quotas returns the quota of each key that has backups, sorted by key. Others are the keys
-// whose backups a save under this one deletes, too.
-func (f *Folder) Quotas() []Quota {
-	keys := map[string]bool{}
+// Quotas returns the quota of each key that has backups, sorted by key.
+func (f *Folder) Quotas(owners Owners) (quotas []Quota) {
+	under := map[string]Quota{}
 	for _, b := range f.Backups {
 		if b.Key != "" {
-			keys[b.Key] = true
+			q := under[b.Key]
+			q.Backups, q.Bytes = q.Backups+1, q.Bytes+b.Size
+			under[b.Key] = q
 		}
 	}
-	var quotas []Quota
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		q := Quota{Key: key}
+	for _, key := range slices.Sorted(maps.Keys(under)) {
+		q := under[key]
+		q.Key, q.Owners, q.Limit = key, owners.names(key), Limit
 		shares := map[string]int{}
-		begin := prefix + key + "_"
 		for _, file := range f.names {
-			if !strings.HasPrefix(file, begin) {
+			if !strings.HasPrefix(file, prefix+key+"_") {
 				continue
 			}
 			q.Used++
@@ -307,11 +311,18 @@ func (f *Folder) Quotas() []Quota {
 				shares[theirs]++
 			}
 		}
-		for key, used := range shares {
-			q.Others = append(q.Others, Share{key, used})
+		for _, key := range slices.Sorted(maps.Keys(shares)) {
+			q.Others = append(q.Others, Share{key, owners.names(key), shares[key]})
 		}
-		slices.SortFunc(q.Others, func(a, b Share) int { return cmp.Compare(a.Key, b.Key) })
 		quotas = append(quotas, q)
 	}
 	return quotas
+}
+
+// names returns the names of the possible owners of a key.
+func (o Owners) names(key string) (list []string) {
+	for _, owner := range o[key] {
+		list = append(list, owner.Name)
+	}
+	return list
 }

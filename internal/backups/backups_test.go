@@ -151,7 +151,7 @@ func TestRead(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if f, err := backups.Read(userdir.Dir{Root: t.TempDir()}); err != nil || len(f.Backups) > 0 || len(f.Quotas()) > 0 {
+	if f, err := backups.Read(userdir.Dir{Root: t.TempDir()}); err != nil || len(f.Backups) > 0 || len(f.Quotas(nil)) > 0 {
 		t.Errorf("no folder: %v, %v", f, err)
 	}
 	if _, err := backups.Read(folder(t, "backups")); err == nil {
@@ -172,11 +172,12 @@ func TestQuotas(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []backups.Quota{
-		{Key: "mira", Used: 51, Others: []backups.Share{{"mira_holm", 12}}},
-		{Key: "mira_holm", Used: 12},
-		{Key: "mirage", Used: 1},
+		{Key: "mira", Owners: []string{"Mira"}, Used: 51, Limit: 50, Backups: 38, Bytes: 38 * 40, Others: []backups.Share{{"mira_holm", []string{"Mira Holm", "mira-holm"}, 12}}},
+		{Key: "mira_holm", Owners: []string{"Mira Holm", "mira-holm"}, Used: 12, Limit: 50, Backups: 12, Bytes: 12 * 40},
+		{Key: "mirage", Used: 1, Limit: 50, Backups: 1, Bytes: 40},
 	}
-	if diff := cmp.Diff(want, f.Quotas()); diff != "" {
+	owners := backups.Owners{"mira": {{Name: "Mira"}}, "mira_holm": {{Name: "Mira Holm"}, {Name: "mira-holm"}}}
+	if diff := cmp.Diff(want, f.Quotas(owners)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

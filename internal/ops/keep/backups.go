@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"path"
 	"slices"
+	"sync"
 
 	"stchat/internal/backups"
 	"stchat/internal/history"
@@ -109,25 +110,22 @@ func newClaims(ctx context.Context, now *present) *claims {
 		rel := now.lastPath(of.ID)
 		c.list = append(c.list, &claimant{
 			backups.Facts{Slug: of.Slug, Parent: of.Main, Name: userdir.ChatName(rel), Begins: true},
-			of, rel, append(keys[of.ID], backupKeys(rel)...), once(func() []*lost.Version { return c.read(ctx, of.ID) }),
+			of, rel, append(keys[of.ID], backupKeys(rel)...), sync.OnceValue(func() *lost.Speech { return c.read(ctx, of.ID) }),
 		})
 	}
 	return c
 }
 
 // read reads what a chat of the history says: its longest version, and its last one.
-func (c *claims) read(ctx context.Context, id int64) (list []*lost.Version) {
+func (c *claims) read(ctx context.Context, id int64) *lost.Speech {
 	versions, err := c.Store.Versions(ctx, id)
 	if err != nil || len(versions) == 0 {
-		return nil
+		return lost.NewSpeech()
 	}
 	longest := slices.MaxFunc(versions, func(a, b history.Version) int { return cmp.Compare(a.Messages, b.Messages) })
-	for _, v := range []history.Version{longest, versions[len(versions)-1]} {
-		if said, err := c.Version(ctx, &v); err == nil { // what is damaged is no evidence, and verify names it
-			list = append(list, said)
-		}
-	}
-	return list
+	first, _ := c.Version(ctx, &longest) // what is damaged is no evidence, and verify names it
+	last, _ := c.Version(ctx, &versions[len(versions)-1])
+	return lost.NewSpeech(first, last)
 }
 
 // owner returns the chat that a backup is of, nil if it is none of them. With another slug than the

@@ -75,10 +75,7 @@ func describe(ctx context.Context, s *history.Store, opt HistoryOptions) (*Histo
 	if err != nil {
 		return nil, err
 	}
-	d := &History{
-		Schema: 1, Store: s.Path(), Chats: st.Chats, Versions: st.Versions, Pieces: st.Pieces, Raw: st.Raw,
-		DryRun: opt.DryRun,
-	}
+	d := &History{Schema: 1, Store: s.Path(), Chats: st.Chats, Versions: st.Versions, Pieces: st.Pieces, Raw: st.Raw, DryRun: opt.DryRun}
 	if info, err := os.Stat(s.Path()); err == nil {
 		d.Bytes, d.Stored = info.Size(), info.Size()
 	}
@@ -150,29 +147,26 @@ func lookEverywhere(ctx context.Context, s *history.Store, m *history.Mender, ro
 	if err != nil {
 		return err
 	}
-	look := func(path string, isChat bool) error {
+	files := map[string]bool{} // whether each is a chat
+	for _, c := range chats {
+		files[filepath.Join(root, filepath.FromSlash(c.Path))] = history.KindOf(c.Path).IsChat()
+	}
+	folder, _ := backups.Read(userdir.Dir{Root: root}) // what cannot be read cannot help
+	for _, b := range folder.Backups {
+		files[b.Path] = true
+	}
+	for path, isChat := range files {
 		f, err := chat.OpenRegular(path)
 		if err != nil {
-			return nil // it cannot help
+			continue // likewise
 		}
-		defer f.Close()
-		if err := m.Look(f, isChat); err != nil && !isRead(err) {
+		err = m.Look(f, isChat)
+		_ = f.Close()
+		if err != nil && !isRead(err) {
 			return err
 		}
-		return ctx.Err()
-	}
-	for i := range chats {
-		if err := look(filepath.Join(root, filepath.FromSlash(chats[i].Path)), history.KindOf(chats[i].Path).IsChat()); err != nil {
-			return err
-		}
-	}
-	folder, err := backups.Read(userdir.Dir{Root: root})
-	if err != nil {
-		return nil // likewise
-	}
-	for _, b := range folder.Backups {
-		if err := look(b.Path, true); err != nil {
-			return err
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 	return nil

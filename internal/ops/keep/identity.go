@@ -9,19 +9,14 @@ import (
 	"stchat/internal/lost"
 )
 
-// fileFacts is what identity is judged by, of a file that a snapshot found.
-type fileFacts struct {
-	path string // relative to the user's folder, with slashes
-	slug string // empty if there is none, or one that Luker changes at every save
-	main string // main_chat
-	said func() *lost.Speech
-}
-
-// chatFacts is what a history knows of a file.
-type chatFacts struct {
-	history.Chat
-	state presence
-	said  func() *lost.Speech // of its last version
+// facts are what identity is judged by: of a file that a snapshot found, or of one that a history
+// knows. A file's slug is empty if it has none, or one that Luker changes at every save.
+type facts struct {
+	history.Chat // of a file without an ID until it is judged, and afterwards if it is a new one
+	state        presence
+	said         func() *lost.Speech // of one that a history knows: in its last version
+	order        int                 // likewise: among them
+	taken        bool                // likewise: a file is it
 }
 
 // presence says what became of the file where a chat was last.
@@ -37,207 +32,189 @@ const (
 
 // identity decides which chats files are. It depends on nothing but the facts.
 type identity struct {
-	files []fileFacts
-	chats []chatFacts
+	files []*facts
+	chats []*facts
 
-	at     map[string]*fileFacts // by path
-	slugs  map[string]int        // how many files and chats have each
-	known  map[string]bool
-	lacks  bool  // a chat is missing whose slug tells nothing
-	result []int // for each file its chat's index; -1: it is new
-	taken  []bool
+	at    map[string]*facts // the files by path
+	here  map[string]*facts // the chats that were there at the last snapshot and are not missing, likewise
+	slugs map[string]int    // how many files and chats have each
+	known map[string]bool
+	lacks bool // a chat is missing whose slug tells nothing
 }
 
-// judge returns for each file the index of its chat, or -1 if it is new. The evidence is what is
-// said, and the slug where it is one chat's alone: branches inherited it up to SillyTavern 1.18,
-// and Luker changes it at every save.
-func judge(files []fileFacts, chats []chatFacts) []int {
-	j := &identity{files: files, chats: chats, at: map[string]*fileFacts{}, slugs: map[string]int{}, known: map[string]bool{}, result: make([]int, len(files)), taken: make([]bool, len(chats))}
-	here := map[string]int{}
+// judge finds out which chat each file is. The evidence is what is said, and the slug where it is one
+// chat's alone: branches inherited it up to SillyTavern 1.18, and Luker changes it at every save.
+func judge(files, chats []*facts) {
+	j := &identity{files: files, chats: chats, at: map[string]*facts{}, here: map[string]*facts{}, slugs: map[string]int{}, known: map[string]bool{}}
 	for i, c := range chats {
+		c.order = i
 		j.slugs[c.Slug]++
 		j.known[c.Path] = true
 		j.lacks = j.lacks || c.state == missing && (c.Slug == "" || j.slugs[c.Slug] > 1)
-		if c.state == changed {
-			here[c.Path] = i
+		if c.state <= changed {
+			j.here[c.Path] = c
 		}
 	}
-	for i, f := range files {
-		j.result[i], j.at[f.path] = -1, &files[i]
-		at, ok := here[f.path]
-		if !ok || chats[at].Slug != f.slug {
-			j.slugs[f.slug]++
-		}
-		if !ok {
-			here[f.path] = -1
+	for _, f := range files {
+		j.at[f.Path] = f
+		if c := j.here[f.Path]; c == nil || c.Slug != f.Slug {
+			j.slugs[f.Slug]++
 		}
 	}
-	for i := range files {
-		if at := here[files[i].path]; at >= 0 && j.goesOn(&files[i], &chats[at]) {
-			j.take(i, at)
+	for _, f := range files {
+		if c := j.here[f.Path]; c != nil && j.goesOn(f, c) {
+			take(f, c)
 		}
 	}
-	j.bySlug(here)
-	j.byTexts(here)
-	j.byPath(here)
-	return j.result
+	j.bySlug()
+	j.byTexts()
+	j.byPath()
 }
 
-func (j *identity) take(file, chat int) { j.result[file], j.taken[chat] = chat, true }
+func take(f, c *facts) { f.ID, c.taken = c.ID, true }
 
 // sure reports whether a slug is one chat's alone.
 func (j *identity) sure(slug string) bool { return slug != "" && j.slugs[slug] == 1 }
 
 // goesOn reports whether a file is the chat that had its path, without a look at others: it has
 // its slug, or where that tells nothing, what was said last, and no other chat is missing.
-func (j *identity) goesOn(f *fileFacts, c *chatFacts) bool {
-	if j.sure(f.slug) || j.sure(c.Slug) {
-		return f.slug == c.Slug
+func (j *identity) goesOn(f, c *facts) bool {
+	if j.sure(f.Slug) || j.sure(c.Slug) {
+		return f.Slug == c.Slug
 	}
-	return !j.lacks && f.slug == c.Slug && f.main == c.Main && f.said().Ends(c.said())
+	return !j.lacks && f.Slug == c.Slug && f.Main == c.Main && f.said().Ends(c.said())
 }
 
 // free reports whether a file may be a chat that was elsewhere, or was gone.
-func (j *identity) free(f *fileFacts, chat int) bool {
-	c := &j.chats[chat]
-	if j.taken[chat] || c.state == held || c.state == changed && f.path == c.Path {
+func (j *identity) free(f, c *facts) bool {
+	if c.taken || c.state == held || c.state == changed && f.Path == c.Path {
 		return false
 	}
 	// a branch names the chat that it was made from, and goes on naming it
-	from := path.Join(path.Dir(f.path), f.main+".jsonl")
-	if f.main == c.Main { // which may have had another name then, so that it names itself
-		return f.main == "" || from != c.Path || c.state != changed || j.at[from].said().Len() > 0
+	from := path.Join(path.Dir(f.Path), f.Main+".jsonl")
+	if f.Main == c.Main { // which may have had another name then, so that it names itself
+		return f.Main == "" || from != c.Path || c.state != changed || j.at[from].said().Len() > 0
 	}
-	return f.main != "" && from != c.Path && !j.known[from]
+	return f.Main != "" && from != c.Path && !j.known[from]
 }
 
 // bySlug finds the chats that have the slug of a file, and something that it says.
-func (j *identity) bySlug(here map[string]int) {
-	found := make([]int, len(j.files)) // how many chats may be it
-	files := make([]int, len(j.chats))
-	var pairs [][2]int
-	for i := range j.files {
-		f := &j.files[i]
-		if at := here[f.path]; f.slug == "" || j.result[i] >= 0 || at >= 0 && j.chats[at].Slug == f.slug {
+func (j *identity) bySlug() {
+	may := map[*facts]int{} // of a file, how many chats it may be; of a chat, how many files may be it
+	var pairs [][2]*facts
+	for _, f := range j.files {
+		if c := j.here[f.Path]; f.Slug == "" || f.ID != 0 || c != nil && c.Slug == f.Slug {
 			continue
 		}
-		for k := range j.chats {
-			if j.chats[k].Slug != f.slug || !j.free(f, k) {
+		for _, c := range j.chats {
+			if c.Slug != f.Slug || !j.free(f, c) {
 				continue
 			}
-			a, b := f.said(), j.chats[k].said()
+			a, b := f.said(), c.said()
 			// where others have the slug, too, as branches did, it must say what was said last
-			if a.Shared(b) > 0 && (j.slugs[f.slug] <= 2 || a.Ends(b)) || a.Len()+b.Len() == 0 && a.Greets(b) {
-				found[i]++
-				files[k]++
-				pairs = append(pairs, [2]int{i, k})
+			if a.Shared(b) > 0 && (j.slugs[f.Slug] <= 2 || a.Ends(b)) || a.Len()+b.Len() == 0 && a.Greets(b) {
+				may[f]++
+				may[c]++
+				pairs = append(pairs, [2]*facts{f, c})
 			}
 		}
 	}
 	for _, p := range pairs {
-		if found[p[0]] == 1 && files[p[1]] == 1 {
-			j.take(p[0], p[1])
+		if may[p[0]] == 1 && may[p[1]] == 1 {
+			take(p[0], p[1])
 		}
 	}
 }
 
 // byTexts finds the chats that say most of what a file says, where a slug is missing or that of
 // several. Two slugs that differ are never one chat, except at one path.
-func (j *identity) byTexts(here map[string]int) {
+func (j *identity) byTexts() {
 	type pair struct {
-		file, chat, shared int
-		other              int // 1: it names another main_chat
-		moved              int // 1: from another path
+		file, chat   *facts
+		shared       int
+		other, moved int // 1: it names another main_chat; it is at another path
 	}
 	var pairs []pair
-	add := func(file, chat, shared, moved int) {
-		other := 0
-		if j.files[file].main != j.chats[chat].Main {
-			other = 1
+	add := func(f, c *facts, shared, moved int) {
+		p := pair{f, c, shared, 0, moved}
+		if f.Main != c.Main {
+			p.other = 1
 		}
-		pairs = append(pairs, pair{file, chat, shared, other, moved})
+		pairs = append(pairs, p)
 	}
-	contested := map[int]bool{} // files and, below 0, chats
-	for i := range j.files {
-		f := &j.files[i]
-		if j.result[i] >= 0 {
+	contested := map[*facts]bool{}
+	for _, f := range j.files {
+		if f.ID != 0 {
 			continue
 		}
-		for k := range j.chats {
-			c := &j.chats[k]
-			if f.slug != c.Slug && f.slug != "" && c.Slug != "" || c.state == before && path.Dir(c.Path) != path.Dir(f.path) || !j.free(f, k) {
+		for _, c := range j.chats {
+			if f.Slug != c.Slug && f.Slug != "" && c.Slug != "" || c.state == before && path.Dir(c.Path) != path.Dir(f.Path) || !j.free(f, c) {
 				continue
 			}
 			// it must say what was said last, or if it has no slug either, but for an edit since it left
-			if n := f.said().Shared(c.said()); n > 0 && 2*n >= c.said().Len() && (f.said().Ends(c.said()) || f.slug == "" && c.state != before && f.said().GoesOn(c.said())) && !j.forked(f, c) {
-				add(i, k, n, 1)
-				contested[i], contested[-1-k] = true, true
+			if n := f.said().Shared(c.said()); n > 0 && 2*n >= c.said().Len() && (f.said().Ends(c.said()) || f.Slug == "" && c.state != before && f.said().GoesOn(c.said())) && !j.forked(f, c) {
+				add(f, c, n, 1)
+				contested[f], contested[c] = true, true
 			}
 		}
 	}
-	for i := range j.files {
-		if at := here[j.files[i].path]; j.result[i] < 0 && at >= 0 && !j.taken[at] && (contested[i] || contested[-1-at]) {
-			add(i, at, j.files[i].said().Shared(j.chats[at].said()), 0)
+	for _, f := range j.files {
+		if c := j.here[f.Path]; f.ID == 0 && c != nil && !c.taken && (contested[f] || contested[c]) {
+			add(f, c, f.said().Shared(c.said()), 0)
 		}
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(b.shared, a.shared), cmp.Compare(a.other, b.other), cmp.Compare(a.moved, b.moved), cmp.Compare(j.chats[a.chat].state, j.chats[b.chat].state), cmp.Compare(b.chat, a.chat))
+		return cmp.Or(cmp.Compare(b.shared, a.shared), cmp.Compare(a.other, b.other), cmp.Compare(a.moved, b.moved), cmp.Compare(a.chat.state, b.chat.state), cmp.Compare(b.chat.order, a.chat.order))
 	})
 	for _, p := range pairs {
-		if j.result[p.file] < 0 && !j.taken[p.chat] {
-			j.take(p.file, p.chat)
+		if p.file.ID == 0 && !p.chat.taken {
+			take(p.file, p.chat)
 		}
 	}
 }
 
 // forked reports whether a file was branched from its parent later on than a chat: it does not end
 // as that did, and says more of what the parent says.
-func (j *identity) forked(f *fileFacts, c *chatFacts) bool {
-	parent := path.Join(path.Dir(f.path), f.main+".jsonl")
-	var said *lost.Speech
-	if file := j.at[parent]; file != nil && file != f {
-		said = file.said()
-	} else if i := slices.IndexFunc(j.chats, func(c chatFacts) bool { return c.Path == parent && c.state == held }); i >= 0 {
-		said = j.chats[i].said()
+func (j *identity) forked(f, c *facts) bool {
+	at := path.Join(path.Dir(f.Path), f.Main+".jsonl")
+	parent := j.at[at]
+	if parent == nil || parent == f {
+		if parent = j.here[at]; parent == nil || parent.state != held {
+			return false
+		}
 	}
-	return said != nil && !f.said().Ends(c.said()) && f.said().Repeats(said) > c.said().Repeats(said)
+	return !f.said().Ends(c.said()) && f.said().Repeats(parent.said()) > c.said().Repeats(parent.said())
 }
 
 // byPath leaves a file to the chat that had its path, unless it is another one there, or else to
 // the one that was there last.
-func (j *identity) byPath(here map[string]int) {
-	for i := range j.files {
-		f := &j.files[i]
-		if j.result[i] >= 0 {
+func (j *identity) byPath() {
+	for _, f := range j.files {
+		if f.ID != 0 {
 			continue
 		}
-		at := here[f.path]
-		if at >= 0 && !j.taken[at] {
-			if !stranger(f, &j.chats[at]) && (f.slug+j.chats[at].Slug != "" || !j.forked(f, &j.chats[at])) {
-				j.take(i, at)
+		if c := j.here[f.Path]; c != nil && !c.taken {
+			if !stranger(f, c) && (f.Slug+c.Slug != "" || !j.forked(f, c)) {
+				take(f, c)
 			}
 			continue
 		}
-		at = -1
-		for k, c := range j.chats {
-			if c.state == before && c.Path == f.path && !j.taken[k] && (at < 0 || j.chats[at].Gone <= c.Gone) {
-				at = k
+		var last *facts
+		for _, c := range j.chats {
+			if c.state == before && c.Path == f.Path && !c.taken && (last == nil || last.Gone <= c.Gone) {
+				last = c
 			}
 		}
-		if at < 0 {
-			continue
-		}
-		a, b := f.said(), j.chats[at].said()
-		if f.slug != "" && f.slug == j.chats[at].Slug || a.Len() == 0 || a.Shared(b) > 0 {
-			j.take(i, at)
+		if last != nil && (f.Slug != "" && f.Slug == last.Slug || f.said().Len() == 0 || f.said().Shared(last.said()) > 0) {
+			take(f, last)
 		}
 	}
 }
 
 // stranger reports whether a file has nothing of the chat that had its path: another slug, and
 // no word. A greeting that was written over a chat is no stranger.
-func stranger(f *fileFacts, c *chatFacts) bool {
-	if f.slug == "" || c.Slug == "" || f.slug == c.Slug {
+func stranger(f, c *facts) bool {
+	if f.Slug == "" || c.Slug == "" || f.Slug == c.Slug {
 		return false
 	}
 	a, b := f.said(), c.said()

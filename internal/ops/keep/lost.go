@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"stchat/internal/backups"
 	"stchat/internal/chat"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
@@ -69,14 +70,14 @@ type LostFurther struct {
 
 // LostSummary is the last document of lost.
 type LostSummary struct {
-	Schema     int          `json:"schema"`
-	Summary    bool         `json:"summary"`
-	Chats      int          `json:"chats"` // that lost something, including those that are gone
-	Gone       int          `json:"gone"`
-	Lost       int          `json:"lost"` // messages
-	Unreadable int          `json:"unreadable"`
-	Sources    []LostSource `json:"sources"`
-	Places     []LostPlaces `json:"places"`
+	Schema     int             `json:"schema"`
+	Summary    bool            `json:"summary"`
+	Chats      int             `json:"chats"` // that lost something, including those that are gone
+	Gone       int             `json:"gone"`
+	Lost       int             `json:"lost"` // messages
+	Unreadable int             `json:"unreadable"`
+	Sources    []LostSource    `json:"sources"`
+	Places     []backups.Quota `json:"places"`
 }
 
 // LostSource is what the chats of a folder were compared with.
@@ -94,24 +95,6 @@ const (
 	LostInUndo    = "undo"
 	LostInCopies  = "from"
 )
-
-// LostPlaces shows how the slots for backups under one key are used.
-type LostPlaces struct {
-	Key     string      `json:"key"`
-	Owners  []string    `json:"owners"`
-	Used    int         `json:"used"`
-	Limit   int         `json:"limit"`
-	Backups int         `json:"backups"` // under this key
-	Bytes   int64       `json:"bytes"`
-	Others  []LostShare `json:"others"` // other keys whose backups take slots, too, and are deleted by the same saves
-}
-
-// LostShare counts the slots of a key that another key's backups take.
-type LostShare struct {
-	Key    string   `json:"key"`
-	Owners []string `json:"owners"`
-	Used   int      `json:"used"`
-}
 
 // LostResult is the result of Lost. It must be closed.
 type LostResult struct {
@@ -143,17 +126,22 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	walked := ops.Walk(list)
 	errs := walked.Errs
 	roots := ops.Roots(walked, opt.List.Shard)
-	opt.told = map[int64]bool{}
+	opt.told, opt.meant = map[int64]bool{}, map[string]*ops.Root{}
+	for _, root := range roots {
+		opt.meant[userdir.RealPath(root.Path)] = root
+	}
 	for _, path := range opt.List.Paths {
 		info, err := os.Stat(path)
 		if err != nil || !info.IsDir() {
 			continue
 		}
-		opt.folders = append(opt.folders, userdir.RealPath(path)+string(filepath.Separator))
+		real := userdir.RealPath(path)
+		opt.folders = append(opt.folders, real+string(filepath.Separator))
 		if around, ok := userdir.Around(path); ok {
 			list.Paths = append(list.Paths, around) // its chats may all be gone
-		} else if opt.Store != "" && !slices.ContainsFunc(roots, func(r *ops.Root) bool { return userdir.RealPath(r.Path) == userdir.RealPath(path) }) {
-			roots = append(roots, &ops.Root{Path: path})
+		} else if opt.Store != "" && opt.meant[real] == nil {
+			opt.meant[real] = &ops.Root{Path: path}
+			roots = append(roots, opt.meant[real])
 		}
 	}
 	if len(walked.Users)+len(roots)+len(errs)+len(opt.Names)+len(list.Paths)-len(opt.List.Paths) == 0 && !opt.List.AllowEmpty {
@@ -169,10 +157,6 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	})
 	for _, err := range append(errs, copies.Errs...) {
 		res.Errs = append(res.Errs, err)
-	}
-	opt.meant = map[string]*ops.Root{}
-	for _, root := range roots {
-		opt.meant[userdir.RealPath(root.Path)] = root
 	}
 	for _, name := range opt.Names {
 		switch root, _, users := rootOf(name); {
@@ -204,7 +188,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		res.Chats = append(res.Chats, f.documents()...)
 		res.Errs = append(res.Errs, f.errs...)
 		res.Summary.Sources = append(res.Summary.Sources, f.sources...)
-		res.Summary.Places = append(res.Summary.Places, f.places()...)
+		res.Summary.Places = append(res.Summary.Places, f.folder.Quotas(f.owners)...)
 	}
 	for _, name := range unknown {
 		if !slices.ContainsFunc(res.Errs, func(err error) bool { return errors.Is(err, ErrNoSource) }) {
@@ -212,9 +196,8 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		}
 	}
 	sum := &res.Summary
-	sum.Unreadable = len(res.Errs)
+	sum.Unreadable, sum.Chats = len(res.Errs), len(res.Chats)
 	for _, c := range res.Chats {
-		sum.Chats++
 		sum.Lost += c.Lost
 		if c.LiveMessages == nil {
 			sum.Gone++

@@ -51,18 +51,19 @@ type fate int
 
 // What may have become of one.
 const (
-	isLive fate = iota
-	wasDeleted
+	isLive     fate = iota
+	wasDeleted      // on purpose
 	isGone
+	isUnknown // likewise, and only backups or other files know it
 )
 
-// lostChat is a live chat, one that was deleted on purpose, or one of the history that is gone.
+// lostChat is a chat that may have lost something.
 type lostChat struct {
-	path    string
+	path    string // "" if it is not known
 	read    string // the file that is read: the one undo keeps if the chat was deleted
 	fate    fate
 	changed time.Time
-	of      backups.Owner // without the group's name
+	of      backups.Owner // mostly without the group's name; without a name if it is not known
 	said    *lost.Version
 	also    []lost.Text // what its longest version in the history says, of what is not live
 }
@@ -87,7 +88,7 @@ type lostVersion struct {
 
 // match says which chat a version belongs to.
 type match struct {
-	target    int  // index in the finder's chats; below 0: the chat is gone, and not known
+	target    int  // index in the finder's chats; below 0: the chat is unknown
 	weak      bool // poor evidence: the chat has little more than a beginning that many chats share
 	ambiguous bool // another chat is equally likely
 }
@@ -166,8 +167,12 @@ func (f *finder) count(v *lostVersion) {
 	}
 	kind, _ := userdir.KindOf(v.chat)
 	greets := !known && v.said.Greets(kind == userdir.Group || f.isGroupKey(v.key))
+	defer func() {
+		if v.skip {
+			v.said.Texts = nil
+		}
+	}()
 	if v.skip = v.said.Missing == 0 || greets; v.skip {
-		v.said.Texts = nil
 		return
 	}
 	if v.match = (match{target: at}); !known {
@@ -179,9 +184,6 @@ func (f *finder) count(v *lostVersion) {
 			v.lost, v.reworded = lost.NewLive(f.chats[v.target].said.Texts).Compare(v.said.Texts, nil, v.copied)
 		}
 		v.skip = v.lost < f.opt.Min && (few || !v.weak)
-	}
-	if v.skip {
-		v.said.Texts = nil
 	}
 }
 

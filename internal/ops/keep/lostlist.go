@@ -161,22 +161,22 @@ func (f *finder) addCopy(path string) {
 	f.versions = append(f.versions, v)
 }
 
-// ownerOfGone returns the owner of a version whose chat is gone, and the chat's path if it is
-// known, as it is for a group: its backups are named for the chat. ambiguous means that the
-// owner may be another.
-func (f *finder) ownerOfGone(v *lostVersion) (owner backups.Owner, path string, ambiguous bool) {
-	if v.chat != "" {
-		return ownerOf(v.chat), v.chat, false
-	}
+// goneChat returns the unknown chat that a version is of, with its owner as far as that is known, and
+// its path as for a group: its backups are named for the chat. ambiguous means that the owner may
+// be another.
+func (f *finder) goneChat(v *lostVersion) (chat *lostChat, ambiguous bool) {
+	chat = &lostChat{path: v.chat, fate: isUnknown, said: v.said}
 	owners := f.owners[v.key]
-	if v.key == "" || len(owners) == 0 {
-		return owner, "", false
+	switch {
+	case v.chat != "":
+		chat.of = ownerOf(v.chat)
+	case v.key != "" && len(owners) > 0:
+		if chat.of = owners[0]; chat.of.Kind == userdir.Group {
+			chat.path = filepath.Join(userdir.Dir{Root: f.root.Path}.GroupChats(), chat.of.Name+names.Extension)
+		}
+		ambiguous = len(owners) > 1
 	}
-	owner = owners[0]
-	if owner.Kind == userdir.Group {
-		path = filepath.Join(userdir.Dir{Root: f.root.Path}.GroupChats(), owner.Name+names.Extension)
-	}
-	return owner, path, len(owners) > 1
+	return chat, ambiguous
 }
 
 // placeFor returns a path to restore a character's chat to if its name is not known:
@@ -200,28 +200,4 @@ func (f *finder) shownOwner(o backups.Owner) string {
 		}
 	}
 	return o.Group
-}
-
-// places returns how the slots for backups are used.
-func (f *finder) places() (list []LostPlaces) {
-	shown := func(key string) (names []string) {
-		for _, o := range f.owners[key] {
-			names = append(names, o.Name)
-		}
-		return names
-	}
-	for _, q := range f.folder.Quotas() {
-		p := LostPlaces{Key: q.Key, Owners: shown(q.Key), Used: q.Used, Limit: backups.Limit}
-		for _, o := range q.Others {
-			p.Others = append(p.Others, LostShare{o.Key, shown(o.Key), o.Used})
-		}
-		for _, b := range f.folder.Backups {
-			if b.Key == q.Key {
-				p.Backups++
-				p.Bytes += b.Size
-			}
-		}
-		list = append(list, p)
-	}
-	return list
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"stchat/internal/backups"
 	"stchat/internal/history"
 	"stchat/internal/lost"
 	"stchat/internal/userdir"
@@ -15,23 +14,23 @@ import (
 // loss is a chat that lost something.
 type loss struct {
 	in    *finder
-	chat  *lostChat     // nil: it is gone, and only backups or other files know it
-	path  string        // of such a one, if known
-	owner backups.Owner // likewise; without a name if not known
+	chat  *lostChat
 	best  *lostVersion
 	all   []*lostVersion
-	said  []lost.Text // the texts of the first version found
-	texts lost.Set    // likewise
+	texts lost.Set // of the first version found
 	ambig bool
 	weak  bool // it is not certain that it is this chat
 }
 
-func newLoss(in *finder, chat *lostChat, v *lostVersion) *loss {
-	return &loss{in: in, chat: chat, best: v, ambig: v.ambiguous, said: v.said.Texts, texts: lost.NewSet(v.said.Texts)}
+// begin begins the loss of a chat with the first version found.
+func (f *finder) begin(chat *lostChat, v *lostVersion) *loss {
+	g := &loss{in: f, chat: chat, best: v, ambig: v.ambiguous, texts: lost.NewSet(v.said.Texts)}
+	f.found = append(f.found, g)
+	return g
 }
 
 // isGone reports whether the chat has no file any more.
-func (g *loss) isGone() bool { return g.chat == nil || g.chat.fate == isGone }
+func (g *loss) isGone() bool { return g.chat.fate >= isGone }
 
 // take adds a version.
 func (g *loss) take(v *lostVersion) {
@@ -58,8 +57,7 @@ func (f *finder) groupByChat() {
 			f.gone(v).take(v)
 			continue
 		case known[v.target] == nil:
-			known[v.target] = newLoss(f, f.chats[v.target], v)
-			f.found = append(f.found, known[v.target])
+			known[v.target] = f.begin(f.chats[v.target], v)
 		}
 		known[v.target].take(v)
 	}
@@ -74,10 +72,10 @@ func (f *finder) assignWeak(known map[int]*loss) {
 	slices.SortStableFunc(f.found, func(a, b *loss) int { return cmp.Compare(b.best.said.Missing, a.best.said.Missing) })
 	f.found = slices.DeleteFunc(f.found, func(g *loss) bool {
 		v := g.best
-		if g.chat != nil || v.target < 0 {
+		if g.chat.fate != isUnknown || v.target < 0 {
 			return g.isGone() && v.said.Missing < f.opt.Gone
 		}
-		if other := known[v.target]; other != nil && other.tells(v, g.said) {
+		if other := known[v.target]; other != nil && other.tells(v, g.all[0].said.Texts) {
 			for _, v := range g.all {
 				other.take(v)
 			}
@@ -94,19 +92,18 @@ func (f *finder) assignWeak(known map[int]*loss) {
 
 // gone returns the loss for a version whose chat is gone, a new one if there is none.
 func (f *finder) gone(v *lostVersion) *loss {
-	owner, path, ambiguous := f.ownerOfGone(v)
+	chat, ambiguous := f.goneChat(v)
 	for _, g := range f.found {
-		if g.chat != nil || g.owner != owner {
+		if g.chat.fate != isUnknown || g.chat.of != chat.of {
 			continue
 		}
 		n := g.texts.Common(v.said.Texts)
-		if path != "" && path == g.path && 2*n >= min(len(v.said.Texts), len(g.said)) || g.tells(v, v.said.Texts) {
+		if chat.path != "" && chat.path == g.chat.path && 2*n >= min(len(v.said.Texts), len(g.all[0].said.Texts)) || g.tells(v, v.said.Texts) {
 			return g
 		}
 	}
-	g := newLoss(f, nil, v)
-	g.path, g.owner, g.ambig = path, owner, g.ambig || ambiguous
-	f.found = append(f.found, g)
+	g := f.begin(chat, v)
+	g.ambig = g.ambig || ambiguous
 	return g
 }
 
@@ -116,7 +113,7 @@ func (g *loss) tells(v *lostVersion, said []lost.Text) bool {
 	if v.said.Slug != "" && v.said.Slug == g.best.said.Slug {
 		return true
 	}
-	return v.said.Parent == g.best.said.Parent && 8*g.texts.Common(said) >= 7*min(len(said), len(g.said))
+	return v.said.Parent == g.best.said.Parent && 8*g.texts.Common(said) >= 7*min(len(said), len(g.all[0].said.Texts))
 }
 
 // further counts what other versions have that neither a live chat nor the best one has, and
@@ -155,22 +152,19 @@ func (f *finder) documents() (list []*LostChat) {
 			Schema: 1, Lost: v.said.Missing, Ambiguous: g.ambig, row: g,
 			Best: LostVersion{At: v.at.Local().Format(time.RFC3339), Messages: v.said.Messages},
 		}
-		path, owner := g.path, g.owner
-		if g.chat != nil {
-			path, owner = g.chat.path, g.chat.of
-		}
+		path := g.chat.path
 		if !g.isGone() {
 			doc.LiveMessages, doc.Lost, doc.Reworded = &g.chat.said.Messages, v.lost, v.reworded
 		} else if path == "" {
-			path = f.placeFor(owner, v)
+			path = f.placeFor(g.chat.of, v)
+		}
+		if !f.means(path) {
+			continue
 		}
 		if v.path == "" {
 			doc.Best.Rev = &v.stored.Rev
 		} else {
 			doc.Best.Path = &v.path
-		}
-		if !f.means(path) {
-			continue
 		}
 		if path != "" {
 			name := userdir.ChatName(path)
@@ -183,7 +177,7 @@ func (f *finder) documents() (list []*LostChat) {
 		case isFile(path):
 			doc.To = besideOf(path, freeName(path, timeName(v.at)))
 		}
-		if name := f.shownOwner(owner); name != "" {
+		if name := f.shownOwner(g.chat.of); name != "" {
 			doc.Owner = &name
 		}
 		doc.Further = g.further(f.opt.Min)

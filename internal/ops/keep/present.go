@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -82,9 +81,10 @@ func (p *present) look(ctx context.Context, now time.Time, rel string, alone boo
 	}
 	defer func() { _ = w.Close(true) }() // nothing was written
 	s := &snapshot{store: p.store, w: w, opt: &SnapshotOptions{Now: now}, sum: &Snapshotted{}, now: p}
-	if alone && rel != "" && isFile(p.full(rel)) {
+	one := p.full(rel)
+	if alone && rel != "" && isFile(one) {
 		s.scope = newScope(p.root)
-		s.scope.add(p.full(rel))
+		s.scope.add(one)
 		if err := s.read(ctx); err != nil {
 			return err
 		}
@@ -104,23 +104,18 @@ func (p *present) look(ctx context.Context, now time.Time, rel string, alone boo
 			sc.add(path)
 		}
 	}
-	if kind := history.KindOf(rel); rel != "" && kind != history.Backup && isFile(sc.full(rel)) {
-		sc.add(sc.full(rel))
+	if rel != "" && history.KindOf(rel) != history.Backup && isFile(one) {
+		sc.add(one)
 	}
 	for _, folder := range p.folders(rel) {
-		entries, _ := os.ReadDir(folder) // what cannot be listed has none
-		for _, e := range entries {
-			if e.Type().IsRegular() && userdir.HasExtension(e.Name()) {
-				sc.add(filepath.Join(folder, e.Name()))
-			}
-		}
+		sc.addFiles(folder, userdir.HasExtension)
 	}
 	s.scope = sc
 	if err := s.read(ctx); err != nil {
 		return err
 	}
 	for _, err := range s.sum.Errs {
-		if rel != "" && err.Path == p.full(rel) { // whose versions are wanted cannot be told
+		if rel != "" && err.Path == one { // whose versions are wanted cannot be told
 			return err
 		}
 	}
@@ -131,7 +126,7 @@ func (p *present) look(ctx context.Context, now time.Time, rel string, alone boo
 		p.put(rel, s.places[rel].Chat)
 	}
 	for _, f := range s.files {
-		p.put(f.rel, f.chat.ID)
+		p.put(f.Path, f.ID)
 	}
 	return nil
 }

@@ -123,13 +123,9 @@ func (s *scope) around() {
 	add(dir.Characters(), isCard)
 }
 
-// addFiles adds the wanted regular files of a folder. A folder that cannot be listed adds
-// none.
+// addFiles adds the wanted regular files of a folder; of one that cannot be listed, none.
 func (s *scope) addFiles(folder string, wanted func(name string) bool) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return
-	}
+	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
 		if e.Type().IsRegular() && wanted(e.Name()) {
 			s.add(filepath.Join(folder, e.Name()))
@@ -160,11 +156,6 @@ func see(path string, stamp safefile.Stamp) history.Seen {
 	return history.Seen{Size: stamp.Size(), Mtime: stamp.ModTime().UnixNano(), Ctime: stamp.ChangeTime(), Inode: int64(inode)}
 }
 
-// same reports whether a file looks unchanged and could not have changed unnoticed.
-func same(was, now history.Seen) bool {
-	return !was.Racy && was.Size == now.Size && was.Mtime == now.Mtime && was.Ctime == now.Ctime && was.Inode == now.Inode
-}
-
 // relative is the function [relative], but resolves each folder only once.
 func (s *scope) relative(path string) (string, error) {
 	dir, file := filepath.Split(path)
@@ -185,11 +176,11 @@ func (s *scope) full(rel string) string { return filepath.Join(s.root, filepath.
 
 // misses reports whether a file that the store knows is within the scope, and does not exist.
 func (s *scope) misses(rel string) bool {
-	within := s.whole || s.part && s.shard.Has(s.full(rel))
+	within := s.part
 	for folder := range s.below {
-		within = within || strings.HasPrefix(rel, folder) && s.shard.Has(s.full(rel))
+		within = within || strings.HasPrefix(rel, folder)
 	}
-	if !within {
+	if !s.whole && !(within && s.shard.Has(s.full(rel))) {
 		return false
 	}
 	_, err := os.Lstat(s.full(rel))

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"stchat/internal/chat"
@@ -128,12 +129,11 @@ type snapshot struct {
 
 // foundFile is a file that is new or looks changed, as it was read.
 type foundFile struct {
-	path    string
-	rel     string
+	facts
+	file    string // its path as it was found
 	content *history.Content
 	stamp   safefile.Stamp
-	chat    history.Chat // which it is, once that is judged; new without an ID
-	rev     int64        // of the version that it still is; 0: it is a new one
+	rev     int64 // of the version that it still is; 0: it is a new one
 }
 
 type pendingVersion struct {
@@ -210,7 +210,7 @@ func (s *snapshot) read(ctx context.Context) (err error) {
 		if err != nil || content == nil {
 			return err
 		}
-		f := &foundFile{path: path, rel: rel, content: content, stamp: stamp, chat: history.Chat{Slug: content.Slug(), Main: content.Main(), Path: rel}}
+		f := &foundFile{facts: facts{Chat: history.Chat{Slug: content.Slug(), Main: content.Main(), Path: rel}}, file: path, content: content, stamp: stamp}
 		content.Head = nil // not needed any more
 		s.files = append(s.files, f)
 		return nil
@@ -258,7 +258,8 @@ func (s *snapshot) stamp(path string) (rel string, stamp safefile.Stamp, ok bool
 // unchanged reports whether a file looks as a snapshot found it, and counts it.
 func (s *snapshot) unchanged(rel, path string, stamp safefile.Stamp) bool {
 	was, ok := s.seen[rel]
-	if !ok || s.opt.Rescan || !same(was, see(path, stamp)) {
+	was.Rev = 0
+	if !ok || s.opt.Rescan || was != see(path, stamp) { // one that is racy differs
 		return false
 	}
 	s.sum.Unchanged++
@@ -302,35 +303,31 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 	}
 	r, lib := newStoreReader(s.store), new(library.Library)
 	found := map[string]bool{}
+	var files, chats []*facts
 	for _, f := range s.files {
-		found[f.rel] = true
-	}
-	var facts []fileFacts
-	var files []*foundFile
-	for _, f := range s.files {
-		folder, name := filepath.Dir(f.path), userdir.ChatName(f.path)
-		if !history.KindOf(f.rel).IsChat() {
-			f.chat.ID = s.now.last(f.rel)
+		found[f.Path] = true
+		folder, name := filepath.Dir(f.file), userdir.ChatName(f.file)
+		if !history.KindOf(f.Path).IsChat() {
+			f.ID = s.now.last(f.Path)
 			continue
 		}
 		if len(lib.Folder(folder).Sidecars(name)) > 0 {
-			f.chat.Slug = "" // Luker changes it at every save
+			f.Slug = "" // Luker changes it at every save
 		}
-		files = append(files, f)
-		facts = append(facts, fileFacts{f.rel, f.chat.Slug, f.chat.Main, once(func() []*lost.Version {
-			v, readErr := r.Read(ctx, f.path, false)
+		files = append(files, &f.facts)
+		f.said = sync.OnceValue(func() *lost.Speech {
+			v, readErr := r.Read(ctx, f.file, false)
 			if readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {
 				err = cmp.Or(err, ctx.Err()) // else it says nothing
 			}
-			return []*lost.Version{v}
-		})})
+			return lost.NewSpeech(v)
+		})
 	}
-	var known []chatFacts
 	for _, c := range s.now.list {
 		if !isChat(c.Path) {
 			continue
 		}
-		k := chatFacts{Chat: c}
+		k := &facts{Chat: c}
 		switch {
 		case c.Gone != 0:
 			k.state = before
@@ -339,7 +336,7 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 		case !s.held[c.Path] && s.misses(c.Path):
 			k.state = missing
 		}
-		k.said = once(func() []*lost.Version {
+		k.said = sync.OnceValue(func() *lost.Speech {
 			var v *lost.Version
 			last, ok, readErr := s.store.Last(ctx, c.ID, newest)
 			if ok && readErr == nil {
@@ -348,31 +345,16 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 			if readErr != nil && !errors.Is(readErr, history.ErrBroken) {
 				err = cmp.Or(err, readErr) // what is damaged is no evidence, and verify names it
 			}
-			return []*lost.Version{v}
+			return lost.NewSpeech(v)
 		})
-		known = append(known, k)
+		chats = append(chats, k)
 	}
-	for i, at := range judge(facts, known) {
-		if f := files[i]; at >= 0 {
-			f.chat.ID = known[at].ID
-		}
-	}
+	judge(files, chats)
 	return err
 }
 
 // newest is after all snapshots.
 const newest = int64(1) << 62
-
-// once returns what a chat says, read when it is first asked for.
-func once(read func() []*lost.Version) func() *lost.Speech {
-	var s *lost.Speech
-	return func() *lost.Speech {
-		if s == nil {
-			s = lost.NewSpeech(read()...)
-		}
-		return s
-	}
-}
 
 // write writes what the snapshot found, at once: first what has left its place, then what is
 // where now, and each new version. A snapshot that found nothing is not noted.
@@ -380,15 +362,15 @@ func (s *snapshot) write(ctx context.Context) error {
 	now, found := map[int64]string{}, map[string]bool{}
 	changed := s.opt.Note != ""
 	for _, f := range s.files {
-		found[f.rel] = true
-		if f.chat.ID != 0 {
-			now[f.chat.ID] = f.rel
+		found[f.Path] = true
+		if f.ID != 0 {
+			now[f.ID] = f.Path
 		}
 		rev, err := s.lastRev(ctx, f)
 		if err != nil {
 			return err
 		}
-		f.rev, changed = rev, changed || rev == 0 || s.places[f.rel].Chat != f.chat.ID
+		f.rev, changed = rev, changed || rev == 0 || s.places[f.Path].Chat != f.ID
 	}
 	var left []history.Place
 	for _, p := range s.places {
@@ -423,10 +405,10 @@ func (s *snapshot) write(ctx context.Context) error {
 
 // lastRev returns the version that a file still is, 0 if it is a new one.
 func (s *snapshot) lastRev(ctx context.Context, f *foundFile) (int64, error) {
-	if f.chat.ID == 0 {
+	if f.ID == 0 {
 		return 0, nil
 	}
-	last, ok, err := s.store.Last(ctx, f.chat.ID, newest)
+	last, ok, err := s.store.Last(ctx, f.ID, newest)
 	if err != nil || !ok || last.Sum != string(f.content.Sum[:]) {
 		return 0, err
 	}
@@ -439,15 +421,15 @@ func (s *snapshot) lastRev(ctx context.Context, f *foundFile) (int64, error) {
 
 // writeFile writes where a file is and, if it is new, its version.
 func (s *snapshot) writeFile(run history.Snapshot, f *foundFile) (err error) {
-	at := s.places[f.rel].Chat
-	stays := at != 0 && at == f.chat.ID
-	if f.chat.ID == 0 {
-		f.chat, err = s.w.Found(f.chat)
+	at := s.places[f.Path].Chat
+	stays := at != 0 && at == f.ID
+	if f.ID == 0 {
+		f.Chat, err = s.w.Found(f.Chat)
 	} else if f.rev == 0 {
-		err = s.w.Know(f.chat)
+		err = s.w.Know(f.Chat)
 	}
 	if err == nil && !stays {
-		err = s.w.Enter(history.Place{Chat: f.chat.ID, Path: f.rel, First: run.ID})
+		err = s.w.Enter(history.Place{Chat: f.ID, Path: f.Path, First: run.ID})
 	}
 	if err != nil {
 		return err
@@ -455,14 +437,14 @@ func (s *snapshot) writeFile(run history.Snapshot, f *foundFile) (err error) {
 	if f.rev != 0 {
 		s.sum.Unchanged++
 	} else {
-		f.rev, err = s.add(f.path, f.rel, f.content, history.Version{
-			Chat: f.chat.ID, Snapshot: run.ID, Path: f.rel, At: run.At, Mtime: f.stamp.ModTime().UnixNano(), Source: cmp.Or(s.opt.Source, history.FromSnapshot), Note: s.opt.Note,
+		f.rev, err = s.add(f.file, f.Path, f.content, history.Version{
+			Chat: f.ID, Snapshot: run.ID, Path: f.Path, At: run.At, Mtime: f.stamp.ModTime().UnixNano(), Source: cmp.Or(s.opt.Source, history.FromSnapshot), Note: s.opt.Note,
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return s.see(f.rel, f.path, f.stamp, f.rev)
+	return s.see(f.Path, f.file, f.stamp, f.rev)
 }
 
 // add adds a version of a file that is in the store under a path, and returns its number.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stchat/internal/backups"
@@ -447,9 +448,7 @@ func addBackups(ctx context.Context, s *subject) error {
 	}
 	all := newClaims(ctx, s.present)
 	keys := backupKeys(s.rel)
-	known := map[string]bool{}
 	for _, c := range all.list {
-		known[c.rel] = known[c.rel] || s.paths[c.of.ID] != ""
 		if c.of.ID == s.id {
 			c.rel, keys = s.rel, append(keys, c.keys...)
 		}
@@ -463,7 +462,7 @@ func addBackups(ctx context.Context, s *subject) error {
 	for _, e := range entries {
 		rel := path.Join(path.Dir(s.rel), e.Name())
 		with := backupKeys(rel)
-		if known[rel] || !e.Type().IsRegular() || !slices.ContainsFunc(with, shares) || !userdir.HasExtension(rel) {
+		if s.ids[rel] != 0 || !e.Type().IsRegular() || !slices.ContainsFunc(with, shares) || !userdir.HasExtension(rel) {
 			continue
 		}
 		said, err := all.Read(ctx, filepath.Join(filepath.Dir(s.path), e.Name()), false)
@@ -471,7 +470,7 @@ func addBackups(ctx context.Context, s *subject) error {
 			return ops.PathError(err)
 		}
 		facts := backups.Facts{Slug: said.Slug, Parent: said.Parent, Name: userdir.ChatName(rel), Begins: said.Messages <= 1}
-		all.list = append(all.list, &claimant{facts, history.Chat{}, rel, with, once(func() []*lost.Version { return []*lost.Version{said} })})
+		all.list = append(all.list, &claimant{facts, history.Chat{}, rel, with, sync.OnceValue(func() *lost.Speech { return lost.NewSpeech(said) })})
 	}
 	w, err := history.NewWriter(ctx, s.store)
 	if err != nil {
