@@ -18,9 +18,9 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
+	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/history"
-	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
 	"stchat/internal/rawjson"
@@ -93,11 +93,6 @@ func (r *restoring) replace(ctx context.Context) (err error) {
 	}
 	if err := r.join(ctx, r.s.path); err != nil {
 		return err
-	}
-	for i, c := range r.sidecars {
-		if ns := sidecarOf(filepath.Base(c.path), userdir.ChatName(r.path)); ns == luker.SyncNamespace {
-			r.sidecars[i].data = luker.SyncData(r.slug, r.opt.Now.UnixMilli())
-		}
 	}
 	if err := r.spool(ctx); err != nil {
 		return err
@@ -295,15 +290,14 @@ func (r *restoring) withSlug(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	doc.Integrity = &r.slug
-	return chat.Lines{{Index: chat.HeaderIndex, Place: c.HeaderPlace, Do: func(line []byte) ([]byte, error) {
-		return meta.Edit(line, func(md *rawjson.Object) error {
-			if r.parent != "" {
-				md.Set("main_chat", rawjson.Quote(r.parent))
-			}
-			md.Set("integrity", rawjson.Quote(r.slug))
-			return nil
-		})
-	}}}.Render(ctx, w, r.content, c.Source.Size)
+	edit := family.HeaderEdit(func(md *rawjson.Object) {
+		if r.parent != "" {
+			md.Set("main_chat", rawjson.Quote(r.parent))
+		}
+		md.Set("integrity", rawjson.Quote(r.slug))
+	})
+	edit.Place = c.HeaderPlace
+	return chat.Lines{edit}.Render(ctx, w, r.content, c.Source.Size)
 }
 
 // list puts the chat into its group's list, and makes it the open chat if opt.Open is set.
@@ -368,6 +362,9 @@ func (r *restoring) findSidecars(ctx context.Context) error {
 		data, err := s.content(ctx, &last)
 		if err != nil {
 			return err
+		}
+		if ns == luker.SyncNamespace && r.res.Doc.InPlace {
+			data = luker.SyncData(r.slug, r.opt.Now.UnixMilli())
 		}
 		c := sidecar{filepath.Join(filepath.Dir(r.path), luker.SidecarName(userdir.ChatName(r.path), ns)), data}
 		r.sidecars = append(r.sidecars, c)
