@@ -6,11 +6,14 @@ import (
 	"cmp"
 	"context"
 	"hash/maphash"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"sync"
 
 	"stchat/internal/backups"
+	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
@@ -155,6 +158,77 @@ func (c *claims) owner(ctx context.Context, b backups.Backup, content *history.C
 		return nil, nil
 	}
 	return list[i], nil
+}
+
+// addBackups adds those of SillyTavern's backups that belong to the chat and are not in the
+// store.
+func (s *subject) addBackups(ctx context.Context) error {
+	folder, err := backups.Read(userdir.Dir{Root: s.root})
+	if err != nil {
+		return ops.PathError(err)
+	}
+	all := newClaims(ctx, s.present)
+	keys := backupKeys(s.rel)
+	for _, c := range all.list {
+		if c.of.ID == s.id {
+			c.rel, keys = s.rel, append(keys, c.keys...)
+		}
+	}
+	shares := func(key string) bool { return slices.Contains(keys, key) }
+	mine := slices.DeleteFunc(folder.Backups, func(b backups.Backup) bool { return !shares(b.Key) })
+	if len(mine) == 0 {
+		return nil
+	}
+	entries, _ := os.ReadDir(filepath.Dir(s.path)) // the folder may be gone, too
+	for _, e := range entries {
+		rel := path.Join(path.Dir(s.rel), e.Name())
+		with := backupKeys(rel)
+		if s.ids[rel] != 0 || !e.Type().IsRegular() || !slices.ContainsFunc(with, shares) || !userdir.HasExtension(rel) {
+			continue
+		}
+		said, err := all.Read(ctx, filepath.Join(filepath.Dir(s.path), e.Name()), false)
+		if err != nil {
+			return ops.PathError(err)
+		}
+		facts := backups.Facts{Slug: said.Slug, Parent: said.Parent, Name: userdir.ChatName(rel), Begins: said.Messages <= 1}
+		all.list = append(all.list, &claimant{facts, history.Chat{}, rel, with, sync.OnceValue(func() *lost.Speech { return lost.NewSpeech(said) })})
+	}
+	w, err := history.NewWriter(ctx, s.store)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Close(true) }() // nothing was written
+	for _, b := range mine {
+		c, ends, err := compare(w, b.Path)
+		if err != nil {
+			return err
+		}
+		owner, err := all.owner(ctx, b, c)
+		if err != nil {
+			return err
+		}
+		if owner == nil || owner.rel != s.rel || slices.ContainsFunc(s.versions, func(v version) bool { return v.Sum == string(c.Sum[:]) }) {
+			continue
+		}
+		s.versions = append(s.versions, version{
+			Version: history.Version{At: b.At, Size: c.Size, Messages: c.Messages, Source: history.FromBackup, Sum: string(c.Sum[:])},
+			file:    b.Path, runs: c.Runs, ends: ends, head: c.Head != nil,
+		})
+	}
+	newestFirst(s.versions)
+	return nil
+}
+
+// compare reads a file for comparison with what the store has, and says where its lines end.
+func compare(w *history.Writer, path string) (c *history.Content, ends []int64, err error) {
+	f, err := chat.OpenRegular(path)
+	if err != nil {
+		return nil, nil, ops.PathError(err)
+	}
+	defer f.Close()
+	lines := &lineEnds{Reader: f}
+	c, err = w.Read(lines, userdir.HasExtension(path))
+	return c, append(lines.ends, lines.read), err
 }
 
 // newStoreReader reads what versions and files say.

@@ -44,10 +44,10 @@ type Logged struct {
 // that is damaged: all are listed then, and it counts no changes.
 func Log(ctx context.Context, where Where, limit int, each func(Logged) error) (note string, err error) {
 	s, err := openSubject(ctx, where)
+	defer s.close()
 	if err != nil {
 		return "", err
 	}
-	defer s.close()
 	d := newDiffer(s.store)
 	var damaged error
 	lines := func(list []version, i int) (lines []lineRef, whole bool, err error) {
@@ -129,10 +129,10 @@ type Changed struct {
 // removed message has its index in the version before.
 func Changes(ctx context.Context, where Where, each func(Changed) error) (note string, err error) {
 	s, v, err := openPicked(ctx, where, true)
+	defer s.close()
 	if err != nil {
 		return "", err
 	}
-	defer s.close()
 	list := s.versions
 	if v.file == "" && v.Chat != s.id {
 		if list, err = s.stored(ctx, v.Chat); err != nil {

@@ -163,10 +163,7 @@ func chosen(ctx context.Context, opt *RestoreOptions) (*subject, *version, error
 		return backupOf(ctx, opt)
 	}
 	s, err := openSubject(ctx, opt.Where)
-	if errors.Is(err, ErrUnknown) && opt.Rev > 0 { // it may be a backup's, of a chat that is not known
-		s, err = locate(ctx, opt.Where)
-	}
-	if err != nil {
+	if err != nil && !(errors.Is(err, ErrUnknown) && opt.Rev > 0) { // that may be a backup's, of a chat that is not known
 		return s, nil, err
 	}
 	if opt.Pick != (Pick{}) {
@@ -279,10 +276,10 @@ func (v *Versioned) Close() { v.cleanup() }
 // Version reads a version of a chat into a temporary file. The errors are those of [Restore].
 func Version(ctx context.Context, where Where) (*Versioned, error) {
 	s, v, err := openPicked(ctx, where, false)
+	defer s.close()
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
 	res := &Versioned{Path: s.path, At: v.At, Messages: v.Messages, Live: isFile(s.path), Note: s.note}
 	if v.file == "" {
 		res.Rev = &v.Rev

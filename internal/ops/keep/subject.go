@@ -11,15 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"stchat/internal/backups"
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/library"
-	"stchat/internal/lost"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
@@ -67,39 +64,34 @@ type subject struct {
 
 // openSubject opens the store and finds a file's versions. The error wraps [ErrUnknown] if there
 // are none. The subject must be closed.
-func openSubject(ctx context.Context, where Where) (s *subject, err error) {
-	s, err = locate(ctx, where)
-	defer func() {
-		if err != nil {
-			s.close()
-		}
-	}()
+func openSubject(ctx context.Context, where Where) (*subject, error) {
+	s, err := locate(ctx, where)
+	if err == nil {
+		s.versions, err = s.stored(ctx, s.id)
+	}
 	if err != nil {
 		return s, err
 	}
-	if s.versions, err = s.stored(ctx, s.id); err != nil {
-		return s, err
-	}
-	if history.KindOf(s.rel) == history.Backup {
+	of := map[int64]bool{s.id: true}
+	backup := history.KindOf(s.rel) == history.Backup
+	if backup {
 		s.versions = slices.DeleteFunc(s.versions, func(v version) bool { return v.Path != s.rel })
-	} else {
-		of := map[int64]bool{s.id: true}
-		for _, p := range s.places {
-			if p.Path != s.rel || of[p.Chat] {
-				continue
-			}
-			of[p.Chat] = true
-			list, err := s.stored(ctx, p.Chat)
-			if err != nil {
-				return s, err
-			}
-			if len(list) > 0 {
-				s.others = append(s.others, list)
-			}
+	}
+	for _, p := range s.places {
+		if backup || p.Path != s.rel || of[p.Chat] {
+			continue
+		}
+		of[p.Chat] = true
+		list, err := s.stored(ctx, p.Chat)
+		if err != nil {
+			return s, err
+		}
+		if len(list) > 0 {
+			s.others = append(s.others, list)
 		}
 	}
 	if where.Backups {
-		if err := addBackups(ctx, s); err != nil {
+		if err := s.addBackups(ctx); err != nil {
 			return s, err
 		}
 	}
@@ -329,15 +321,10 @@ var ErrNoVersion = errors.New("there is no such version")
 // ErrOthers means that a version is another chat's.
 var ErrOthers = error(&ops.Kind{Code: "usage", Text: "is a version of another chat", Hint: "new-chat"})
 
-// openPicked opens the subject of which a version is meant, which must be closed.
-func openPicked(ctx context.Context, where Where, newFile bool) (*subject, *version, error) {
-	s, err := openSubject(ctx, where)
-	if err != nil {
-		return nil, nil, err
-	}
-	v, err := s.pick(ctx, where.Pick, newFile)
-	if err != nil {
-		s.close()
+// openPicked opens the subject of which a version is meant. It must be closed.
+func openPicked(ctx context.Context, where Where, newFile bool) (s *subject, v *version, err error) {
+	if s, err = openSubject(ctx, where); err == nil {
+		v, err = s.pick(ctx, where.Pick, newFile)
 	}
 	return s, v, err
 }
@@ -395,18 +382,6 @@ func (s *subject) rev(ctx context.Context, rev int64, newFile bool) (*version, e
 	return found, nil
 }
 
-// compare reads a file for comparison with what the store has, and says where its lines end.
-func compare(w *history.Writer, path string) (c *history.Content, ends []int64, err error) {
-	f, err := chat.OpenRegular(path)
-	if err != nil {
-		return nil, nil, ops.PathError(err)
-	}
-	defer f.Close()
-	lines := &lineEnds{Reader: f}
-	c, err = w.Read(lines, userdir.HasExtension(path))
-	return c, append(lines.ends, lines.read), err
-}
-
 // sum returns the sum of the file as it is.
 func (s *subject) sum(ctx context.Context) (string, error) {
 	w, err := history.NewWriter(ctx, s.store)
@@ -437,65 +412,6 @@ func (s *subject) write(ctx context.Context, v *version, w io.Writer) error {
 	defer f.Close()
 	_, err = io.Copy(w, f)
 	return err
-}
-
-// addBackups adds those of SillyTavern's backups that belong to the chat and are not in the
-// store.
-func addBackups(ctx context.Context, s *subject) error {
-	folder, err := backups.Read(userdir.Dir{Root: s.root})
-	if err != nil {
-		return ops.PathError(err)
-	}
-	all := newClaims(ctx, s.present)
-	keys := backupKeys(s.rel)
-	for _, c := range all.list {
-		if c.of.ID == s.id {
-			c.rel, keys = s.rel, append(keys, c.keys...)
-		}
-	}
-	shares := func(key string) bool { return slices.Contains(keys, key) }
-	mine := slices.DeleteFunc(folder.Backups, func(b backups.Backup) bool { return !shares(b.Key) })
-	if len(mine) == 0 {
-		return nil
-	}
-	entries, _ := os.ReadDir(filepath.Dir(s.path)) // the folder may be gone, too
-	for _, e := range entries {
-		rel := path.Join(path.Dir(s.rel), e.Name())
-		with := backupKeys(rel)
-		if s.ids[rel] != 0 || !e.Type().IsRegular() || !slices.ContainsFunc(with, shares) || !userdir.HasExtension(rel) {
-			continue
-		}
-		said, err := all.Read(ctx, filepath.Join(filepath.Dir(s.path), e.Name()), false)
-		if err != nil {
-			return ops.PathError(err)
-		}
-		facts := backups.Facts{Slug: said.Slug, Parent: said.Parent, Name: userdir.ChatName(rel), Begins: said.Messages <= 1}
-		all.list = append(all.list, &claimant{facts, history.Chat{}, rel, with, sync.OnceValue(func() *lost.Speech { return lost.NewSpeech(said) })})
-	}
-	w, err := history.NewWriter(ctx, s.store)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = w.Close(true) }() // nothing was written
-	for _, b := range mine {
-		c, ends, err := compare(w, b.Path)
-		if err != nil {
-			return err
-		}
-		owner, err := all.owner(ctx, b, c)
-		if err != nil {
-			return err
-		}
-		if owner == nil || owner.rel != s.rel || slices.ContainsFunc(s.versions, func(v version) bool { return v.Sum == string(c.Sum[:]) }) {
-			continue
-		}
-		s.versions = append(s.versions, version{
-			Version: history.Version{At: b.At, Size: c.Size, Messages: c.Messages, Source: history.FromBackup, Sum: string(c.Sum[:])},
-			file:    b.Path, runs: c.Runs, ends: ends, head: c.Head != nil,
-		})
-	}
-	newestFirst(s.versions)
-	return nil
 }
 
 // Where the store and its word index are in a user's folder.
