@@ -24,7 +24,7 @@ import (
 func (s *snapshot) takeBackups(ctx context.Context) (err error) {
 	folder, err := backups.Read(userdir.Dir{Root: s.root})
 	if err != nil {
-		s.fail(s.root, ops.PathError(err))
+		s.fail(s.root, err)
 		return nil
 	}
 	bytes := int64(0)
@@ -32,7 +32,8 @@ func (s *snapshot) takeBackups(ctx context.Context) (err error) {
 		bytes += b.Size
 	}
 	s.opt.Meter.Expect(len(folder.Backups), bytes)
-	if err := s.know(ctx); err != nil {
+	s.now = &present{store: s.store, root: s.root}
+	if err := s.now.read(ctx); err != nil {
 		return err
 	}
 	s.claims = newClaims(ctx, s.now)
@@ -41,15 +42,11 @@ func (s *snapshot) takeBackups(ctx context.Context) (err error) {
 
 // takeBackup adds a backup to the versions of a chat, unless one of them equals it.
 func (s *snapshot) takeBackup(ctx context.Context, b backups.Backup) error {
-	rel, stamp, ok := s.stamp(b.Path)
-	if !ok || s.unchanged(rel, b.Path, stamp) {
-		return nil
-	}
-	c, stamp, err := s.readFile(b.Path, true)
-	if err != nil || c == nil {
+	f, err := s.readFile(b.Path, true)
+	if err != nil || f == nil {
 		return err
 	}
-	of, err := s.ownerOf(ctx, b, c)
+	of, err := s.ownerOf(ctx, b, f)
 	if err != nil {
 		return err
 	}
@@ -57,25 +54,23 @@ func (s *snapshot) takeBackup(ctx context.Context, b backups.Backup) error {
 	if err != nil {
 		return err
 	}
-	if i := slices.IndexFunc(versions, func(v history.Version) bool { return v.Sum == string(c.Sum[:]) }); i >= 0 {
+	if i := slices.IndexFunc(versions, func(v history.Version) bool { return v.Sum == string(f.content.Sum[:]) }); i >= 0 {
 		s.sum.Unchanged++
-		return s.see(rel, b.Path, stamp, versions[i].Rev)
-	}
-	rev, err := s.add(b.Path, of.Path, c, history.Version{Chat: of.ID, Path: rel, At: b.At, Mtime: b.At.UnixNano(), Source: history.FromBackup, Note: s.opt.Note})
-	if err != nil {
+		f.rev = versions[i].Rev
+	} else if err := s.add(f, of.Path, history.Version{Chat: of.ID, Path: f.Path, At: b.At, Mtime: b.At.UnixNano(), Source: history.FromBackup, Note: s.opt.Note}); err != nil {
 		return err
 	}
-	return s.see(rel, b.Path, stamp, rev)
+	return s.see(f)
 }
 
 // ownerOf finds the chat that a backup is of. A backup of no known chat is kept under its key.
-func (s *snapshot) ownerOf(ctx context.Context, b backups.Backup, c *history.Content) (of history.Chat, err error) {
-	if owner, err := s.claims.owner(ctx, b, c); err != nil {
+func (s *snapshot) ownerOf(ctx context.Context, b backups.Backup, f *foundFile) (of history.Chat, err error) {
+	if owner, err := s.claims.owner(ctx, b, f.Slug, f.Main); err != nil {
 		return of, err
 	} else if owner != nil {
 		return owner.of, nil
 	}
-	lone := history.Chat{Path: "backups/" + loneBackups + b.Key, Slug: c.Slug()}
+	lone := history.Chat{Path: "backups/" + loneBackups + b.Key, Slug: f.Slug}
 	if lone.ID = s.now.last(lone.Path); lone.ID != 0 {
 		return lone, nil
 	}
@@ -133,7 +128,7 @@ func (c *claims) read(ctx context.Context, id int64) *lost.Speech {
 
 // owner returns the chat that a backup is of, nil if it is none of them. With another slug than the
 // chat's it must share half of what it says, and not leave it.
-func (c *claims) owner(ctx context.Context, b backups.Backup, content *history.Content) (*claimant, error) {
+func (c *claims) owner(ctx context.Context, b backups.Backup, slug, main string) (*claimant, error) {
 	said, err := c.Read(ctx, b.Path, false)
 	if err != nil && ctx.Err() != nil {
 		return nil, err
@@ -145,7 +140,7 @@ func (c *claims) owner(ctx context.Context, b backups.Backup, content *history.C
 			list, facts = append(list, chat), append(facts, chat.Facts)
 		}
 	}
-	is := backups.Facts{Slug: content.Slug(), Parent: content.Main()}
+	is := backups.Facts{Slug: slug, Parent: main}
 	speech := lost.NewSpeech(said)
 	i := backups.Belongs(is, facts, func(i int) int {
 		n := speech.Shared(list[i].said())
@@ -203,7 +198,7 @@ func (s *subject) addBackups(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		owner, err := all.owner(ctx, b, c)
+		owner, err := all.owner(ctx, b, c.Slug(), c.Main())
 		if err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func openFolder(ctx context.Context, where Where) (*folder, error) {
 	if err != nil {
 		return nil, ops.PathError(err)
 	}
-	f := &folder{present: newPresent(store, root), named: where.Chat}
+	f := &folder{present: &present{store: store, root: root}, named: where.Chat}
 	if err = f.read(ctx); err == nil {
 		f.below, err = relative(root, filepath.Join(where.Chat, "x"))
 	}
@@ -145,6 +145,8 @@ type RanChange struct {
 	Added   *int    `json:"added"`          // messages; null if it has no new version, or is no chat
 	Changed *int    `json:"changed"`
 	Removed *int    `json:"removed"`
+
+	chat int64
 }
 
 // What a snapshot may find of a file.
@@ -182,19 +184,15 @@ func FolderLog(ctx context.Context, where Where, since time.Time, limit int, eac
 		if r.At.Before(since) || limit > 0 && n == limit {
 			break
 		}
-		doc := Ran{Schema: 1, Run: r.ID, At: sendate.Format(r.At), Note: r.Note, Changes: []RanChange{}}
-		for _, c := range f.moves(r.ID) {
-			doc.Changes = append(doc.Changes, *c)
-		}
+		doc := Ran{Schema: 1, Run: r.ID, At: sendate.Format(r.At), Note: r.Note, Changes: f.moves(r.ID)}
 		for _, v := range byRun[r.ID] {
 			if !strings.HasPrefix(v.Path, f.below) {
 				continue
 			}
-			path := f.full(v.Path)
-			k := slices.IndexFunc(doc.Changes, func(c RanChange) bool { return c.Path == path && c.Change != IsGone })
+			k := changeOf(doc.Changes, v.Chat)
 			if k < 0 {
 				k = len(doc.Changes)
-				doc.Changes = append(doc.Changes, RanChange{Path: path, Change: IsChanged})
+				doc.Changes = append(doc.Changes, RanChange{chat: v.Chat, Path: f.full(v.Path), Change: IsChanged})
 			}
 			if err := doc.Changes[k].count(ctx, d, v, byChat[v.Chat]); err != nil {
 				return err
@@ -213,36 +211,35 @@ func FolderLog(ctx context.Context, where Where, since time.Time, limit int, eac
 }
 
 // moves returns the files of the folder that a snapshot found new, renamed, gone or back.
-func (f *folder) moves(run int64) (list []*RanChange) {
-	of, began := map[int64]*RanChange{}, map[int64]bool{}
-	add := func(p *history.Place) *RanChange {
-		c := &RanChange{Path: f.full(p.Path)}
-		of[p.Chat] = c
-		list = append(list, c)
-		return c
-	}
+func (f *folder) moves(run int64) (list []RanChange) {
+	began := map[int64]bool{}
 	for i := range f.places {
 		p := &f.places[i]
 		if history.KindOf(p.Path) == history.Backup {
 			continue
 		}
-		if p.Until == run && strings.HasPrefix(p.Path, f.below) {
-			add(p).Change = IsGone
-		}
-		if p.First == run && (of[p.Chat] != nil || strings.HasPrefix(p.Path, f.below)) {
-			switch c := of[p.Chat]; {
-			case c != nil:
-				from := c.Path
-				c.Path, c.From, c.Change = f.full(p.Path), &from, IsRenamed
-			case began[p.Chat]:
-				add(p).Change = IsBack
-			default:
-				add(p).Change = IsNew
+		in, change := strings.HasPrefix(p.Path, f.below), ""
+		if p.Until == run && in {
+			change = IsGone
+		} else if p.First == run {
+			if k := changeOf(list, p.Chat); k >= 0 {
+				from := list[k].Path
+				list[k].Path, list[k].From, list[k].Change = f.full(p.Path), &from, IsRenamed
+			} else if in {
+				change = map[bool]string{false: IsNew, true: IsBack}[began[p.Chat]]
 			}
+		}
+		if change != "" {
+			list = append(list, RanChange{chat: p.Chat, Path: f.full(p.Path), Change: change})
 		}
 		began[p.Chat] = true
 	}
 	return list
+}
+
+// changeOf returns the index of what was found of a file, below 0 if that is nothing.
+func changeOf(list []RanChange, chat int64) int {
+	return slices.IndexFunc(list, func(c RanChange) bool { return c.chat == chat })
 }
 
 // count notes what a version changed, compared with the one before.

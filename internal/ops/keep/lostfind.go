@@ -38,10 +38,8 @@ type finder struct {
 	sources  []LostSource
 	errs     []error
 
-	byPath  map[string]int          // indexes of the live chats
-	byOwner map[backups.Owner][]int // also of owners that the history knows, which a chat once had
-	byKey   map[string][]int        // likewise, of their backups
-	byID    map[int64]int
+	byPath map[string]int // indexes of the live chats
+	byID   map[int64]int
 
 	found []*loss
 }
@@ -63,7 +61,9 @@ type lostChat struct {
 	read    string // the file that is read: the one undo keeps if the chat was deleted
 	fate    fate
 	changed time.Time
-	of      backups.Owner // mostly without the group's name; without a name if it is not known
+	of      backups.Owner   // mostly without the group's name; without a name if it is not known
+	owners  []backups.Owner // that one, and those that the history knows, which it once had
+	keys    []string        // of their backups
 	said    *lost.Version
 	also    []lost.Text // what its longest version in the history says, of what is not live
 }
@@ -94,7 +94,7 @@ type match struct {
 }
 
 func newFinder(root *ops.Root, opt *LostOptions) *finder {
-	return &finder{root: root, folder: &backups.Folder{}, now: newPresent(nil, root.Path), opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byOwner: map[backups.Owner][]int{}, byKey: map[string][]int{}, byID: map[int64]int{}}
+	return &finder{root: root, folder: &backups.Folder{}, now: &present{root: root.Path}, opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byID: map[int64]int{}}
 }
 
 // find reads the chats and all older versions, and compares them. The error is that ctx
@@ -109,7 +109,7 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	}
 	var texts [][]lost.Text
 	for i, c := range f.chats {
-		f.owned(i, 0, c.of)
+		f.owned(c, 0, c.of)
 		if c.fate == isLive {
 			f.byPath[userdir.RealPath(c.path)] = i
 			texts = append(texts, c.said.Texts)
@@ -218,11 +218,13 @@ func (f *finder) assign(v *lostVersion) match {
 // candidates returns the chats that a version may belong to, by its key or its path. known
 // is false if these do not lead to an owner with chats: then it may be any chat.
 func (f *finder) candidates(v *lostVersion) (list []int, known bool) {
-	if list = f.byKey[v.key]; v.chat != "" {
-		list = f.byOwner[ownerOf(v.chat)]
+	for i, c := range f.chats {
+		if v.chat != "" && slices.Contains(c.owners, ownerOf(v.chat)) || v.chat == "" && slices.Contains(c.keys, v.key) {
+			list = append(list, i)
+		}
 	}
 	if len(list) > 0 {
-		return slices.Sorted(slices.Values(list)), true // live chats first
+		return list, true
 	}
 	for i, c := range f.chats {
 		// a group's chat that was backed up under its own name before has that since
@@ -281,7 +283,7 @@ func (f *finder) openStore(ctx context.Context) {
 		root, err = s.Root(ctx) // of loose chats it may be a folder above
 	}
 	if err == nil {
-		f.now = newPresent(s, root)
+		f.now = &present{store: s, root: root}
 		err = f.now.read(ctx)
 	}
 	if !errors.Is(err, history.ErrNoStore) && ctx.Err() == nil {
@@ -382,7 +384,7 @@ func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bo
 	if f.now.paths[c.ID] != "" {
 		at, ok := f.byPath[userdir.RealPath(path)]
 		if f.byID[c.ID] = at; ok {
-			f.owned(at, c.ID)
+			f.owned(f.chats[at], c.ID)
 		}
 		if ok && longest != nil && longest.said.Missing > 0 {
 			f.chats[at].also = longest.said.Said()
@@ -393,30 +395,23 @@ func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bo
 		return false
 	}
 	f.byID[c.ID] = len(f.chats)
-	f.owned(len(f.chats), c.ID)
-	f.chats = append(f.chats, &lostChat{path: path, fate: isGone, of: ownerOf(path), also: longest.said.Said(), said: &lost.Version{
+	gone := &lostChat{path: path, fate: isGone, of: ownerOf(path), also: longest.said.Said(), said: &lost.Version{
 		Slug: c.Slug, Parent: c.Main, Messages: versions[0].said.Messages, Texts: versions[0].said.Said(),
-	}})
+	}}
+	f.owned(gone, c.ID)
+	f.chats = append(f.chats, gone)
 	return true
 }
 
-// owned notes a chat among those of its owners, and of those that it had by the history.
-func (f *finder) owned(at int, id int64, owners ...backups.Owner) {
+// owned notes a chat's owners, and those that it had by the history.
+func (f *finder) owned(c *lostChat, id int64, owners ...backups.Owner) {
 	for _, p := range f.now.places {
 		if p.Chat == id {
 			owners = append(owners, ownerOf(f.now.full(p.Path)))
 		}
 	}
 	for _, of := range owners {
-		if slices.Contains(f.byOwner[of], at) {
-			continue
-		}
-		f.byOwner[of] = append(f.byOwner[of], at)
-		for _, key := range backups.Keys(of.Name) {
-			if !slices.Contains(f.byKey[key], at) {
-				f.byKey[key] = append(f.byKey[key], at)
-			}
-		}
+		c.owners, c.keys = append(c.owners, of), append(c.keys, backups.Keys(of.Name)...)
 	}
 }
 

@@ -28,13 +28,9 @@ type present struct {
 	paths map[int64]string // where each file is now
 }
 
-// newPresent returns what is known of the places in a history: nothing, until it is read.
-func newPresent(store *history.Store, root string) *present {
-	return &present{store: store, root: root, chats: map[int64]history.Chat{}, ids: map[string]int64{}, paths: map[int64]string{}}
-}
-
 // read reads what the history knows of places.
 func (p *present) read(ctx context.Context) (err error) {
+	p.chats, p.ids, p.paths = map[int64]history.Chat{}, map[string]int64{}, map[int64]string{}
 	if p.runs, err = p.store.Snapshots(ctx); err != nil {
 		return err
 	}

@@ -150,7 +150,8 @@ func (s *snapshot) take(ctx context.Context) error {
 	before := *s.sum
 	for try := 0; ; try++ {
 		generation := s.store.Generation()
-		if err := s.know(ctx); err != nil {
+		s.now = &present{store: s.store, root: s.root}
+		if err := s.now.read(ctx); err != nil {
 			return err
 		}
 		if err := s.read(ctx); err != nil {
@@ -179,12 +180,6 @@ func (s *snapshot) take(ctx context.Context) error {
 	return s.takeBackups(ctx)
 }
 
-// know reads what the history knows.
-func (s *snapshot) know(ctx context.Context) error {
-	s.now = newPresent(s.store, s.root)
-	return s.now.read(ctx)
-}
-
 // read reads the files that do not look as a snapshot found them.
 func (s *snapshot) read(ctx context.Context) (err error) {
 	s.files, s.held, s.places = nil, map[string]bool{}, map[string]history.Place{}
@@ -197,23 +192,11 @@ func (s *snapshot) read(ctx context.Context) (err error) {
 		}
 	}
 	return s.each(ctx, len(s.scope.files), func(i int) error {
-		path := s.scope.files[i]
-		rel, stamp, ok := s.stamp(path)
-		if !ok {
-			return nil
+		f, err := s.readFile(s.scope.files[i], false)
+		if f != nil {
+			s.files = append(s.files, f)
 		}
-		if _, known := s.places[rel]; known && s.unchanged(rel, path, stamp) {
-			s.held[rel] = true
-			return nil
-		}
-		content, stamp, err := s.readFile(path, history.KindOf(rel).IsChat())
-		if err != nil || content == nil {
-			return err
-		}
-		f := &foundFile{facts: facts{Chat: history.Chat{Slug: content.Slug(), Main: content.Main(), Path: rel}}, file: path, content: content, stamp: stamp}
-		content.Head = nil // not needed any more
-		s.files = append(s.files, f)
-		return nil
+		return err
 	})
 }
 
@@ -239,61 +222,58 @@ func (s *snapshot) each(ctx context.Context, n int, take func(i int) error) erro
 	return nil
 }
 
-// stamp counts a file, and returns its path as the store has it.
-func (s *snapshot) stamp(path string) (rel string, stamp safefile.Stamp, ok bool) {
+// readFile counts a file and takes its content in, again if the file changes meanwhile. It returns
+// nil for one that looks as a snapshot found it, and for one that cannot be read: that is left out.
+func (s *snapshot) readFile(path string, backup bool) (*foundFile, error) {
 	s.sum.Files++
+	rel := ""
 	stamp, err := safefile.StampPath(path)
 	if err == nil {
 		rel, err = s.relative(path)
 	}
 	if err != nil {
-		s.fail(path, ops.PathError(err))
-		return "", stamp, false
+		s.fail(path, err)
+		return nil, nil
 	}
 	s.sum.Bytes += stamp.Size()
 	s.opt.Meter.Read(stamp.Size())
-	return rel, stamp, true
-}
-
-// unchanged reports whether a file looks as a snapshot found it, and counts it.
-func (s *snapshot) unchanged(rel, path string, stamp safefile.Stamp) bool {
-	was, ok := s.seen[rel]
+	was, seen := s.seen[rel]
 	was.Rev = 0
-	if !ok || s.opt.Rescan || was != see(path, stamp) { // one that is racy differs
-		return false
+	_, known := s.places[rel]
+	if seen && (known || backup) && !s.opt.Rescan && was == see(path, stamp) { // one that is racy differs
+		s.sum.Unchanged++
+		s.held[rel] = true
+		return nil, nil
 	}
-	s.sum.Unchanged++
-	return true
-}
-
-// readFile takes a file's content in. It tries again if the file changes meanwhile. One that
-// cannot be read is left out.
-func (s *snapshot) readFile(path string, isChat bool) (*history.Content, safefile.Stamp, error) {
 	for range readTries {
 		f, stamp, err := chat.OpenStamped(path)
 		if err != nil {
-			s.fail(path, ops.PathError(err))
-			return nil, stamp, nil
+			s.fail(path, err)
+			return nil, nil
 		}
-		content, err := s.w.Read(f, isChat)
+		c, err := s.w.Read(f, history.KindOf(rel).IsChat())
 		_ = f.Close()
 		now, statErr := safefile.StampPath(path)
 		switch {
-		case errors.Is(err, history.ErrAgain), err == nil && (statErr != nil || !now.Same(stamp) || content.Size != stamp.Size()):
+		case errors.Is(err, history.ErrAgain), err == nil && (statErr != nil || !now.Same(stamp) || c.Size != stamp.Size()):
 			continue
 		case isRead(err):
-			s.fail(path, ops.PathError(err))
-			return nil, stamp, nil
+			s.fail(path, err)
+			return nil, nil
+		case err != nil:
+			return nil, err
 		}
-		return content, stamp, err
+		found := &foundFile{facts: facts{Chat: history.Chat{Slug: c.Slug(), Main: c.Main(), Path: rel}}, file: path, content: c, stamp: stamp}
+		c.Head = nil // not needed any more
+		return found, nil
 	}
 	s.fail(path, fmt.Errorf("%s: %w", path, jsonl.ErrChanged))
-	return nil, safefile.Stamp{}, nil
+	return nil, nil
 }
 
 // fail leaves a file out. It is not for errors of the store.
 func (s *snapshot) fail(path string, err error) {
-	s.sum.Errs = append(s.sum.Errs, &ops.SourceError{Path: path, Err: err})
+	s.sum.Errs = append(s.sum.Errs, &ops.SourceError{Path: path, Err: ops.PathError(err)})
 }
 
 // judge finds out which chat each file is.
@@ -437,37 +417,38 @@ func (s *snapshot) writeFile(run history.Snapshot, f *foundFile) (err error) {
 	if f.rev != 0 {
 		s.sum.Unchanged++
 	} else {
-		f.rev, err = s.add(f.file, f.Path, f.content, history.Version{
+		err = s.add(f, f.Path, history.Version{
 			Chat: f.ID, Snapshot: run.ID, Path: f.Path, At: run.At, Mtime: f.stamp.ModTime().UnixNano(), Source: cmp.Or(s.opt.Source, history.FromSnapshot), Note: s.opt.Note,
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return s.see(f.Path, f.file, f.stamp, f.rev)
+	return s.see(f)
 }
 
-// add adds a version of a file that is in the store under a path, and returns its number.
-func (s *snapshot) add(path, of string, c *history.Content, v history.Version) (int64, error) {
-	v, err := s.w.Add(v, c)
+// add adds a version of a file that is in the store under a path.
+func (s *snapshot) add(f *foundFile, of string, v history.Version) error {
+	v, err := s.w.Add(v, f.content)
 	if err != nil {
-		return 0, err
+		return err
 	}
+	f.rev = v.Rev
 	taken := Taken{
-		Schema: 1, Path: path, Chat: history.Label(of), Rev: v.Rev, At: sendate.Format(v.At), Source: v.Source, Bytes: c.Size, NewPieces: c.NewPieces,
+		Schema: 1, Path: f.file, Chat: history.Label(of), Rev: v.Rev, At: sendate.Format(v.At), Source: v.Source, Bytes: f.content.Size, NewPieces: f.content.NewPieces,
 	}
 	if history.KindOf(v.Path).IsChat() {
-		taken.Messages = &c.Messages
+		taken.Messages = &f.content.Messages
 	}
-	s.pending = append(s.pending, pendingVersion{taken, c, s.w.Commits()})
-	return v.Rev, nil
+	s.pending = append(s.pending, pendingVersion{taken, f.content, s.w.Commits()})
+	return nil
 }
 
 // see records how a file was found.
-func (s *snapshot) see(rel, path string, stamp safefile.Stamp, rev int64) error {
-	seen := see(path, stamp)
-	seen.Rev, seen.Racy = rev, s.opt.Now.Sub(stamp.ModTime()) < racy
-	return s.w.See(rel, seen)
+func (s *snapshot) see(f *foundFile) error {
+	seen := see(f.file, f.stamp)
+	seen.Rev, seen.Racy = f.rev, s.opt.Now.Sub(f.stamp.ModTime()) < racy
+	return s.w.See(f.Path, seen)
 }
 
 // report reports the versions that are safe now.

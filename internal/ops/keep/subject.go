@@ -117,7 +117,7 @@ func newestFirst(list []version) {
 
 // locate finds the folder, opens the store, and finds which file is meant.
 func locate(ctx context.Context, where Where) (*subject, error) {
-	s := &subject{present: newPresent(nil, "")}
+	s := &subject{present: &present{}}
 	root, inUser, users := rootOf(where.Chat)
 	if folder := cmp.Or(where.root, where.Data); folder != "" && !inUser {
 		root, users = folder, 1
