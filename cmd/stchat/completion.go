@@ -145,12 +145,12 @@ func (t *tab) gone(root, owner string) {
 	if root == "" || t.store(root) == "" {
 		return
 	}
-	_ = keep.GoneChats(t.ctx, keep.Where{Chat: root, Store: t.store(root), Now: t.c.Now()}, func(g *keep.GoneChat) error {
+	gone, _ := keep.GoneChats(t.ctx, keep.Where{Chat: root, Store: t.store(root), Now: t.c.Now()})
+	for _, g := range gone {
 		if filepath.Base(filepath.Dir(g.Path)) == owner {
 			t.offer(owner+"/"+strings.TrimSuffix(filepath.Base(g.Path), names.Extension), "gone, "+plural.S(g.Messages, "message")+" on "+localTime(g.At))
 		}
-		return nil
-	})
+	}
 }
 
 // revs offers the versions of a chat.

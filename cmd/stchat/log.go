@@ -165,19 +165,23 @@ func (o *logOptions) folder(ctx context.Context, c *console, where keep.Where) (
 	switch {
 	case o.gone:
 		t.Columns = []grid.Column{{Title: "chat", Name: true, Code: cyan}, {Title: "last version", Code: dim}, {Title: "messages", Right: true, Code: green}}
-		n := 0
-		err = keep.GoneChats(ctx, where, func(g *keep.GoneChat) error {
-			n++
+		var list []*keep.GoneChat
+		list, err = keep.GoneChats(ctx, where)
+		for _, g := range list {
 			command := restoreCommand(o.of(c), g.Rev, g.Path, g.Name)
 			g.Command = &command
-			return t.put(g, t.gone(g))
-		})
-		if err == nil && n == 0 {
+			err = cmp.Or(err, t.put(g, t.gone(g)))
+		}
+		if err == nil && len(list) == 0 {
 			c.note("nothing is gone")
 		}
 	case !where.AsOf.IsZero():
 		t.Columns = []grid.Column{{Title: "rev", Right: true}, {Title: "messages", Right: true, Code: green}, {Title: "file", Name: true, Code: cyan}, {Code: yellow}}
-		err = keep.FolderAsOf(ctx, where, func(k *keep.Kept) error { return t.put(k, t.kept(k)) })
+		var list []*keep.Kept
+		list, err = keep.FolderAsOf(ctx, where)
+		for _, k := range list {
+			err = cmp.Or(err, t.put(k, t.kept(k)))
+		}
 	default:
 		t.Columns = []grid.Column{{Title: "found"}, {Title: "rev", Right: true}, {Title: "changes"}, {Title: "file", Name: true, Code: cyan}}
 		err = keep.FolderLog(ctx, where, o.since, o.limit, t.ran)

@@ -75,8 +75,7 @@ type Kept struct {
 	changed bool // by damage to the history, which may be about its name
 }
 
-// asOf lists the files of the folder as they were at a time, by path. The error wraps
-// [ErrNoVersion] if there were none.
+// asOf is [FolderAsOf] for an open folder.
 func (f *folder) asOf(ctx context.Context, at time.Time) (list []*Kept, err error) {
 	run := f.runAt(at)
 	for _, p := range f.places {
@@ -111,20 +110,15 @@ func (f *folder) asOf(ctx context.Context, at time.Time) (list []*Kept, err erro
 	return nil, fmt.Errorf("%s: %w: none is kept of this folder", f.full(f.below), ErrNoVersion)
 }
 
-// FolderAsOf calls each for the files of a folder as they were at where.AsOf.
-func FolderAsOf(ctx context.Context, where Where, each func(*Kept) error) error {
+// FolderAsOf returns the files of a folder as they were at a time, by path. The error wraps
+// [ErrNoVersion] if there were none.
+func FolderAsOf(ctx context.Context, where Where) ([]*Kept, error) {
 	f, err := openFolder(ctx, where)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.close()
-	list, err := f.asOf(ctx, where.AsOf)
-	for _, k := range list {
-		if err := each(k); err != nil {
-			return err
-		}
-	}
-	return err
+	return f.asOf(ctx, where.AsOf)
 }
 
 // Ran is a snapshot and what it found: the document of log for a folder.
@@ -226,7 +220,9 @@ func (f *folder) moves(run int64) (list []RanChange) {
 				from := list[k].Path
 				list[k].Path, list[k].From, list[k].Change = f.full(p.Path), &from, IsRenamed
 			} else if in {
-				change = map[bool]string{false: IsNew, true: IsBack}[began[p.Chat]]
+				if change = IsNew; began[p.Chat] {
+					change = IsBack
+				}
 			}
 		}
 		if change != "" {
@@ -273,29 +269,29 @@ type GoneChat struct {
 	Name string `json:"-"` // the name that restore must give, since another chat has the path or had it since
 }
 
-// GoneChats calls each for the chats of a folder that are gone now, by path.
-func GoneChats(ctx context.Context, where Where, each func(*GoneChat) error) error {
+// GoneChats returns the chats of a folder that are gone now, by path.
+func GoneChats(ctx context.Context, where Where) (list []*GoneChat, err error) {
 	f, err := openFolder(ctx, where)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.close()
 	if err := f.look(ctx, where.Now, "", false); err != nil {
-		return err
+		return nil, err
 	}
 	for _, c := range f.list {
 		if !isChat(c.Path) || f.paths[c.ID] != "" || !strings.HasPrefix(c.Path, f.below) {
 			continue
 		}
 		last, ok, err := f.store.Last(ctx, c.ID, newest)
-		if ok && err == nil {
+		if err != nil {
+			return list, err
+		}
+		if ok {
 			g := &GoneChat{Schema: 1, Path: f.full(c.Path), Rev: last.Rev, At: sendate.Format(last.At), Messages: last.Messages}
 			g.Name = f.aside(g.Path, &last)
-			err = each(g)
-		}
-		if err != nil {
-			return err
+			list = append(list, g)
 		}
 	}
-	return nil
+	return list, nil
 }

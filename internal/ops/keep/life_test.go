@@ -374,15 +374,16 @@ func (l *life) compare(did [][]string) {
 		}
 	}
 	gone := map[string]bool{}
-	if err := GoneChats(l.t.Context(), opt, func(g *GoneChat) error {
+	list, err := GoneChats(l.t.Context(), opt)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, g := range list {
 		for _, c := range l.chats {
 			if c.gone && named[c.id] != 0 && c.path == l.rel(g.Path) {
 				gone[c.path] = true
 			}
 		}
-		return nil
-	}); err != nil {
-		l.t.Fatal(err)
 	}
 	for _, c := range l.chats {
 		l.check(!c.gone || named[c.id] == 0 || gone[c.path], "%s is gone, and not said to be", c.path)

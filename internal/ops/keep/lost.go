@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 
 	"stchat/internal/backups"
 	"stchat/internal/chat"
+	"stchat/internal/history"
+	"stchat/internal/lost"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
 	"stchat/internal/userdir"
@@ -204,4 +207,214 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		}
 	}
 	return res, nil
+}
+
+// loss is a chat that lost something.
+type loss struct {
+	in    *finder
+	chat  *lostChat
+	best  *lostVersion
+	all   []*lostVersion
+	texts lost.Set // of the first version found
+	ambig bool
+	weak  bool // it is not certain that it is this chat
+}
+
+// begin begins the loss of a chat with the first version found.
+func (f *finder) begin(chat *lostChat, v *lostVersion) *loss {
+	g := &loss{in: f, chat: chat, best: v, ambig: v.ambiguous, texts: lost.NewSet(v.said.Texts)}
+	f.found = append(f.found, g)
+	return g
+}
+
+// isGone reports whether the chat has no file any more.
+func (g *loss) isGone() bool { return g.chat.fate >= isGone }
+
+// take adds a version.
+func (g *loss) take(v *lostVersion) {
+	g.all = append(g.all, v)
+	n, most := v.lost, g.best.lost
+	if g.isGone() {
+		n, most = v.said.Missing, g.best.said.Missing
+	}
+	if n > most || n == most && v.stored != nil && g.best.stored == nil { // a number says more than a file, and sidecars come with it
+		g.best = v
+	}
+}
+
+// groupByChat groups the versions by chat. Versions of a chat that is gone, and not known, belong
+// together by their name, by their slug, or by having nearly all messages in common.
+func (f *finder) groupByChat() {
+	known := map[int]*loss{}
+	slices.SortStableFunc(f.versions, func(a, b *lostVersion) int { return b.at.Compare(a.at) }) // the newest first
+	for _, v := range f.versions {
+		switch {
+		case v.said == nil || v.skip || v.target >= 0 && f.chats[v.target].fate == wasDeleted:
+			continue
+		case v.target < 0 || v.weak:
+			f.gone(v).take(v)
+			continue
+		case known[v.target] == nil:
+			known[v.target] = f.begin(f.chats[v.target], v)
+		}
+		known[v.target].take(v)
+	}
+	f.assignWeak(known)
+}
+
+// assignWeak decides the cases with weak evidence. Several stories may match one chat that has
+// nothing but a greeting: it lost the longest one, unless there is better evidence for
+// another, and the rest are gone. A version with the same story as one that surely belongs
+// to the chat belongs to it, too.
+func (f *finder) assignWeak(known map[int]*loss) {
+	slices.SortStableFunc(f.found, func(a, b *loss) int { return cmp.Compare(b.best.said.Missing, a.best.said.Missing) })
+	f.found = slices.DeleteFunc(f.found, func(g *loss) bool {
+		v := g.best
+		if g.chat.fate != isUnknown || v.target < 0 {
+			return g.isGone() && v.said.Missing < f.opt.Gone
+		}
+		if other := known[v.target]; other != nil && other.tells(v, g.all[0].said.Texts) {
+			for _, v := range g.all {
+				other.take(v)
+			}
+			return true
+		} else if other != nil {
+			g.ambig, other.ambig = true, other.ambig || other.weak
+		} else if c := f.chats[v.target]; v.lost >= f.opt.Min || c.fate == isGone {
+			g.chat, g.weak, known[v.target] = c, true, g
+			return false
+		}
+		return v.said.Missing < f.opt.Gone
+	})
+}
+
+// gone returns the loss for a version whose chat is gone, a new one if there is none.
+func (f *finder) gone(v *lostVersion) *loss {
+	chat, ambiguous := f.goneChat(v)
+	for _, g := range f.found {
+		if g.chat.fate != isUnknown || g.chat.of != chat.of {
+			continue
+		}
+		n := g.texts.Common(v.said.Texts)
+		if chat.path != "" && chat.path == g.chat.path && 2*n >= min(len(v.said.Texts), len(g.all[0].said.Texts)) || g.tells(v, v.said.Texts) {
+			return g
+		}
+	}
+	g := f.begin(chat, v)
+	g.ambig = g.ambig || ambiguous
+	return g
+}
+
+// tells reports whether a version tells the same story: it has the same slug, or the same parent
+// and nearly all messages in common.
+func (g *loss) tells(v *lostVersion, said []lost.Text) bool {
+	if v.said.Slug != "" && v.said.Slug == g.best.said.Slug {
+		return true
+	}
+	return v.said.Parent == g.best.said.Parent && 8*g.texts.Common(said) >= 7*min(len(said), len(g.all[0].said.Texts))
+}
+
+// further counts what other versions have that neither a live chat nor the best one has, and
+// from how many of them it would come back.
+func (g *loss) further(least int) (sum LostFurther) {
+	live := lost.NewLive(g.best.said.Said())
+	if !g.isGone() {
+		live = lost.NewLive(g.chat.said.Texts)
+	}
+	back := [][]lost.Text{g.best.said.Texts}
+	for {
+		had := lost.NewSet(back...)
+		var most *lostVersion
+		n := least - 1
+		for _, v := range g.all {
+			if v.said.Missing < least {
+				continue
+			}
+			if lost, _ := live.Compare(v.said.Texts, had, v.copied); lost > n {
+				most, n = v, lost
+			}
+		}
+		if most == nil {
+			return sum
+		}
+		sum.Messages, sum.Versions = sum.Messages+n, sum.Versions+1
+		back = append(back, most.said.Texts)
+	}
+}
+
+// documents returns the documents of the losses, those that lost the most first.
+func (f *finder) documents() (list []*LostChat) {
+	for _, g := range f.found {
+		v := g.best
+		doc := &LostChat{
+			Schema: 1, Lost: v.said.Missing, Ambiguous: g.ambig, row: g,
+			Best: LostVersion{At: v.at.Local().Format(time.RFC3339), Messages: v.said.Messages},
+		}
+		path := g.chat.path
+		if !g.isGone() {
+			doc.LiveMessages, doc.Lost, doc.Reworded = &g.chat.said.Messages, v.lost, v.reworded
+		} else if path == "" {
+			path = f.placeFor(g.chat.of, v)
+		}
+		if !f.means(path) {
+			continue
+		}
+		if v.path == "" {
+			doc.Best.Rev = &v.stored.Rev
+		} else {
+			doc.Best.Path = &v.path
+		}
+		if path != "" {
+			name := userdir.ChatName(path)
+			doc.Path, doc.Chat, doc.To = &path, &name, path
+		}
+		switch {
+		case !g.isGone() || path == "":
+		case v.stored != nil && v.of != 0:
+			doc.Name = f.now.aside(path, v.stored)
+		case isFile(path):
+			doc.To = besideOf(path, freeName(path, timeName(v.at)))
+		}
+		if name := f.shownOwner(g.chat.of); name != "" {
+			doc.Owner = &name
+		}
+		doc.Further = g.further(f.opt.Min)
+		list = append(list, doc)
+	}
+	slices.SortStableFunc(list, func(a, b *LostChat) int { return cmp.Compare(b.Lost, a.Lost) })
+	return list
+}
+
+// RestoreLost brings back the best version of each of some chats, as one call that undo takes
+// back: a chat that is gone under its name, of any other as a new chat beside it. They must be of
+// a result that is not closed yet.
+func RestoreLost(ctx context.Context, chats []*LostChat, opt RestoreOptions) []*RestoreResult {
+	list := make([]*restoring, len(chats))
+	for i, c := range chats {
+		r := c.restoring(opt)
+		list[i] = r
+		switch {
+		case !c.row.isGone():
+			r.refused = r.fork(ctx)
+		case c.Name != "":
+			r.refused = r.revive(ctx, r.beside())
+		default:
+			r.refused = r.revive(ctx, c.To)
+		}
+	}
+	return commit(ctx, opt.Changes, list)
+}
+
+// restoring returns the best version on its way to a file.
+func (c *LostChat) restoring(opt RestoreOptions) *restoring {
+	f, best := c.row.in, c.row.best
+	s := &subject{present: f.now, path: c.To}
+	s.rel, _ = relative(s.root, c.To) // a chat of the root lies in it
+	v := &version{file: best.path, Version: history.Version{At: best.at, Source: history.FromBackup, Messages: best.said.Messages}}
+	if best.stored != nil {
+		v.Version = *best.stored
+		s.id = v.Chat
+	}
+	opt.Name = cmp.Or(c.Name, opt.Name)
+	return newRestoring(s, v, opt)
 }

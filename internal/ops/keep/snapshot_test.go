@@ -150,11 +150,8 @@ func TestBranchCutShort(t *testing.T) {
 	u.snapshot()
 	write("A", "", "1", "2", "3")
 	write("B", "A", "1", "2")
-	if err := GoneChats(t.Context(), Where{Chat: u.root, Now: u.now}, func(g *GoneChat) error {
-		t.Errorf("%s is gone", g.Path)
-		return nil
-	}); err != nil {
-		t.Error(err)
+	if gone, err := GoneChats(t.Context(), Where{Chat: u.root, Now: u.now}); err != nil || len(gone) > 0 {
+		t.Error(gone, err)
 	}
 	u.snapshot()
 	if got, want := u.versions("B"), []int{2, 3}; !slices.Equal(got, want) {
@@ -217,11 +214,12 @@ func TestBranchGoneWithoutSlug(t *testing.T) {
 		do(u)
 		u.snapshot()
 		var gone []string
-		if err := GoneChats(t.Context(), Where{Chat: u.root, Now: u.now}, func(g *GoneChat) error {
-			gone = append(gone, fmt.Sprint(filepath.Base(g.Path), " ", g.Messages))
-			return nil
-		}); err != nil {
+		list, err := GoneChats(t.Context(), Where{Chat: u.root, Now: u.now})
+		if err != nil {
 			t.Fatal(err)
+		}
+		for _, g := range list {
+			gone = append(gone, fmt.Sprint(filepath.Base(g.Path), " ", g.Messages))
 		}
 		if !slices.Equal(gone, []string{"B.jsonl 4"}) {
 			t.Errorf("%s: gone %v", name, gone)
