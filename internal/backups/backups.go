@@ -72,20 +72,15 @@ func Read(dir userdir.Dir) (*Folder, error) {
 			continue
 		}
 		if info, err := e.Info(); err == nil { // else it was pruned just now
-			f.Backups = append(f.Backups, of(filepath.Join(f.Path, e.Name()), info))
+			b := Backup{Path: filepath.Join(f.Path, e.Name()), Size: info.Size()}
+			if b.Key, b.At, b.Dated = Parse(e.Name(), time.Local); !b.Dated {
+				b.At = info.ModTime()
+			}
+			f.Backups = append(f.Backups, b)
 		}
 	}
 	slices.SortStableFunc(f.Backups, func(a, b Backup) int { return a.At.Compare(b.At) })
 	return f, err
-}
-
-// of returns the backup at a path.
-func of(path string, info fs.FileInfo) Backup {
-	b := Backup{Path: path, Size: info.Size()}
-	if b.Key, b.At, b.Dated = Parse(info.Name(), time.Local); !b.Dated {
-		b.At = info.ModTime()
-	}
-	return b
 }
 
 // Parse reads the name of a backup's file: its key, which is found from the right, since a

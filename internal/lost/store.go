@@ -13,13 +13,13 @@ type StoreReader struct {
 	Store *history.Store
 	*Reader
 
-	texts []Text // by the number of the piece; 0: not read yet
-	long  map[string]Text
+	texts []Text            // by the number of the piece that is a line; 0: not read yet
+	parts map[string][]Text // of lines that are stored in parts, by these
 }
 
 // NewStoreReader returns a reader of the versions in a history.
 func NewStoreReader(s *history.Store, r *Reader) *StoreReader {
-	return &StoreReader{Store: s, Reader: r, long: map[string]Text{}}
+	return &StoreReader{Store: s, Reader: r, parts: map[string][]Text{}}
 }
 
 // noText stands for a piece that was read and is not a message that counts.
@@ -32,77 +32,71 @@ func (r *StoreReader) Version(ctx context.Context, v *history.Version) (*Version
 		return nil, err
 	}
 	res := &Version{Messages: v.Messages}
-	add := func(t Text) {
-		if t == noText || !t.says() {
-			return
+	for len(runs) > 0 {
+		n := 1
+		for runs[n-1].Part == history.More && n < len(runs) {
+			n++
 		}
-		if res.Texts = append(res.Texts, t); t&mark != 0 {
-			res.Missing++
-		}
-	}
-	for i := 0; i < len(runs); i++ {
-		if runs[i].Part == history.Whole {
-			if err := r.whole(ctx, runs[i], add); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		from := i // a line in parts
-		for runs[i].Part == history.More && i+1 < len(runs) {
-			i++
-		}
-		if err := r.parts(ctx, runs[from:i+1], add); err != nil {
+		texts, err := r.lines(ctx, runs[:n])
+		if err != nil {
 			return nil, err
 		}
+		for _, t := range texts {
+			if t == noText || !t.says() {
+				continue
+			}
+			if res.Texts = append(res.Texts, t); t&mark != 0 {
+				res.Missing++
+			}
+		}
+		runs = runs[n:]
 	}
 	return res, nil
 }
 
-// whole adds the texts of pieces that are lines.
-func (r *StoreReader) whole(ctx context.Context, run history.Run, add func(Text)) error {
-	if need := int(run.First + run.Count); need > len(r.texts) {
-		r.texts = append(r.texts, make([]Text, need-len(r.texts))...)
-	}
-	for id := run.First; id < run.First+run.Count; id++ {
-		if r.texts[id] == 0 {
-			// together with what follows, since packs are unpacked whole
-			to := id
-			for to < run.First+run.Count && r.texts[to] == 0 {
-				to++
-			}
-			for line, err := range r.Store.Lines(ctx, []history.Run{{First: id, Count: to - id, Part: history.Whole}}) {
-				if err != nil {
-					return err
-				}
-				if r.texts[line.Piece], err = r.text(line.Data); err != nil {
-					return err
-				}
+// lines returns the texts of whole lines, which are one run, or of lines that are stored in parts.
+func (r *StoreReader) lines(ctx context.Context, runs []history.Run) (texts []Text, err error) {
+	first, end := runs[0].First, runs[0].First+runs[0].Count
+	if runs[0].Part != history.Whole {
+		key := fmt.Sprint(runs)
+		texts, ok := r.parts[key]
+		if !ok {
+			if texts, err = r.readLines(ctx, runs, nil); err == nil {
+				r.parts[key] = texts
 			}
 		}
-		add(r.texts[id])
+		return texts, err
 	}
-	return nil
+	if int(end) > len(r.texts) {
+		r.texts = append(r.texts, make([]Text, int(end)-len(r.texts))...)
+	}
+	for id := first; id < end; id++ {
+		to := id // together with what follows, since packs are unpacked whole
+		for to < end && r.texts[to] == 0 {
+			to++
+		}
+		if to > id {
+			if _, err := r.readLines(ctx, []history.Run{{First: id, Count: to - id, Part: history.Whole}}, r.texts[id:id]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r.texts[first:end], nil
 }
 
-// parts adds the texts of lines that are stored in parts.
-func (r *StoreReader) parts(ctx context.Context, runs []history.Run, add func(Text)) error {
-	key := fmt.Sprint(runs)
-	if t, ok := r.long[key]; ok && runs[len(runs)-1].Count == 1 {
-		add(t)
-		return nil
-	}
+// readLines appends the texts of the lines that runs consist of.
+func (r *StoreReader) readLines(ctx context.Context, runs []history.Run, texts []Text) ([]Text, error) {
 	for line, err := range r.Store.Lines(ctx, runs) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		t, err := r.text(line.Data)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		r.long[key] = t
-		add(t)
+		texts = append(texts, t)
 	}
-	return nil
+	return texts, nil
 }
 
 // text returns the text of a line, noText if it has none.

@@ -79,7 +79,7 @@ func describe(ctx context.Context, s *history.Store, opt HistoryOptions) (*Histo
 	if info, err := os.Stat(s.Path()); err == nil {
 		d.Bytes, d.Stored = info.Size(), info.Size()
 	}
-	if info, err := os.Stat(filepath.Join(filepath.Dir(s.Path()), indexFile)); err == nil {
+	if info, err := os.Stat(filepath.Join(filepath.Dir(s.Path()), wordindex.File)); err == nil {
 		d.IndexBytes, d.Indexed = info.Size(), true
 	}
 	return d, nil

@@ -414,13 +414,6 @@ func (s *subject) write(ctx context.Context, v *version, w io.Writer) error {
 	return err
 }
 
-// Where the store and its word index are in a user's folder.
-const (
-	storeFolder = userdir.Own
-	storeFile   = "history.db"
-	indexFile   = "search.db"
-)
-
 // Errors in what a caller names. An error names the path, too.
 var (
 	// ErrLoose means that chats are in no user's folder, so their store is not known.
@@ -438,7 +431,7 @@ func StoreOf(root, named string) string {
 	if named != "" {
 		return userdir.Follow(named)
 	}
-	return filepath.Join(root, storeFolder, storeFile)
+	return filepath.Join(root, userdir.Own, "history.db")
 }
 
 // openToWrite opens the store of a root, and creates it if there is none. In a dry run it
