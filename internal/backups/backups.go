@@ -252,15 +252,11 @@ func namesIn(folder, ext string) (found []string) {
 	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
 		name := e.Name()
-		isFolder := e.IsDir()
-		if e.Type()&os.ModeSymlink != 0 {
-			info, err := os.Stat(filepath.Join(folder, name))
-			isFolder = err == nil && info.IsDir()
+		info, err := os.Stat(filepath.Join(folder, name)) // with links followed
+		isFolder := err == nil && info.IsDir()
+		if isFolder == (ext == "") && strings.EqualFold(name[max(len(name)-len(ext), 0):], ext) {
+			found = append(found, name[:len(name)-len(ext)])
 		}
-		if isFolder != (ext == "") || !strings.EqualFold(name[max(len(name)-len(ext), 0):], ext) {
-			continue
-		}
-		found = append(found, name[:len(name)-len(ext)])
 	}
 	return found
 }

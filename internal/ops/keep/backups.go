@@ -68,7 +68,7 @@ func (s *snapshot) ownerOf(ctx context.Context, b backups.Backup, f *foundFile) 
 	if owner, err := s.claims.owner(ctx, b, f.Slug, f.Main); err != nil {
 		return of, err
 	} else if owner != nil {
-		return owner.of, nil
+		return owner.Chat, nil
 	}
 	lone := history.Chat{Path: "backups/" + loneBackups + b.Key, Slug: f.Slug}
 	if lone.ID = s.now.last(lone.Path); lone.ID != 0 {
@@ -90,11 +90,10 @@ type claims struct {
 
 // claimant is a chat that a backup may be of.
 type claimant struct {
-	backups.Facts
-	of   history.Chat // without an ID if the history does not know it
-	rel  string
-	keys []string // under which SillyTavern ever backed it up
-	said func() *lost.Speech
+	history.Chat          // where it is, or was last; without an ID if the history does not know it
+	begins       bool     // as in [backups.Facts]
+	keys         []string // under which SillyTavern ever backed it up
+	said         func() *lost.Speech
 }
 
 // newClaims lists the chats of a history.
@@ -105,11 +104,8 @@ func newClaims(ctx context.Context, now *present) *claims {
 		keys[p.Chat] = append(keys[p.Chat], backupKeys(p.Path)...)
 	}
 	for _, of := range now.list {
-		rel := now.lastPath(of.ID)
-		c.list = append(c.list, &claimant{
-			backups.Facts{Slug: of.Slug, Parent: of.Main, Name: userdir.ChatName(rel), Begins: true},
-			of, rel, append(keys[of.ID], backupKeys(rel)...), sync.OnceValue(func() *lost.Speech { return c.read(ctx, of.ID) }),
-		})
+		of.Path = now.lastPath(of.ID)
+		c.list = append(c.list, &claimant{of, true, append(keys[of.ID], backupKeys(of.Path)...), sync.OnceValue(func() *lost.Speech { return c.read(ctx, of.ID) })})
 	}
 	return c
 }
@@ -137,7 +133,7 @@ func (c *claims) owner(ctx context.Context, b backups.Backup, slug, main string)
 	var facts []backups.Facts
 	for _, chat := range c.list {
 		if slices.Contains(chat.keys, b.Key) {
-			list, facts = append(list, chat), append(facts, chat.Facts)
+			list, facts = append(list, chat), append(facts, backups.Facts{Slug: chat.Slug, Parent: chat.Main, Name: userdir.ChatName(chat.Path), Begins: chat.begins})
 		}
 	}
 	is := backups.Facts{Slug: slug, Parent: main}
@@ -165,8 +161,8 @@ func (s *subject) addBackups(ctx context.Context) error {
 	all := newClaims(ctx, s.present)
 	keys := backupKeys(s.rel)
 	for _, c := range all.list {
-		if c.of.ID == s.id {
-			c.rel, keys = s.rel, append(keys, c.keys...)
+		if c.ID == s.id {
+			c.Path, keys = s.rel, append(keys, c.keys...)
 		}
 	}
 	shares := func(key string) bool { return slices.Contains(keys, key) }
@@ -185,8 +181,8 @@ func (s *subject) addBackups(ctx context.Context) error {
 		if err != nil {
 			return ops.PathError(err)
 		}
-		facts := backups.Facts{Slug: said.Slug, Parent: said.Parent, Name: userdir.ChatName(rel), Begins: said.Messages <= 1}
-		all.list = append(all.list, &claimant{facts, history.Chat{}, rel, with, sync.OnceValue(func() *lost.Speech { return lost.NewSpeech(said) })})
+		of := history.Chat{Slug: said.Slug, Main: said.Parent, Path: rel}
+		all.list = append(all.list, &claimant{of, said.Messages <= 1, with, sync.OnceValue(func() *lost.Speech { return lost.NewSpeech(said) })})
 	}
 	w, err := history.NewWriter(ctx, s.store)
 	if err != nil {
@@ -202,12 +198,12 @@ func (s *subject) addBackups(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if owner == nil || owner.rel != s.rel || slices.ContainsFunc(s.versions, func(v version) bool { return v.Sum == string(c.Sum[:]) }) {
+		if owner == nil || owner.Path != s.rel || slices.ContainsFunc(s.versions, func(v version) bool { return v.Sum == string(c.Sum[:]) }) {
 			continue
 		}
 		s.versions = append(s.versions, version{
 			Version: history.Version{At: b.At, Size: c.Size, Messages: c.Messages, Source: history.FromBackup, Sum: string(c.Sum[:])},
-			file:    b.Path, runs: c.Runs, ends: ends, head: c.Head != nil,
+			file:    b.Path, runs: c.Runs, ends: ends,
 		})
 	}
 	newestFirst(s.versions)

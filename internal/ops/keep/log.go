@@ -233,7 +233,7 @@ func (d *differ) messages(ctx context.Context, v *version) ([]lineRef, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.head || v.file == "" && len(lines) > 0 && meta.IsHeader(d.text(ctx, lines[0])) {
+	if len(lines) > 0 && meta.IsHeader(d.text(ctx, lines[0])) {
 		lines = lines[1:]
 	}
 	if n := len(lines); n == v.Messages+1 { // usually the empty one after a final LF

@@ -23,20 +23,19 @@ import (
 
 // scope is what a snapshot takes of one folder.
 type scope struct {
-	root    string
-	whole   bool // a user's whole folder
-	part    bool // a shard's part of it
-	shard   ops.Shard
-	files   []string // in the order in which they are taken: chats first
-	bytes   int64
-	folders map[string]bool
-	below   map[string]bool // folders that are taken with all that is in them, as the store has them
-	seen    map[string]bool
-	dirs    map[string]string // by folder, its path as the store has it
+	root  string
+	whole bool // a user's whole folder
+	part  bool // a shard's part of it
+	shard ops.Shard
+	files []string // in the order in which they are taken: chats first
+	bytes int64
+	below map[string]bool // folders that are taken with all that is in them, as the store has them
+	seen  map[string]bool
+	dirs  map[string]string // by folder, its path as the store has it
 }
 
 func newScope(root string) *scope {
-	return &scope{root: root, folders: map[string]bool{}, below: map[string]bool{}, seen: map[string]bool{}, dirs: map[string]string{}}
+	return &scope{root: root, below: map[string]bool{}, seen: map[string]bool{}, dirs: map[string]string{}}
 }
 
 // scopes groups what PATHs name by the folders whose stores keep it. What has no store is
@@ -79,7 +78,6 @@ func scopes(w ops.Walked, shard ops.Shard, store, root string) ([]*scope, []*ops
 		s := of(dir.Root)
 		s.add(t.Path)
 		s.bytes += t.Size
-		s.folders[filepath.Dir(t.Path)] = true
 		if t.From == "" {
 			continue
 		}
@@ -107,7 +105,11 @@ func (s *scope) add(path string) {
 // around adds what belongs to the chats: Luker's sidecars beside them and, for a user's folder,
 // the group files, the lorebooks and the cards that are in the shard.
 func (s *scope) around() {
-	for _, folder := range slices.Sorted(maps.Keys(s.folders)) {
+	folders := map[string]bool{}
+	for _, chat := range s.files {
+		folders[filepath.Dir(chat)] = true
+	}
+	for _, folder := range slices.Sorted(maps.Keys(folders)) {
 		s.addFiles(folder, luker.IsSidecar)
 	}
 	if !s.whole && !s.part {

@@ -348,10 +348,11 @@ func (r *restoring) findSidecars(ctx context.Context) error {
 	}
 	name := userdir.ChatName(v.Path)
 	for _, p := range s.places {
-		ns := sidecarOf(path.Base(p.Path), name)
-		if ns == "" || path.Dir(p.Path) != path.Dir(v.Path) || !p.At(v.Snapshot) {
+		found := luker.Among([]string{path.Base(p.Path)}, "", name)
+		if len(found) == 0 || path.Dir(p.Path) != path.Dir(v.Path) || !p.At(v.Snapshot) {
 			continue
 		}
+		ns := found[0].Namespace
 		last, ok, err := s.store.Last(ctx, p.Chat, v.Snapshot)
 		if err != nil {
 			return err
@@ -371,14 +372,6 @@ func (r *restoring) findSidecars(ctx context.Context) error {
 		r.res.Doc.Sidecars = append(r.res.Doc.Sidecars, ops.Sidecar{Path: c.path, Action: "restored"})
 	}
 	return nil
-}
-
-// sidecarOf returns the namespace of a file if it is a sidecar of the chat, else "".
-func sidecarOf(file, name string) (namespace string) {
-	for _, found := range luker.Among([]string{file}, "", name) {
-		return found.Namespace
-	}
-	return ""
 }
 
 // content returns what a small file held in a version.

@@ -50,6 +50,9 @@ type Taken struct {
 	Bytes     int64          `json:"bytes"`
 	NewPieces int            `json:"new_pieces"`
 	Stored    int64          `json:"stored"` // approximate bytes on disk
+
+	content *history.Content
+	commits int // made before it was added
 }
 
 // Snapshotted sums up a snapshot.
@@ -122,7 +125,7 @@ type snapshot struct {
 	places  map[string]history.Place // those that hold
 	files   []*foundFile             // new and changed ones
 	held    map[string]bool          // paths of files that look unchanged
-	pending []pendingVersion         // versions to report after the commit
+	pending []Taken                  // versions to report after the commit
 
 	claims *claims // of backups
 }
@@ -134,12 +137,6 @@ type foundFile struct {
 	content *history.Content
 	stamp   safefile.Stamp
 	rev     int64 // of the version that it still is; 0: it is a new one
-}
-
-type pendingVersion struct {
-	taken   Taken
-	content *history.Content
-	commits int // made before it was added
 }
 
 // readTwice is how often all files are read again because another run pruned the store.
@@ -435,12 +432,13 @@ func (s *snapshot) add(f *foundFile, of string, v history.Version) error {
 	}
 	f.rev = v.Rev
 	taken := Taken{
-		Schema: 1, Path: f.file, Chat: history.Label(of), Rev: v.Rev, At: sendate.Format(v.At), Source: v.Source, Bytes: f.content.Size, NewPieces: f.content.NewPieces,
+		Schema: 1, Path: f.file, Chat: history.Label(of), Rev: v.Rev, At: sendate.Format(v.At), Source: v.Source,
+		Bytes: f.content.Size, NewPieces: f.content.NewPieces, content: f.content, commits: s.w.Commits(),
 	}
 	if history.KindOf(v.Path).IsChat() {
 		taken.Messages = &f.content.Messages
 	}
-	s.pending = append(s.pending, pendingVersion{taken, f.content, s.w.Commits()})
+	s.pending = append(s.pending, taken)
 	return nil
 }
 
@@ -454,12 +452,12 @@ func (s *snapshot) see(f *foundFile) error {
 // report reports the versions that are safe now.
 func (s *snapshot) report() error {
 	for len(s.pending) > 0 && s.pending[0].commits < s.w.Commits() {
-		p := s.pending[0]
+		taken := s.pending[0]
 		s.pending = s.pending[1:]
-		p.taken.Stored = p.content.Stored
-		s.sum.Stored += p.content.Stored
+		taken.Stored = taken.content.Stored
+		s.sum.Stored += taken.Stored
 		s.sum.Versions++
-		if err := s.opt.Each(p.taken); err != nil {
+		if err := s.opt.Each(taken); err != nil {
 			return err
 		}
 	}

@@ -47,7 +47,6 @@ type version struct {
 	file string        // the path of a backup that is not in the store; empty for the store's own
 	runs []history.Run // of a backup only
 	ends []int64       // likewise, of its lines
-	head bool          // of a backup only: it has a header
 	lone bool          // a backup of a chat that is not known
 }
 
