@@ -214,9 +214,9 @@ type Plan struct {
 	// messages.
 	Logs func(namespace string) luker.Where
 
-	Output string                           // a new chat to write instead of the chat itself; "" for none
-	Before func(s *changeset.Set) error     // drafts files that messages will name; nil: none
-	Guard  func(line []byte) (stays []byte) // what of a message must be the same afterwards; nil: it is not checked
+	Output string                         // a new chat to write instead of the chat itself; "" for none
+	Before func(s *changeset.Set) error   // drafts files that messages will name; nil: none
+	Guard  func(mark, line []byte) []byte // appends what of a message must be the same afterwards; nil: it is not checked
 
 	warnings   []string
 	notes      []string

@@ -22,11 +22,17 @@ func (d *drafting) guarded(ctx context.Context, draft *changeset.Draft, header [
 	}
 	seed, c := maphash.MakeSeed(), d.open.chat
 	fresh, old := newMarks(d.plan.Guard, seed), newMarks(d.plan.Guard, seed)
-	if err := d.render(ctx, io.MultiWriter(draft, fresh), header); err != nil {
-		return err
+	read := make(chan error, 1)
+	go func() {
+		_, err := io.CopyBuffer(old, io.NewSectionReader(c.Source.R, 0, c.Source.Size), make([]byte, 256<<10))
+		read <- err
+	}()
+	err := d.render(ctx, io.MultiWriter(draft, fresh), header)
+	if failed := <-read; err == nil && failed != nil {
+		err = d.open.errorf("%w", failed)
 	}
-	if _, err := io.Copy(old, io.NewSectionReader(c.Source.R, 0, c.Source.Size)); err != nil {
-		return d.open.errorf("%w", err)
+	if err != nil {
+		return err
 	}
 	for _, m := range []*marks{fresh, old} {
 		_, _ = m.Write([]byte{'\n'}) // of a last line that has none
@@ -39,13 +45,14 @@ func (d *drafting) guarded(ctx context.Context, draft *changeset.Draft, header [
 
 // marks hashes what has to stay of the messages in lines that are written to it.
 type marks struct {
-	of    func(line []byte) []byte
+	of    func(mark, line []byte) []byte
+	mark  []byte // of the last line
 	lines int
 	sum   maphash.Hash
 	rest  []byte // a line that is not complete
 }
 
-func newMarks(of func(line []byte) []byte, seed maphash.Seed) *marks {
+func newMarks(of func(mark, line []byte) []byte, seed maphash.Seed) *marks {
 	m := &marks{of: of}
 	m.sum.SetSeed(seed)
 	return m
@@ -56,9 +63,9 @@ func (m *marks) line(line []byte) {
 	if m.lines++; m.lines == 1 {
 		return
 	}
-	mark := m.of(line)
-	_, _ = m.sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(mark)))) // never fails
-	_, _ = m.sum.Write(mark)
+	m.mark = m.of(m.mark[:0], line)
+	m.mark = binary.BigEndian.AppendUint64(m.mark, uint64(len(m.mark)))
+	_, _ = m.sum.Write(m.mark) // never fails
 }
 
 // Write implements io.Writer for the bytes of a chat.

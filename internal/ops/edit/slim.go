@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -121,8 +122,7 @@ func (s *slimming) plan(ctx context.Context) (*Plan, error) {
 		return nil, err
 	}
 	choice := s.opt.Choice
-	only := choice.Only
-	choice.Only = func(i int) bool { return i < n-s.opt.KeepLast && (only == nil || only(i)) }
+	choice.Only = func(i int) bool { return i < n-s.opt.KeepLast }
 	places, err := s.open.list(ctx, scanning{Choice: choice})
 	p := &Plan{Change: places, Output: s.opt.Output, Guard: s.mark}
 	p.Edits = func(context.Context) func(choose.Place) Edit {
@@ -255,7 +255,7 @@ func (s *slimming) slim(line []byte) (made slim) {
 			return made
 		}
 		if s.opt.Swipes {
-			step(swipesPart, func() { made.dropSwipes(chosen, swipes, value(3)) })
+			step(swipesPart, func() { made.dropSwipes(chosen, at[:]) })
 		}
 	}
 	if s.opt.Reasoning {
@@ -290,8 +290,10 @@ func sameText(a, b []byte) bool {
 func isReasoning(key string) bool { return key == "reasoning" || strings.HasPrefix(key, "reasoning_") }
 
 // dropSwipes removes the swipes that are not chosen and have no link, and of the chosen one what
-// the message says itself.
-func (made *slim) dropSwipes(chosen int, swipes, info []byte) {
+// the message says itself. at are the places of swipes and, as the last, of swipe_info.
+func (made *slim) dropSwipes(chosen int, at []rawjson.Span) {
+	line := made.line
+	swipes, info := line[at[0].At:at[0].End], line[at[3].At:at[3].End]
 	var infos [][]byte
 	for info := range rawjson.Elements(info) {
 		infos = append(infos, info)
@@ -313,25 +315,40 @@ func (made *slim) dropSwipes(chosen int, swipes, info []byte) {
 			rank++
 		}
 	}
-	made.line = rawjson.Edit(made.line, func(m *rawjson.Object) {
-		if len(made.gone) > 0 {
-			m.Set("swipes", rawjson.Filter(swipes, keep))
-			m.Set("swipe_id", fmt.Appendf(nil, "%d", rank))
+	instead := func(at rawjson.Span, data []byte) rawjson.Splice {
+		return rawjson.Splice{At: int64(at.At), Len: int64(at.End - at.At), Data: data}
+	}
+	list := []rawjson.Splice{instead(at[3], rawjson.EditList(info, func(i int, raw []byte) ([]byte, bool) {
+		if i != chosen {
+			return raw, keep(i, nil) && i < n
 		}
-		m.EditList("swipe_info", func(i int, raw []byte) ([]byte, bool) {
-			if i != chosen {
-				return raw, keep(i, nil) && i < n
+		var extra [1]rawjson.Span
+		rawjson.Places(raw, extra[:], "extra")
+		return instead(extra[0], onlyLinks(raw[extra[0].At:extra[0].End])).Apply(raw), true
+	}))}
+	if len(made.gone) > 0 {
+		id, _ := rawjson.SetSplice(line, strconv.AppendInt(nil, int64(rank), 10), "swipe_id") // it is an object
+		list = append(list, id, instead(at[0], rawjson.Filter(swipes, keep)))
+	}
+	slices.SortFunc(list, func(a, b rawjson.Splice) int { return int(a.At - b.At) })
+	made.line = rawjson.Splices(line, list)
+}
+
+// onlyLinks returns the extra of a swipe with nothing but its links and operations on variables.
+func onlyLinks(extra []byte) []byte {
+	stays := []string{luker.KeyOperations, "bookmark_link", "branches"}
+	var at [3]rawjson.Span
+	if rawjson.Places(extra, at[:], stays...); at == [3]rawjson.Span{} {
+		for range rawjson.Members(extra) {
+			return []byte("{}")
+		}
+	}
+	return rawjson.Edit(extra, func(extra *rawjson.Object) {
+		for _, key := range extra.Keys() {
+			if !slices.Contains(stays, key) {
+				extra.Unset(key)
 			}
-			return rawjson.Edit(raw, func(info *rawjson.Object) {
-				info.Edit(func(extra *rawjson.Object) {
-					for _, key := range extra.Keys() {
-						if key != luker.KeyOperations && key != "bookmark_link" && key != "branches" {
-							extra.Unset(key)
-						}
-					}
-				}, "extra")
-			}), true
-		})
+		}
 	})
 }
 
@@ -389,11 +406,10 @@ func extensionOf(data []byte) string {
 	return ""
 }
 
-// mark returns what of a message has to stay, for the guard.
-func (s *slimming) mark(line []byte) []byte {
+// mark appends what of a message has to stay, for the guard.
+func (s *slimming) mark(mark, line []byte) []byte {
 	var at [6]rawjson.Span
 	rawjson.Places(line, at[:], "name", "is_user", "is_system", "mes", "send_date", "extra")
-	var mark []byte
 	for _, place := range at[:5] {
 		mark = append(append(mark, line[place.At:place.End]...), 0)
 	}
