@@ -197,7 +197,7 @@ func Walk(list List) Walked { return walk(list, false) }
 
 // walk is [Walk]; with stdin, "-" is standard input.
 func walk(list List, stdin bool) Walked {
-	w := &walker{list: list, seen: map[string]bool{}, real: map[string]string{}}
+	w := &walker{list: list, seen: map[string]bool{}}
 	for _, path := range list.Paths {
 		if stdin && path == chat.Stdin {
 			w.add(Target{Path: path}, path)
@@ -212,10 +212,10 @@ func walk(list List, stdin bool) Walked {
 type walker struct {
 	Walked
 	list  List
-	seen  map[string]bool   // real paths of chats, and of user folders
-	real  map[string]string // real paths of folders
-	found bool              // the current PATH leads to a chat, of any shard
-	user  bool              // the current PATH leads to a user folder
+	seen  map[string]bool // real paths of chats, and of user folders
+	real  userdir.Real
+	found bool // the current PATH leads to a chat, of any shard
+	user  bool // the current PATH leads to a user folder
 }
 
 func (w *walker) walkPath(path string) {
@@ -225,8 +225,7 @@ func (w *walker) walkPath(path string) {
 		w.fail(path, PathError(err))
 		return
 	case info.Mode().IsRegular():
-		real := userdir.Follow(path)
-		w.add(Target{Path: path, Size: info.Size()}, filepath.Join(w.realFolder(filepath.Dir(real)), filepath.Base(real)))
+		w.add(Target{Path: path, Size: info.Size()}, w.real.Path(path))
 		return
 	case !info.IsDir():
 		w.fail(path, fmt.Errorf("%s: not a regular file", path))
@@ -253,17 +252,6 @@ func (w *walker) add(t Target, real string) {
 	}
 }
 
-// realFolder is [userdir.RealPath] for a folder, cached because it is needed for every chat in
-// it.
-func (w *walker) realFolder(folder string) string {
-	real, ok := w.real[folder]
-	if !ok {
-		real = userdir.RealPath(folder)
-		w.real[folder] = real
-	}
-	return real
-}
-
 // walkFolder finds the chats that a folder means.
 func (w *walker) walkFolder(folder, from string) {
 	users := userdir.Users(folder)
@@ -282,7 +270,7 @@ func (w *walker) walkFolder(folder, from string) {
 // walkUser finds the chats in a user folder, in the places where SillyTavern keeps them.
 func (w *walker) walkUser(dir userdir.Dir, from string) {
 	w.user = true
-	if real := w.realFolder(dir.Root); !w.seen[real] {
+	if real := w.real.Path(dir.Root); !w.seen[real] {
 		w.seen[real] = true
 		if w.list.Shard.Whole() {
 			w.Users = append(w.Users, dir)
@@ -314,7 +302,7 @@ func (w *walker) walkEntries(folder, from string, deep bool) {
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
 		return strings.Compare(userdir.ChatName(a.Name()), userdir.ChatName(b.Name()))
 	})
-	real := w.realFolder(folder)
+	real := w.real.Path(folder)
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
 		switch {

@@ -23,13 +23,18 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// findIndex finds the index of the last message, for names that contain it.
+// findIndex finds the index of the last message, for names that contain it, or of the one chosen.
 func findIndex(ctx context.Context, c *call, p *plan) error {
 	src, err := c.open(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer c.release(src)
+	if !c.opt.AtOne.All() {
+		at, err := findChosen(ctx, c.opt, src, &c.opt.AtOne)
+		p.last = lastMessage{index: at.index}
+		return err
+	}
 	if p.last, err = findLast(ctx, c.opt, src, p.last); err != nil || p.last.index >= 0 {
 		return err
 	}
@@ -38,17 +43,6 @@ func findIndex(ctx context.Context, c *call, p *plan) error {
 		p.last = lastMessage{copied.Last[0].Index, true, copied.Skipped}
 	}
 	return err
-}
-
-// findOne finds the one chosen message.
-func findOne(ctx context.Context, c *call, p *plan) (lastMessage, error) {
-	src, err := c.open(ctx, p)
-	if err != nil {
-		return lastMessage{index: -1}, err
-	}
-	defer c.release(src)
-	at, err := findChosen(ctx, c.opt, src, &c.opt.AtOne)
-	return lastMessage{index: at.index}, err
 }
 
 // findChosen finds the one message that a choice means.

@@ -77,14 +77,11 @@ type lastMessage struct {
 // depend on which source is done first.
 func planAll(ctx context.Context, c *call, plans []*plan) {
 	for _, p := range plans {
-		switch {
-		case c.opt.AtName != "":
+		if c.opt.AtName != "" {
 			p.last, p.res.Err = findNamed(ctx, c.opt, p.source)
-		case !c.opt.AtOne.All():
-			p.last, p.res.Err = findOne(ctx, c, p)
 		}
 	}
-	if c.opt.nameNeedsIndex() {
+	if !c.opt.AtOne.All() || c.opt.nameNeedsIndex() {
 		progress.Each(ctx, len(plans), func(k int) {
 			if r := plans[k].res; r.Err == nil {
 				r.Err = findIndex(ctx, c, plans[k])

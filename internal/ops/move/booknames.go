@@ -72,10 +72,7 @@ func (b *bookNames) mentions(ctx context.Context, mine func(path string) bool) e
 	if err := b.books(); err != nil {
 		return err
 	}
-	return editSettings(b.s, b.r, b.dir, "lorebooks", "the lorebook where it is chosen", func(old []byte) ([]byte, int, error) {
-		edited, err := b.inSettings(old)
-		return edited, 1, err
-	})
+	return editSettings(b.s, b.r, b.dir, "lorebooks", "the lorebook where it is chosen", b.inSettings)
 }
 
 func (b *bookNames) edited(path, what string) {
@@ -93,11 +90,9 @@ func (b *bookNames) chats(ctx context.Context, mine func(path string) bool) erro
 		if err != nil {
 			return err
 		}
-		names, lost := false, 0
-		if c.Header != nil {
-			names, lost = b.inMetadata(c.Metadata().Bytes())
-		}
-		damaged, name := c.HeaderKind == chat.Damaged, c.Name
+		md := c.Metadata() // of a chat that is read only to see what would change
+		lost := b.metadata(md)
+		names, damaged, name := c.Header != nil && md.Edited(), c.HeaderKind == chat.Damaged, c.Name
 		c.Close()
 		switch {
 		case damaged:
@@ -121,17 +116,6 @@ func (b *bookNames) chats(ctx context.Context, mine func(path string) bool) erro
 		}
 	}
 	return nil
-}
-
-// inMetadata reports whether metadata names the book, and how many timed effects of core
-// are lost when it is renamed.
-func (b *bookNames) inMetadata(metadata []byte) (names bool, lost int) {
-	md, err := rawjson.ParseObject(bytes.Clone(metadata))
-	if err != nil {
-		return false, 0
-	}
-	lost = b.metadata(md)
-	return md.Edited(), lost
 }
 
 // metadata changes the book's name in a chat's metadata to the new one, and returns how many
@@ -207,14 +191,14 @@ func (b *bookNames) cards() error {
 	return nil
 }
 
-// inSettings renames the book in settings.json.
-func (b *bookNames) inSettings(settings []byte) ([]byte, error) {
+// inSettings returns settings.json with the book renamed.
+func (b *bookNames) inSettings(settings []byte) (edited []byte, count int, err error) {
 	if _, err := rawjson.ParseObject(settings); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	return rawjson.Edit(settings, func(root *rawjson.Object) {
 		all.Names().Replace(root, extension.Settings, extension.Book, b.from.Name, b.clone.Name)
-	}), nil
+	}), 1, nil
 }
 
 // draftEntries renames chats in the entries of the lorebooks that they name. The lorebook that

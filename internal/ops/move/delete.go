@@ -142,17 +142,14 @@ func (n *renameSet) draftPins() error {
 	if !dir.HasDir || len(n.renamed()) == 0 {
 		return nil
 	}
-	return editSettings(n.s, n.r, dir.Dir, "pinned chats", "the chats that are pinned", func(old []byte) ([]byte, int, error) {
-		edited, count := pinned(n, old)
-		return edited, count, nil
-	})
+	return editSettings(n.s, n.r, dir.Dir, "pinned chats", "the chats that are pinned", n.pinned)
 }
 
 // pinned returns the settings with the pins renamed, and how many were.
-func pinned(n *renameSet, settings []byte) (edited []byte, count int) {
+func (n *renameSet) pinned(settings []byte) (edited []byte, count int, err error) {
 	text, ok := rawjson.Unquote(rawjson.Value(settings, "accountStorage", "pinnedChats"))
 	if !ok {
-		return settings, 0
+		return settings, 0, nil
 	}
 	pins := []byte(text)
 	for _, c := range n.renamed() {
@@ -178,13 +175,10 @@ func pinned(n *renameSet, settings []byte) (edited []byte, count int) {
 		}
 	}
 	if count == 0 {
-		return settings, 0
+		return settings, 0, nil
 	}
-	edited, err := rawjson.SetPath(settings, rawjson.Quote(string(pins)), "accountStorage", "pinnedChats")
-	if err != nil {
-		return settings, 0
-	}
-	return edited, count
+	edited, err = rawjson.SetPath(settings, rawjson.Quote(string(pins)), "accountStorage", "pinnedChats")
+	return edited, count, err
 }
 
 // pinOwner is whose chat is pinned: a character, by its avatar, or a group, by its id.

@@ -17,8 +17,8 @@ func TestExtensionRepairs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := &stateRepairer{want: want, chat: &rules.Chat{Messages: 4, Extensions: []extension.Extension{&exttest.Fake{}}}, now: time.Now()}
-		changes, _ := m.repair(md)
+		p := &plan{state: want, chat: &rules.Chat{Messages: 4, Extensions: []extension.Extension{&exttest.Fake{}}}}
+		changes, _ := p.repairState(md, time.Now())
 		if got := string(md.Bytes()); got != left || (len(changes) == 1) != (want != 0) {
 			t.Errorf("%s after %v", got, changes)
 		}

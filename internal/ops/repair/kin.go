@@ -250,10 +250,14 @@ func (r *renames) in(ctx context.Context, c *rules.Chat, failed *error) func(nam
 // lineEdit returns what messages a chat's lines will hold: junk around a message is stripped,
 // and a repeated header is taken out.
 func lineEdit(want rules.Set) family.LineEdit {
+	damage := want
+	if want.Has(rules.TornTail) {
+		damage |= rules.SetOf(rules.InvalidJSON) // which of these lines is the torn tail is not known yet
+	}
 	return func(header []byte, l *jsonl.Line) (message []byte, ok bool) {
 		message = l.Raw
 		if l.Damage != nil {
-			if message, ok = withoutJunk(l.Raw); !ok || !repairs(want, rules.DamageRule(l.Damage)) {
+			if message, ok = withoutJunk(l.Raw); !ok || !damage.Has(rules.DamageRule(l.Damage)) {
 				return nil, false
 			}
 		}

@@ -169,9 +169,9 @@ func (p *pass) repairHeader(one *line) {
 		edit.do(h)
 		one.changes = append(one.changes, rules.Change{Rule: edit.rule, Text: edit.change})
 	}
-	if p.plan.state != nil {
+	if p.plan.state != 0 {
 		var more []rules.Change
-		more, p.repairer.follow = p.plan.state.repair(h.Metadata())
+		more, p.repairer.follow = p.plan.repairState(h.Metadata(), p.lost.now)
 		one.changes = append(one.changes, more...)
 	}
 	if p.plan.slug != "" {

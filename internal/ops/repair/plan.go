@@ -30,9 +30,9 @@ type plan struct {
 	header []headerEdit
 	notes  map[int][]string // branches to note, by the message they branch from
 	links  rules.LinkRepair
-	failed error          // why it could not tell what a chat is called now; the chat stays as it is
-	state  *stateRepairer // nil: leave what extensions keep
-	slug   string         // the chat's new slug, set whatever is repaired; empty: keep the old one
+	failed error     // why it could not tell what a chat is called now; the chat stays as it is
+	state  rules.Set // by which to repair what extensions keep
+	slug   string    // the chat's new slug, set whatever is repaired; empty: keep the old one
 	beside []luker.Sidecar
 
 	groups []*groupEdit // edits of group files
@@ -56,7 +56,7 @@ type headerEdit struct {
 
 // isEmpty reports whether the chat's own file stays as it is.
 func (p *plan) isEmpty() bool {
-	return p.want == 0 && p.view == nil && len(p.header) == 0 && len(p.notes) == 0 && p.state == nil
+	return p.want == 0 && p.view == nil && len(p.header) == 0 && len(p.notes) == 0 && p.state == 0
 }
 
 // unit returns the change of one chat and of what belongs to it.
@@ -180,7 +180,7 @@ func (p *plan) parent(target string, ok bool, have, asked rules.Set) {
 
 // keeping plans the repairing of what extensions keep. That is judged by the messages the chat
 // has: if damaged lines may become messages in this run, it waits for the next.
-func (p *plan) keeping(have, want rules.Set, now time.Time) {
+func (p *plan) keeping(have, want rules.Set) {
 	state := want & rules.OnState() // repairing by one rule may create work for another
 	if have&state == 0 {
 		return
@@ -193,24 +193,18 @@ func (p *plan) keeping(have, want rules.Set, now time.Time) {
 		}
 		return
 	}
-	p.state = &stateRepairer{want: state, chat: p.chat, now: now}
+	p.state = state
 }
 
-// stateRepairer repairs what extensions keep in a chat's metadata.
-type stateRepairer struct {
-	want rules.Set
-	chat *rules.Chat
-	now  time.Time
-}
-
-// repair edits the metadata. line, which may be nil, brings a message in step.
-func (m *stateRepairer) repair(metadata *rawjson.Object) (changes []rules.Change, line func([]byte) ([]byte, extension.Repaired)) {
+// repairState repairs what extensions keep in the metadata. line, which may be nil, brings a message
+// in step.
+func (p *plan) repairState(metadata *rawjson.Object, now time.Time) (changes []rules.Change, line func([]byte) ([]byte, extension.Repaired)) {
 	in := &extension.Repairing{
-		Metadata: metadata, Messages: m.chat.Messages, Now: m.now,
-		Wants: func(rule string) bool { return m.want.Has(rules.Named(rule)) },
+		Metadata: metadata, Messages: p.chat.Messages, Now: now,
+		Wants: func(rule string) bool { return p.state.Has(rules.Named(rule)) },
 		Note:  func(one extension.Repaired) { changes = append(changes, changeOf(one)) },
 	}
-	for _, e := range m.chat.Extensions {
+	for _, e := range p.chat.Extensions {
 		e.Repair(in)
 	}
 	return changes, in.Line

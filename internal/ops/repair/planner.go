@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"
@@ -21,9 +20,7 @@ type planner struct {
 	checker *rules.Checker
 	want    rules.Set // what to repair
 	asked   rules.Set // rules asked for by name
-	newUUID func() string
-	now     time.Time
-	bump    bool
+	opt     *Options
 	renames *renames
 	byPath  map[string]*plan
 	plans   []*plan                  // in the order of the chats
@@ -34,7 +31,7 @@ type planner struct {
 
 func newPlanner(opt *Options, s *surveyed) *planner {
 	p := &planner{
-		checker: s.checker, newUUID: opt.Changes.NewUUID, now: opt.Changes.Now, bump: opt.BumpIntegrity,
+		checker: s.checker, opt: opt,
 		byPath: map[string]*plan{}, known: map[string]*rules.Chat{}, parents: map[string]*rules.Chat{}, graphs: map[string]*family.Graph{},
 	}
 	p.want, p.asked = opt.wanted()
@@ -60,8 +57,8 @@ func (p *planner) of(c *rules.Chat) *plan {
 		one.links.Remove = p.asked
 		one.links.Renamed = func(string) (string, bool) { return "", false }
 		one.beside = p.checker.Lookup.Folder(c.Folder).Sidecars(c.Name)
-		if p.bump || len(one.beside) > 0 { // it shows Luker that the chat was edited
-			one.slug = p.newUUID()
+		if p.opt.BumpIntegrity || len(one.beside) > 0 { // it shows Luker that the chat was edited
+			one.slug = p.opt.Changes.NewUUID()
 		}
 		p.byPath[c.Path] = one
 		p.plans = append(p.plans, one)
@@ -185,7 +182,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 		e.List = append(e.List, c.Name)
 	}
 	if have.Has(rules.IntegrityShared) {
-		slug := rawjson.Quote(p.newUUID())
+		slug := rawjson.Quote(p.opt.Changes.NewUUID())
 		one.edit(rules.IntegrityShared, "gave the chat an integrity slug of its own", func(h *meta.Header) {
 			h.Metadata().Set("integrity", slug)
 		})
@@ -197,7 +194,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 	if have.Has(rules.RecapChatID) {
 		one.ownRecap(rules.RecapChatID)
 	}
-	one.keeping(have, p.want, p.now)
+	one.keeping(have, p.want)
 	return nil
 }
 

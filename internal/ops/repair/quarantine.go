@@ -14,7 +14,6 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/names"
 	"stchat/internal/rawjson"
-	"stchat/internal/rules"
 	"stchat/internal/userdir"
 )
 
@@ -127,10 +126,4 @@ func junkChange(line, rest []byte) string {
 		what = "bytes of byte order marks"
 	}
 	return fmt.Sprintf("took %d %s off the line", len(line)-len(rest), what)
-}
-
-// repairs reports whether a damaged line may be repaired. Which invalid-json line is the torn tail
-// is not known yet while lines are read.
-func repairs(want rules.Set, damage rules.ID) bool {
-	return want.Has(damage) || damage == rules.InvalidJSON && want.Has(rules.TornTail)
 }

@@ -234,11 +234,8 @@ func (n *Namespace) describe(ctx context.Context, t *target, s luker.Sidecar) er
 
 // entries returns the number of members of an object, or of elements of a list.
 func entries(raw []byte) *int {
-	n := 0
+	n := rawjson.Len(raw)
 	for range rawjson.Members(raw) {
-		n++
-	}
-	for range rawjson.Elements(raw) {
 		n++
 	}
 	return &n
