@@ -9,8 +9,7 @@ import (
 type Mender struct {
 	s     *Store
 	bad   *damage
-	want  map[key]bool
-	found map[key][]byte
+	found map[key][]byte // by the keys of damaged pieces; nil: not found yet
 	cut   *cutter
 	keys  *keyer
 }
@@ -22,9 +21,9 @@ func NewMender(ctx context.Context, s *Store, each func(Problem) error) (*Mender
 	if err != nil {
 		return nil, err
 	}
-	m := &Mender{s: s, bad: d, want: map[key]bool{}, found: map[key][]byte{}, cut: newCutter(), keys: newKeyer(s.salt)}
+	m := &Mender{s: s, bad: d, found: map[key][]byte{}, cut: newCutter(), keys: newKeyer(s.salt)}
 	for _, k := range d.pieces {
-		m.want[k] = true
+		m.found[k] = nil
 	}
 	return m, nil
 }
@@ -38,7 +37,8 @@ func (m *Mender) Damaged() bool {
 // in the store.
 func (m *Mender) Look(r io.Reader, chat bool) error {
 	take := func(data []byte, _ Part) error {
-		if k := m.keys.of(data); m.want[k] && m.found[k] == nil {
+		k := m.keys.of(data)
+		if found, wanted := m.found[k]; wanted && found == nil {
 			m.found[k] = append(make([]byte, 0, len(data)+1), data...)
 		}
 		return nil
@@ -64,20 +64,26 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 			old, now := &pack{}, &pack{first: r.first}
 			whole := r.decode(dec, old) == nil
 			for i := range int(max(r.n, int64(len(r.keys)/keySize))) {
-				k, data := keyAt(r, i), []byte(nil)
-				switch again, bad := m.mended(ctx, r, old, whole, i); {
-				case !bad:
-					data = old.piece(i)
-				case again != nil:
-					data = again
-					k = m.keys.of(data)
-					pieces++
-				case whole:
-					data = old.piece(i) // as it is: it stays lost
+				id, k, data := r.first+int64(i), keyAt(r, i), []byte(nil)
+				if whole {
+					data = old.piece(i) // if it is damaged and was not found, it stays lost
+				}
+				if wanted, bad := m.bad.pieces[id]; bad {
+					again := m.found[wanted]
+					if whole && again == nil {
+						// known by the key of its present bytes, only the key in the pack is damaged
+						if known, ok, err := m.s.find(ctx, m.keys.of(data)); err == nil && ok && known == id {
+							again = data
+						}
+					}
+					if again != nil {
+						data, k = again, m.keys.of(again)
+						pieces++
+					}
 				}
 				now.add(data, k)
 			}
-			if err := m.s.putPack(ctx, now, enc.EncodeAll(now.raw, nil)); err != nil {
+			if err := m.s.putPack(ctx, "REPLACE", now, enc.EncodeAll(now.raw, nil)); err != nil {
 				return err
 			}
 		}
@@ -87,29 +93,6 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 		return nil
 	})
 	return pieces, err
-}
-
-// mended reports whether a piece is damaged, and returns its bytes, nil if they were not
-// found. If the index has the piece under the key of its present bytes, only the key in the
-// pack is damaged.
-func (m *Mender) mended(ctx context.Context, r *row, old *pack, whole bool, i int) (data []byte, bad bool) {
-	id := r.first + int64(i)
-	k, bad := m.bad.pieces[id]
-	if !bad {
-		return nil, false
-	}
-	if data := m.found[k]; data != nil {
-		return data, true
-	}
-	if whole {
-		data := old.piece(i)
-		real := m.keys.of(data)
-		var known int64
-		if err := m.s.db.Row(ctx, "SELECT id FROM key WHERE k = ?", real[:]).Scan(&known); err == nil && known == id {
-			return data, true
-		}
-	}
-	return nil, true
 }
 
 // indexAgain makes the index of keys anew.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash"
 	"slices"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -182,113 +181,9 @@ func takeUvarint(b []byte) (uint64, []byte) {
 	return v, b[n:]
 }
 
-const (
-	manyKeys  = 64      // keys that one statement inserts
-	freshKeys = 1 << 14 // keys that are sorted at once
-)
-
-// packer fills packs with new pieces, and writes them in order.
-type packer struct {
-	ctx context.Context
-	s   *Store
-	enc *zstd.Encoder
-
-	cur     pack
-	data    []byte        // of the last pack, whose memory is reused
-	shares  []*Content    // the files that have pieces in cur
-	pending map[key]int64 // pieces whose keys are not in the index yet
-	fresh   []keyOf       // of written packs, not in the index yet
-}
-
-// keyOf is a key and its piece.
-type keyOf struct {
-	k  key
-	id int64
-}
-
-func newPacker(ctx context.Context, s *Store) *packer {
-	return &packer{ctx: ctx, s: s, enc: newEncoder(), pending: map[key]int64{}}
-}
-
-// add adds a new piece of the file c. id is the next number.
-func (p *packer) add(c *Content, data []byte, k key, id int64) error {
-	if len(p.cur.keys) == 0 {
-		p.cur.first = id
-	}
-	p.cur.add(data, k)
-	if c.share += int64(len(data)) + 1; !slices.Contains(p.shares, c) {
-		p.shares = append(p.shares, c)
-	}
-	if len(p.cur.raw) >= packSize {
-		return p.flush()
-	}
-	return nil
-}
-
-// flush writes the pack that is being filled.
-func (p *packer) flush() error {
-	done := &p.cur
-	if len(done.keys) == 0 {
-		return nil
-	}
-	p.data = p.enc.EncodeAll(done.raw, p.data[:0])
-	if err := p.s.putPack(p.ctx, done, p.data); err != nil {
-		return err
-	}
-	stored := int64(len(p.data) + len(done.lens()) + 2*len(done.keys)*keySize)
-	total := int64(0)
-	for _, c := range p.shares {
-		total += c.share
-	}
-	for _, c := range p.shares {
-		c.Stored += stored * c.share / max(total, 1)
-		c.share = 0
-	}
-	for i, k := range done.keys {
-		p.fresh = append(p.fresh, keyOf{k, done.first + int64(i)})
-	}
-	p.cur, p.shares = pack{raw: done.raw[:0], ends: done.ends[:0], keys: done.keys[:0]}, nil
-	if len(p.fresh) >= freshKeys {
-		return p.insertKeys()
-	}
-	return nil
-}
-
-// putPack writes a pack, and replaces the one that begins with the same piece; data is compressed.
-func (s *Store) putPack(ctx context.Context, p *pack, data []byte) error {
-	return s.change(ctx, "INSERT OR REPLACE INTO pack(first, n, raw, lens, keys, data) VALUES(?, ?, ?, ?, ?, ?)",
+// putPack writes a pack, whose bytes are compressed already: by INSERT a new one, by REPLACE what is
+// left of one.
+func (s *Store) putPack(ctx context.Context, verb string, p *pack, data []byte) error {
+	return s.change(ctx, verb+" INTO pack(first, n, raw, lens, keys, data) VALUES(?, ?, ?, ?, ?, ?)",
 		p.first, len(p.keys), len(p.raw), p.lens(), p.keyBytes(), data)
-}
-
-// drain writes all pieces and keys.
-func (p *packer) drain() error {
-	if err := p.flush(); err != nil {
-		return err
-	}
-	return p.insertKeys()
-}
-
-// insertKeys adds the keys of written packs to the index, in its order.
-func (p *packer) insertKeys() error {
-	slices.SortFunc(p.fresh, func(a, b keyOf) int { return bytes.Compare(a.k[:], b.k[:]) })
-	const one = "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)"
-	many := one + strings.Repeat(", (?, ?)", manyKeys-1)
-	args := make([]any, 0, 2*manyKeys)
-	for rest := p.fresh; len(rest) > 0; {
-		n, insert := 1, one
-		if len(rest) >= manyKeys {
-			n, insert = manyKeys, many
-		}
-		args = args[:0]
-		for i := range rest[:n] {
-			args = append(args, rest[i].k[:], rest[i].id)
-			delete(p.pending, rest[i].k)
-		}
-		if err := p.s.db.Exec(p.ctx, insert, args...); err != nil {
-			return err
-		}
-		rest = rest[n:]
-	}
-	p.fresh = p.fresh[:0]
-	return nil
 }

@@ -247,7 +247,7 @@ func (sw *sweep) run(ctx context.Context) error {
 		}
 		data := enc.EncodeAll(now.raw, nil)
 		sw.freed.Bytes += int64(len(r.data) - len(data))
-		return sw.s.putPack(ctx, now, data)
+		return sw.s.putPack(ctx, "REPLACE", now, data)
 	})
 }
 

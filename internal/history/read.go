@@ -19,12 +19,14 @@ type Line struct {
 	Data  []byte // without its LF; valid until the next line
 }
 
-// lines joins pieces into lines.
-func lines(pieces iter.Seq2[part, error]) iter.Seq2[Line, error] {
+// Lines yields the lines that runs consist of, as [Version.Runs] returns them; a part of a
+// run of whole lines will do as well. Each line is held in memory whole. Every piece is
+// compared with its key; the error is a [LostError] if one differs.
+func (s *Store) Lines(ctx context.Context, runs []Run) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		var line Line
 		var joined []byte
-		for part, err := range pieces {
+		for part, err := range s.pieces(ctx, runs) {
 			if err != nil {
 				yield(Line{}, err)
 				return
@@ -33,15 +35,12 @@ func lines(pieces iter.Seq2[part, error]) iter.Seq2[Line, error] {
 				line = Line{Piece: part.id}
 			}
 			line.Parts++
-			switch {
-			case part.kind == More:
-				joined = append(joined, part.data...)
-				continue
-			case line.Parts > 1:
+			if line.Data = part.data; part.kind == More || line.Parts > 1 {
 				joined = append(joined, part.data...)
 				line.Data = joined
-			default:
-				line.Data = part.data
+			}
+			if part.kind == More {
+				continue
 			}
 			if !yield(line, nil) {
 				return
@@ -54,12 +53,18 @@ func lines(pieces iter.Seq2[part, error]) iter.Seq2[Line, error] {
 // writeSize is how many bytes are written at once: the draft below does not buffer.
 const writeSize = 256 << 10
 
-// writeAll writes the pieces of a version. The error is a [LostError] if its sum differs.
-func writeAll(pieces iter.Seq2[part, error], w io.Writer, v *Version) error {
+// WriteTo writes a version's exact bytes, and compares every piece with its key and all of
+// them with the version's sum: an error, such as a [LostError], may be returned after all is
+// written. w must not use the store.
+func (s *Store) WriteTo(ctx context.Context, w io.Writer, v *Version) error {
+	runs, err := v.Runs()
+	if err != nil {
+		return err
+	}
 	out := bufio.NewWriterSize(w, writeSize)
 	sum, size, first := sha256.New(), int64(0), int64(0)
 	begun := false
-	for part, err := range pieces {
+	for part, err := range s.pieces(ctx, runs) {
 		if err != nil {
 			return err
 		}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"iter"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -41,24 +39,6 @@ func (s *Store) ID(ctx context.Context) (id string, err error) {
 func (s *Store) Root(ctx context.Context) (root string, err error) {
 	err = s.db.Get(ctx, metaRoot, &root)
 	return root, s.db.wrap(err)
-}
-
-// Lines yields the lines that runs consist of, as [Version.Runs] returns them; a part of a
-// run of whole lines will do as well. Each line is held in memory whole. Every piece is
-// compared with its key; the error is a [LostError] if one differs.
-func (s *Store) Lines(ctx context.Context, runs []Run) iter.Seq2[Line, error] {
-	return lines(s.pieces(ctx, runs))
-}
-
-// WriteTo writes a version's exact bytes, and compares every piece with its key and all of
-// them with the version's sum: an error may be returned after all is written. w must not use
-// the store.
-func (s *Store) WriteTo(ctx context.Context, w io.Writer, v *Version) error {
-	runs, err := v.Runs()
-	if err != nil {
-		return err
-	}
-	return writeAll(s.pieces(ctx, runs), w, v)
 }
 
 // change runs a statement that writes, unless nothing is to be written.

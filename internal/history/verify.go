@@ -6,8 +6,6 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 // Rule is a kind of damage.
@@ -43,7 +41,6 @@ type damage struct {
 // verifier reads a whole store and looks for damage.
 type verifier struct {
 	s    *Store
-	db   *database
 	each func(Problem) error
 	d    *damage
 }
@@ -58,7 +55,7 @@ func Verify(ctx context.Context, s *Store, each func(Problem) error) error {
 // findDamage does what [Verify] does, and returns the damage.
 func findDamage(ctx context.Context, s *Store, each func(Problem) error) (*damage, error) {
 	s.lists = nil
-	v := &verifier{s: s, db: s.db, each: each, d: &damage{pieces: map[int64]key{}, packs: map[int64]bool{}}}
+	v := &verifier{s: s, each: each, d: &damage{pieces: map[int64]key{}, packs: map[int64]bool{}}}
 	for _, check := range []func(context.Context) error{v.structure, v.packs, v.index} {
 		if err := check(ctx); err != nil {
 			return nil, err
@@ -71,49 +68,44 @@ func findDamage(ctx context.Context, s *Store, each func(Problem) error) (*damag
 // versions against the pieces.
 func (v *verifier) rows(ctx context.Context) error {
 	var found []string
+	note := func(wrong bool, format string, args ...any) {
+		if wrong {
+			found = append(found, fmt.Sprintf(format, args...))
+		}
+	}
 	runs, err := v.s.Snapshots(ctx)
 	if err != nil {
 		return err
 	}
 	for _, r := range runs {
-		if r.Changed {
-			found = append(found, fmt.Sprintf("the time or note of snapshot %d was changed", r.ID))
-		}
+		note(r.Changed, "the time or note of snapshot %d was changed", r.ID)
 	}
 	places, err := v.s.Places(ctx)
 	if err != nil {
 		return err
 	}
 	for _, p := range places {
-		if p.Changed {
-			found = append(found, fmt.Sprintf("the place of a file was changed, %q", p.Path))
-		}
+		note(p.Changed, "the place of a file was changed, %q", p.Path)
 	}
 	chats, err := v.s.Chats(ctx)
 	if err != nil {
 		return err
 	}
 	for _, c := range chats {
-		if c.Changed {
-			found = append(found, fmt.Sprintf("what is known of %q was changed", c.Path))
-		}
+		note(c.Changed, "what is known of %q was changed", c.Path)
 	}
 	var lone int
-	if err := v.db.Row(ctx, "SELECT (SELECT count(*) FROM chat WHERE id NOT IN (SELECT chat FROM place)) + (SELECT count(*) FROM version WHERE chat NOT IN (SELECT chat FROM place))").Scan(&lone); err != nil {
-		return v.db.wrap(err)
+	if err := v.s.db.Row(ctx, "SELECT (SELECT count(*) FROM chat WHERE id NOT IN (SELECT chat FROM place)) + (SELECT count(*) FROM version WHERE chat NOT IN (SELECT chat FROM place))").Scan(&lone); err != nil {
+		return v.s.db.wrap(err)
 	}
-	if lone > 0 {
-		found = append(found, fmt.Sprintf("rows that belong to no file: %d", lone))
-	}
+	note(lone > 0, "rows that belong to no file: %d", lone)
 	for _, table := range []string{"run", "chat", "place", "version"} {
 		var missing int64 // each row ever added took the next number, and those dropped on purpose are counted
-		err := v.db.Row(ctx, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?1), 0) - coalesce((SELECT v FROM meta WHERE k = ?2), 0) - count(*) FROM "+table, table, metaDropped+table).Scan(&missing)
+		err := v.s.db.Row(ctx, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?1), 0) - coalesce((SELECT v FROM meta WHERE k = ?2), 0) - count(*) FROM "+table, table, metaDropped+table).Scan(&missing)
 		if err != nil {
-			return v.db.wrap(err)
+			return v.s.db.wrap(err)
 		}
-		if missing != 0 {
-			found = append(found, fmt.Sprintf("rows missing in the table %q: %d", table, missing))
-		}
+		note(missing != 0, "rows missing in the table %q: %d", table, missing)
 	}
 	for _, text := range found {
 		if err := v.each(Problem{Rule: Row, Index: -1, Text: text}); err != nil {
@@ -136,7 +128,7 @@ func (v *verifier) rows(ctx context.Context) error {
 
 // structure runs SQLite's integrity check.
 func (v *verifier) structure(ctx context.Context) error {
-	return v.db.wrap(v.db.Each(ctx, "PRAGMA integrity_check(20)", nil, func(scan func(...any) error) error {
+	return v.s.db.wrap(v.s.db.Each(ctx, "PRAGMA integrity_check(20)", nil, func(scan func(...any) error) error {
 		var text string
 		if err := scan(&text); err != nil || text == "ok" {
 			return err
@@ -150,11 +142,12 @@ func (v *verifier) packs(ctx context.Context) error {
 	dec := newDecoder()
 	defer dec.Close()
 	keys, p := newKeyer(v.s.salt), &pack{}
-	return eachPack(ctx, v.db, func(r *row) error {
-		for i, bad := range badPieces(dec, keys, r, p) {
-			if bad {
+	return eachPack(ctx, v.s.db, func(r *row) error {
+		whole := r.decode(dec, p) == nil
+		for i := range int(min(max(r.n, int64(len(r.keys)/keySize), 1), maxPack)) {
+			if k := keyAt(r, i); !whole || !k.isZero() && keys.of(p.piece(i)) != k {
 				v.d.packs[r.first] = true
-				v.d.pieces[r.first+int64(i)] = keyAt(r, i)
+				v.d.pieces[r.first+int64(i)] = k
 			}
 		}
 		return nil
@@ -167,22 +160,6 @@ func keyAt(r *row, i int) (k key) {
 		copy(k[:], r.keys[at:])
 	}
 	return k
-}
-
-// badPieces reports for each piece of a pack whether it cannot be read back.
-func badPieces(dec *zstd.Decoder, keys *keyer, r *row, p *pack) []bool {
-	n := max(r.n, int64(len(r.keys)/keySize), 1)
-	bad := make([]bool, min(n, maxPack))
-	if err := r.decode(dec, p); err != nil {
-		for i := range bad {
-			bad[i] = true
-		}
-		return bad
-	}
-	for i := range p.keys {
-		bad[i] = !p.keys[i].isZero() && keys.of(p.piece(i)) != p.keys[i]
-	}
-	return bad
 }
 
 // version reports the messages of a version that cannot be read back, or else that its row was
@@ -204,7 +181,7 @@ func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
 		for id := r.First; id < r.First+r.Count; id++ {
 			l, err := v.s.keysOf(ctx, id)
 			if err != nil {
-				return v.db.wrap(err)
+				return v.s.db.wrap(err)
 			}
 			if l == nil {
 				lost.Text = fmt.Sprintf("it names the piece %d, which is not there", id)
@@ -258,10 +235,10 @@ func (s pieceSet) has(id int64) bool { return s[id>>6]&(1<<(id&63)) != 0 }
 func (v *verifier) index(ctx context.Context) error {
 	known := pieceSet{}
 	if err := v.entries(ctx, known); err != nil {
-		return v.db.wrap(err)
+		return v.s.db.wrap(err)
 	}
 	if err := v.unknown(ctx, known); err != nil {
-		return v.db.wrap(err)
+		return v.s.db.wrap(err)
 	}
 	if v.d.wrong+v.d.missing == 0 {
 		return nil
@@ -273,7 +250,7 @@ func (v *verifier) index(ctx context.Context) error {
 // others lead to.
 func (v *verifier) entries(ctx context.Context, known pieceSet) error {
 	// in this order, each pack's keys are read once
-	return v.db.Each(ctx, "SELECT k, id FROM key ORDER BY id", nil, func(scan func(...any) error) error {
+	return v.s.db.Each(ctx, "SELECT k, id FROM key ORDER BY id", nil, func(scan func(...any) error) error {
 		var raw sql.RawBytes
 		var id int64
 		if err := scan(&raw, &id); err != nil {
@@ -297,7 +274,7 @@ func (v *verifier) entries(ctx context.Context, known pieceSet) error {
 // unknown counts the sound pieces that are not known and whose key leads nowhere. If it leads
 // to another piece, that is the same line, stored twice.
 func (v *verifier) unknown(ctx context.Context, known pieceSet) error {
-	return v.db.Each(ctx, "SELECT first, "+keysColumn+" FROM pack", nil, func(scan func(...any) error) error {
+	return v.s.db.Each(ctx, "SELECT first, "+keysColumn+" FROM pack", nil, func(scan func(...any) error) error {
 		var first int64
 		var raw sql.RawBytes
 		if err := scan(&first, &raw); err != nil {

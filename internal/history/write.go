@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -8,11 +9,16 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 const (
 	stayRead  = 64 << 20
 	stayFiles = 1000
+
+	manyKeys  = 64      // keys that one statement inserts
+	freshKeys = 1 << 14 // keys that are sorted at once
 )
 
 // ErrAgain means that another run pruned the store while a file was read: it must be read
@@ -25,24 +31,35 @@ type Writer struct {
 	s     *Store
 	stop  context.Context // ends reading
 	ctx   context.Context // for statements: watching each for cancellation costs more than most of them do
-	pack  *packer
-	next  int64 // the number of the next new piece
+	next  int64           // the number of the next new piece
 	keys  *keyer
 	cut   *cutter
 	count lineCounter
-	data  int64 // SQLite's data_version, which reveals changes by others
+	seen  int64 // SQLite's data_version, which reveals changes by others
 	rev   int64 // in a dry run, the number of the last version
+
+	enc     *zstd.Encoder
+	cur     pack          // of new pieces, not written yet
+	data    []byte        // of the last pack, whose memory is reused
+	shares  []*Content    // the files that have pieces in cur
+	pending map[key]int64 // pieces whose keys are not in the index yet
+	fresh   []keyOf       // of written packs, not in the index yet
 
 	read    int64 // bytes since the last commit
 	files   int
 	commits int
 }
 
+// keyOf is a key and its piece.
+type keyOf struct {
+	k  key
+	id int64
+}
+
 // NewWriter begins a transaction. The error is an [ErrBusy] where another program holds
 // the store for five seconds.
 func NewWriter(ctx context.Context, s *Store) (*Writer, error) {
-	w := &Writer{s: s, stop: ctx, ctx: context.WithoutCancel(ctx), keys: newKeyer(s.salt), cut: newCutter()}
-	w.pack = newPacker(w.ctx, s)
+	w := &Writer{s: s, stop: ctx, ctx: context.WithoutCancel(ctx), keys: newKeyer(s.salt), cut: newCutter(), enc: newEncoder(), pending: map[key]int64{}}
 	if err := w.begin(); err != nil {
 		return nil, err
 	}
@@ -66,11 +83,11 @@ func (w *Writer) begin() error {
 }
 
 func (w *Writer) look() error {
-	was := w.data
-	if err := w.s.db.Row(w.ctx, "PRAGMA data_version").Scan(&w.data); err != nil {
+	was := w.seen
+	if err := w.s.db.Row(w.ctx, "PRAGMA data_version").Scan(&w.seen); err != nil {
 		return err
 	}
-	if was == w.data {
+	if was == w.seen {
 		return nil
 	}
 	gen := w.s.gen
@@ -138,7 +155,7 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 // piece returns the number of a piece, and adds it if it is new. likely is the number to try
 // first, the one after the previous piece's.
 func (w *Writer) piece(c *Content, data []byte, k key, likely int64) (int64, error) {
-	if id, ok := w.pack.pending[k]; ok {
+	if id, ok := w.pending[k]; ok {
 		return id, nil
 	}
 	if likely > 1 && likely < w.next {
@@ -151,12 +168,81 @@ func (w *Writer) piece(c *Content, data []byte, k key, likely int64) (int64, err
 	}
 	id := w.next
 	w.next++
-	w.pack.pending[k] = id
+	w.pending[k] = id
 	c.NewPieces++
 	if w.s.dry {
 		return id, nil
 	}
-	return id, w.pack.add(c, data, k, id)
+	return id, w.addPiece(c, data, k, id)
+}
+
+// addPiece adds a new piece of the file c. id is the next number.
+func (w *Writer) addPiece(c *Content, data []byte, k key, id int64) error {
+	if len(w.cur.keys) == 0 {
+		w.cur.first = id
+	}
+	w.cur.add(data, k)
+	if c.share += int64(len(data)) + 1; !slices.Contains(w.shares, c) {
+		w.shares = append(w.shares, c)
+	}
+	if len(w.cur.raw) >= packSize {
+		return w.flush()
+	}
+	return nil
+}
+
+// flush writes the pack that is being filled.
+func (w *Writer) flush() error {
+	done := &w.cur
+	if len(done.keys) == 0 {
+		return nil
+	}
+	w.data = w.enc.EncodeAll(done.raw, w.data[:0])
+	if err := w.s.putPack(w.ctx, "INSERT", done, w.data); err != nil {
+		return err
+	}
+	stored := int64(len(w.data) + len(done.lens()) + 2*len(done.keys)*keySize)
+	total := int64(0)
+	for _, c := range w.shares {
+		total += c.share
+	}
+	for _, c := range w.shares {
+		c.Stored += stored * c.share / max(total, 1)
+		c.share = 0
+	}
+	for i, k := range done.keys {
+		w.fresh = append(w.fresh, keyOf{k, done.first + int64(i)})
+	}
+	w.cur, w.shares = pack{raw: done.raw[:0], ends: done.ends[:0], keys: done.keys[:0]}, nil
+	if len(w.fresh) >= freshKeys {
+		return w.insertKeys()
+	}
+	return nil
+}
+
+// insertKeys adds the keys of written packs to the index, in its order.
+func (w *Writer) insertKeys() error {
+	slices.SortFunc(w.fresh, func(a, b keyOf) int { return bytes.Compare(a.k[:], b.k[:]) })
+	const one = "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)"
+	many := one + strings.Repeat(", (?, ?)", manyKeys-1)
+	args := make([]any, 0, 2*manyKeys)
+	for rest := w.fresh; len(rest) > 0; {
+		n, insert := 1, one
+		if len(rest) >= manyKeys {
+			n, insert = manyKeys, many
+		}
+		args = args[:0]
+		for i := range rest[:n] {
+			args = append(args, rest[i].k[:], rest[i].id)
+			delete(w.pending, rest[i].k)
+		}
+		if err := w.s.db.Exec(w.ctx, insert, args...); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	w.fresh = w.fresh[:0]
+	return nil
 }
 
 // Full reports whether so much was read since the last commit that it is time for one.
@@ -176,7 +262,10 @@ func (w *Writer) Commit() error {
 
 // finish commits. Where it fails, nothing of the transaction is left.
 func (w *Writer) finish() error {
-	err := w.pack.drain()
+	err := w.flush()
+	if err == nil {
+		err = w.insertKeys()
+	}
 	if err == nil {
 		end := "COMMIT"
 		if w.s.dry {

@@ -27,10 +27,13 @@ type searchReader struct {
 	keys  *jsonl.Keys
 	buf   jsonl.Buffer
 	own   searchTally
+
+	seen []history.Run   // whole lines of a history that were searched
+	long map[string]bool // likewise for lines stored in parts
 }
 
 func newSearchReader(s *searcher) *searchReader {
-	return &searchReader{s: s, terms: s.Query.Terms(), keys: wordindex.Keys("name")}
+	return &searchReader{s: s, terms: s.Query.Terms(), keys: wordindex.Keys("name"), long: map[string]bool{}}
 }
 
 // read searches a chat. With small it does not read a large one, and done is false.
@@ -134,38 +137,29 @@ func (r *searchReader) match(raw []byte, h hit, shown, wanted bool, t *searchTal
 // readVersions searches the versions in the histories, each line once.
 func (s *searcher) readVersions(ctx context.Context) error {
 	for _, st := range s.stores {
-		o := &oldReader{st: st, r: newSearchReader(s), long: map[string]bool{}}
-		if err := o.chats(ctx); err != nil && ctx.Err() == nil {
+		if err := newSearchReader(s).history(ctx, st); err != nil && ctx.Err() == nil {
 			s.errs = append(s.errs, ops.PathError(err))
 		}
 	}
 	return ctx.Err()
 }
 
-// oldReader searches a history.
-type oldReader struct {
-	st   *searchStore
-	r    *searchReader
-	seen []history.Run   // whole lines that were searched
-	long map[string]bool // likewise for lines stored in parts
-}
-
-// chats searches all versions of each chat, the newest first: of the versions that have a line,
+// history searches all versions of each chat, the newest first: of the versions that have a line,
 // it is the one shown.
-func (o *oldReader) chats(ctx context.Context) error {
-	chats, err := o.st.store.Chats(ctx)
+func (r *searchReader) history(ctx context.Context, st *searchStore) error {
+	chats, err := st.store.Chats(ctx)
 	if err != nil {
 		return err
 	}
 	byChat := map[int64][]*history.Version{}
-	for i := range o.st.versions {
-		v := &o.st.versions[i]
+	for i := range st.versions {
+		v := &st.versions[i]
 		byChat[v.Chat] = append(byChat[v.Chat], v)
 	}
 	for _, c := range chats {
-		path := filepath.Join(o.st.root.Path, filepath.FromSlash(c.Path))
+		path := filepath.Join(st.root.Path, filepath.FromSlash(c.Path))
 		kind := history.KindOf(c.Path)
-		if !kind.IsChat() || !o.st.root.Means(path) {
+		if !kind.IsChat() || !st.root.Means(path) {
 			continue
 		}
 		var owner *string
@@ -174,7 +168,7 @@ func (o *oldReader) chats(ctx context.Context) error {
 		}
 		slices.SortFunc(byChat[c.ID], func(a, b *history.Version) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Rev, a.Rev)) })
 		for _, v := range byChat[c.ID] {
-			if err := o.version(ctx, &source{Target: ops.Target{Path: path}, owner: owner, old: true, store: o.st, version: v}); err != nil {
+			if err := r.version(ctx, &source{Target: ops.Target{Path: path}, owner: owner, old: true, store: st, version: v}); err != nil {
 				return fmt.Errorf("%s, version %d: %w", path, v.Rev, err)
 			}
 		}
@@ -184,17 +178,17 @@ func (o *oldReader) chats(ctx context.Context) error {
 
 // version adds a version to the sources, and searches its lines that were not searched yet and are
 // not in the index.
-func (o *oldReader) version(ctx context.Context, src *source) (err error) {
-	s := o.r.s
+func (r *searchReader) version(ctx context.Context, src *source) (err error) {
+	s := r.s
 	s.sources = append(s.sources, src)
 	if src.runs, err = src.version.Runs(); err != nil {
 		return err
 	}
 	var whole, long []history.Run
 	for i := 0; i < len(src.runs); i++ {
-		if r := src.runs[i]; r.Part == history.Whole {
+		if src.runs[i].Part == history.Whole {
 			if s.index == nil {
-				whole = append(whole, r)
+				whole = append(whole, src.runs[i])
 			}
 			continue
 		}
@@ -202,22 +196,22 @@ func (o *oldReader) version(ctx context.Context, src *source) (err error) {
 		for src.runs[i].Part == history.More && i+1 < len(src.runs) {
 			i++
 		}
-		if key := fmt.Sprint(src.runs[from : i+1]); !o.long[key] {
-			o.long[key] = true
+		if key := fmt.Sprint(src.runs[from : i+1]); !r.long[key] {
+			r.long[key] = true
 			long = append(long, src.runs[from:i+1]...)
 		}
 	}
-	fresh := history.Without(whole, o.seen)
-	o.seen = history.Ranges(append(o.seen, fresh...))
-	for line, err := range o.st.store.Lines(ctx, append(fresh, long...)) {
+	fresh := history.Without(whole, r.seen)
+	r.seen = history.Ranges(append(r.seen, fresh...))
+	for line, err := range src.store.store.Lines(ctx, append(fresh, long...)) {
 		if err != nil {
 			return err
 		}
-		if err := o.r.lines(jsonl.Bytes(line.Data), jsonl.MapOptions{}); err != nil {
+		if err := r.lines(jsonl.Bytes(line.Data), jsonl.MapOptions{}); err != nil {
 			return err
 		}
-		if len(o.r.own.hits) > 0 {
-			s.add(&o.r.own, len(s.sources)-1, int(src.line(line.Piece)), line.Piece)
+		if len(r.own.hits) > 0 {
+			s.add(&r.own, len(s.sources)-1, int(src.line(line.Piece)), line.Piece)
 		}
 	}
 	return ctx.Err()
