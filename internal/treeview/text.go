@@ -51,10 +51,9 @@ func Text(w io.Writer, t *Tree, opt TextOptions) error {
 	table.Width, table.ASCII, table.Paint = d.opt.Width, d.opt.ASCII, d.opt.Paint
 	b := bufio.NewWriter(w)
 	if len(table.Rows) > 0 {
-		for _, line := range table.Lines() {
-			fmt.Fprintln(b, line)
-		}
-		fmt.Fprintln(b)
+		lines := strings.Join(table.Lines(), "\n")
+		d.marks["●"] = d.marks["●"] && strings.Contains(lines, d.shown("● open")) // unless there is no room for it
+		fmt.Fprintf(b, "%s\n\n", lines)
 	}
 	d.wrapped(b, d.legend(), grid.Dim)
 	d.wrapped(b, t.Summary.text(d.opt.Hint), grid.Dim)

@@ -174,3 +174,17 @@ func TestDeepText(t *testing.T) {
 		t.Errorf("%d bytes", len(out))
 	}
 }
+
+// TestLegendNamesWhatIsThere draws a chat that is open in SillyTavern, with room to say so and without.
+func TestLegendNamesWhatIsThere(t *testing.T) {
+	tree := &Tree{Owners: []*Owner{{Name: "Mira", Chats: []*Chat{{Name: strings.Repeat("word ", 6) + "end", Current: true}}}}}
+	for width, signs := range map[int]int{100: 2, 42: 0} { // at the chat, and in the legend
+		var b strings.Builder
+		if err := Text(&b, tree, TextOptions{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(b.String(), "● open"); n != signs {
+			t.Errorf("%d cells: ● stands there %d times, not %d:\n%s", width, n, signs, b.String())
+		}
+	}
+}
