@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -187,5 +188,44 @@ func TestInterruptedWaiting(t *testing.T) {
 	}
 	if now, err := os.ReadFile(chat); string(now) != "1" || !slices.Equal(was, stored(t, dir)) {
 		t.Errorf("%s, %v, %q", now, err, stored(t, dir))
+	}
+}
+
+// No command changes in one run what it moved in another; undo of such a record refuses, and changes
+// nothing, also by force.
+func TestMovedAndChanged(t *testing.T) {
+	for _, what := range []string{"changed", "its old name taken"} {
+		dir := t.TempDir()
+		from, to := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+		if err := os.WriteFile(from, []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		opt := Options{Now: time.Now(), NoSync: true, Call: new(Call)}
+		second := replacing(dir, "b", "new", nil)
+		if what != "changed" {
+			second.Draft = func(_ context.Context, s *Set) error {
+				_, err := s.Create(from, "new")
+				return err
+			}
+		}
+		for _, unit := range []Unit{{Root: dir, Draft: func(_ context.Context, s *Set) error {
+			was, err := safefile.StampPath(from)
+			return errors.Join(err, s.Move(from, to, was, "moves"))
+		}}, second} {
+			if out := Run(t.Context(), []Unit{unit}, opt); out[0].Err != nil {
+				t.Fatal(out[0].Err)
+			}
+		}
+		was := files(t, dir)
+		for _, force := range []bool{false, true} {
+			u, err := Undo(dir, "", force)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := Run(t.Context(), []Unit{u.Unit}, Options{Now: time.Now(), NoSync: true})
+			if now := files(t, dir); out[0].Err == nil && len(u.Left) == 0 || !maps.Equal(was, now) {
+				t.Errorf("%s, force %v: %v, %v became %v", what, force, out[0].Err, was, now)
+			}
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package changeset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,7 @@ type state struct {
 	kept          string          // the name of the old content in .stchat
 	moved         *state          // where it was moved to
 	came          *state          // where it was moved from
-	steps         int
-	folders       int // how many of the folders above it came, or went, with it
+	folders       int             // how many of the folders above it came, or went, with it
 }
 
 // states returns what all sets of a record together did to each file.
@@ -33,7 +33,6 @@ func states(sets []*journal) []*state {
 			byPath[path] = s
 			list = append(list, s)
 		}
-		s.steps++
 		return s
 	}
 	for _, j := range sets {
@@ -47,9 +46,7 @@ func states(sets []*journal) []*state {
 				s.after, s.folders = step.Now, step.Folders
 			case Replace, Remove:
 				s := at(step.Path, step.About, step.Was)
-				if s.steps == 1 {
-					s.kept, s.folders = step.Kept, step.Folders
-				}
+				s.kept, s.folders = cmp.Or(s.kept, step.Kept), cmp.Or(s.folders, step.Folders)
 				s.after = step.Now
 			case link:
 				at(step.To, step.About, nil).after = step.Was
@@ -143,7 +140,7 @@ func (i inverse) stamp(path string, id *safefile.Ident) (safefile.Stamp, error) 
 // invert drafts what restores one file.
 func (i inverse) invert(st *state) error {
 	path := i.view.root.show(st.path)
-	if st.came != nil && st.came.steps == 1 && st.steps == 1 {
+	if st.came != nil {
 		return nil // undoing the move at the old name restores both
 	}
 	var was safefile.Stamp
@@ -160,15 +157,13 @@ func (i inverse) invert(st *state) error {
 			i.set.plans[len(i.set.plans)-1].folders = st.folders
 		}
 		return err
-	case st.moved != nil && st.moved.steps == 1 && st.steps == 1:
+	case st.moved != nil:
 		from := i.view.root.show(st.moved.path)
 		now, err := i.stamp(from, st.moved.after)
 		if err != nil {
 			return err
 		}
 		return i.set.Move(from, path, now, st.about)
-	case st.moved != nil:
-		return i.restore(path, was, i.view.root.show(st.moved.path), st)
 	}
 	kept := i.view.root.own(st.kept)
 	if !i.view.isKept(kept, st.before) {

@@ -135,7 +135,9 @@ func (u *Undoing) draft(ctx context.Context, s *Set, force, loose bool) error {
 			continue
 		}
 		stands, err := inv.stands(st)
-		switch {
+		switch to := st.moved; {
+		case to != nil && (to.after == nil || *to.after != *st.before): // no command changes what it moved
+			changed = append(changed, path)
 		case stands || err == nil && st.before == nil && inv.savedAgain(ctx, u, st):
 			todo = append(todo, st)
 		case err != nil && !force:
