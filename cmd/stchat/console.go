@@ -44,7 +44,8 @@ type console struct {
 	work    work
 	w       *bufio.Writer // results go through it to Out; see [console.printed]
 	docErr  error         // of the first document that could not be printed
-	erred   bool          // an error was told, and the command went on
+	docs    jsondoc.Encoder
+	erred   bool // an error was told, and the command went on
 
 	// known once a command's flags are read
 	outColor, errColor bool
@@ -78,7 +79,7 @@ func (c *console) flush() { _ = c.printed() }
 
 // document prints a JSON document.
 func (c *console) document(doc any) error {
-	c.docErr = cmp.Or(c.docErr, jsondoc.Write(c.w, doc, ""))
+	c.docErr = cmp.Or(c.docErr, c.docs.Write(c.w, doc, ""))
 	return c.docErr
 }
 

@@ -13,10 +13,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"iter"
 	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stchat/internal/rawjson"
@@ -25,24 +27,41 @@ import (
 
 // Write writes a document and an LF, in one call of w. With an indent each value
 // gets a line of its own, without one there is only one line.
-func Write(w io.Writer, doc any, indent string) error {
-	out, err := appendValue(nil, reflect.ValueOf(doc))
+func Write(w io.Writer, doc any, indent string) error { return new(Encoder).Write(w, doc, indent) }
+
+// Encoder writes many documents, and looks at each of their types once. It is not safe for use by
+// several goroutines at once; its zero value is ready.
+type Encoder struct {
+	out   []byte
+	known map[reflect.Type][]field
+}
+
+// field is a field of a struct that goes into its object.
+type field struct {
+	key            string
+	index          []int
+	optional, path bool
+}
+
+// Write is [Write].
+func (e *Encoder) Write(w io.Writer, doc any, indent string) error {
+	out, err := e.value(e.out[:0], reflect.ValueOf(doc))
 	if err != nil {
 		return err
 	}
-	if indent != "" {
+	if e.out = append(out, '\n'); indent != "" {
 		var b bytes.Buffer
-		if err := json.Indent(&b, out, "", indent); err != nil {
+		if err := json.Indent(&b, e.out, "", indent); err != nil {
 			return err
 		}
-		out = b.Bytes()
+		e.out = b.Bytes()
 	}
-	_, err = w.Write(visible.JSON(append(out, '\n')))
+	_, err = w.Write(visible.JSON(e.out))
 	return err
 }
 
-// appendValue appends a value as JSON.
-func appendValue(out []byte, v reflect.Value) ([]byte, error) {
+// value appends a value as JSON.
+func (e *Encoder) value(out []byte, v reflect.Value) ([]byte, error) {
 	if !v.IsValid() {
 		return append(out, "null"...), nil
 	}
@@ -51,11 +70,28 @@ func appendValue(out []byte, v reflect.Value) ([]byte, error) {
 	}
 	switch v.Kind() {
 	case reflect.String:
-		return append(out, rawjson.Quote(v.String())...), nil
+		return rawjson.AppendQuoted(out, v.String()), nil
+	case reflect.Bool:
+		return strconv.AppendBool(out, v.Bool()), nil
+	case reflect.Int, reflect.Int64:
+		return strconv.AppendInt(out, v.Int(), 10), nil
 	case reflect.Pointer, reflect.Interface:
-		return appendValue(out, v.Elem())
+		return e.value(out, v.Elem())
 	case reflect.Struct:
-		return appendObject(out, members(v))
+		return e.object(out, func(yield func(string, reflect.Value) bool) {
+			for _, f := range e.fields(v.Type()) {
+				value := v.FieldByIndex(f.index)
+				if f.optional && isEmpty(value) {
+					continue
+				}
+				if f.path {
+					value = withSlashes(value, string(filepath.Separator))
+				}
+				if !yield(f.key, value) {
+					return
+				}
+			}
+		})
 	case reflect.Map:
 		if v.IsNil() || v.Type().Key().Kind() != reflect.String {
 			break
@@ -64,11 +100,13 @@ func appendValue(out []byte, v reflect.Value) ([]byte, error) {
 		for key, value := range v.Seq2() {
 			values[key.String()] = value
 		}
-		var list []member
-		for _, key := range slices.Sorted(maps.Keys(values)) {
-			list = append(list, member{key, values[key]})
-		}
-		return appendObject(out, list)
+		return e.object(out, func(yield func(string, reflect.Value) bool) {
+			for _, key := range slices.Sorted(maps.Keys(values)) {
+				if !yield(key, values[key]) {
+					return
+				}
+			}
+		})
 	case reflect.Slice, reflect.Array:
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			break
@@ -79,13 +117,46 @@ func appendValue(out []byte, v reflect.Value) ([]byte, error) {
 				out = append(out, ',')
 			}
 			var err error
-			if out, err = appendValue(out, v.Index(i)); err != nil {
+			if out, err = e.value(out, v.Index(i)); err != nil {
 				return nil, err
 			}
 		}
 		return append(out, ']'), nil
 	}
 	return appendMarshalled(out, v)
+}
+
+// object appends an object.
+func (e *Encoder) object(out []byte, members iter.Seq2[string, reflect.Value]) ([]byte, error) {
+	out = append(out, '{')
+	first := len(out)
+	for key, value := range members {
+		if len(out) > first {
+			out = append(out, ',')
+		}
+		out = append(rawjson.AppendQuoted(out, key), ':')
+		var err error
+		if out, err = e.value(out, value); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, '}'), nil
+}
+
+// fields returns the fields of a struct that go into its object.
+func (e *Encoder) fields(t reflect.Type) []field {
+	list, ok := e.known[t]
+	if ok {
+		return list
+	}
+	fields(t, nil, func(key string, f reflect.StructField, optional bool) {
+		list = append(list, field{key, f.Index, optional, f.Tag.Get("is") == "path"})
+	})
+	if e.known == nil {
+		e.known = map[reflect.Type][]field{}
+	}
+	e.known[t] = list
+	return list
 }
 
 // appendMarshalled leaves a value to encoding/json.
@@ -95,27 +166,6 @@ func appendMarshalled(out []byte, v reflect.Value) ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(v.Interface())
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
-}
-
-// member is one key with its value.
-type member struct {
-	key   string
-	value reflect.Value
-}
-
-// members returns the fields of a struct that go into its object.
-func members(v reflect.Value) (list []member) {
-	fields(v.Type(), nil, func(name string, field reflect.StructField, optional bool) {
-		value := v.FieldByIndex(field.Index)
-		if optional && isEmpty(value) {
-			return
-		}
-		if field.Tag.Get("is") == "path" {
-			value = withSlashes(value, string(filepath.Separator))
-		}
-		list = append(list, member{name, value})
-	})
-	return list
 }
 
 // fields calls do with the fields of a struct that go into its object, with their keys, and those of
@@ -163,19 +213,4 @@ func isEmpty(v reflect.Value) bool {
 		return false
 	}
 	return v.IsZero()
-}
-
-func appendObject(out []byte, list []member) ([]byte, error) {
-	out = append(out, '{')
-	for i, m := range list {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(out, rawjson.Quote(m.key)...), ':')
-		var err error
-		if out, err = appendValue(out, m.value); err != nil {
-			return nil, err
-		}
-	}
-	return append(out, '}'), nil
 }

@@ -17,8 +17,11 @@ const escaped, escapes = "\n\"\\\t\r\b\f", `n"\trbf`
 // \b \t \n \f \r \" \\, other control characters as \u00XX, everything else raw,
 // even U+2028 and the characters of HTML. A lone surrogate (WTF-8, see the package
 // comment) is written \udXXX; anything else that is not UTF-8 becomes U+FFFD.
-func Quote(s string) []byte {
-	out := append(make([]byte, 0, len(s)+2), '"')
+func Quote(s string) []byte { return AppendQuoted(make([]byte, 0, len(s)+2), s) }
+
+// AppendQuoted appends what [Quote] returns.
+func AppendQuoted(out []byte, s string) []byte {
+	out = append(out, '"')
 	for {
 		n := Plain([]byte(s)) // not copied, since nothing changes it
 		out = append(out, s[:n]...)

@@ -183,7 +183,7 @@ func (e *exporter) survey(ctx context.Context, path string, d *Document) (f fact
 	}
 	var users []string
 	taken, firstUser, assistant := 0, -1, false
-	read, err := look.Messages(ctx, look.Exported(&e.Export, path), func(m *look.Message) error {
+	each := func(m *look.Message) error {
 		role := e.role(m)
 		if role == "" || m.Index != nil && *m.Index < f.skip {
 			d.LeftOut++
@@ -208,7 +208,14 @@ func (e *exporter) survey(ctx context.Context, path string, d *Document) (f fact
 		}
 		taken++
 		return nil
-	})
+	}
+	if e.Format == Rows && f.skip == 0 && !e.Macros && !e.NoGreeting {
+		each = nil // they have all messages, so it is enough to count them
+	}
+	read, err := look.Messages(ctx, look.Exported(&e.Export, path), each)
+	if each == nil {
+		taken = read.Chosen
+	}
 	d.Skipped = read.Skipped
 	d.Warnings = ops.Damaged(path, d.Skipped)
 	if err != nil {

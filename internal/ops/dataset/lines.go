@@ -69,6 +69,7 @@ type printer struct {
 	facts
 	d       *Document
 	w       io.Writer
+	encoder jsondoc.Encoder
 	address *regexp.Regexp
 	n       int // messages so far that the format takes
 	turns   int // that are written
@@ -148,7 +149,7 @@ func (p *printer) turn(t turn) error {
 	if p.turns++; p.turns > 1 {
 		b.WriteByte(',')
 	}
-	if err := jsondoc.Write(&b, doc, ""); err != nil {
+	if err := p.encoder.Write(&b, doc, ""); err != nil {
 		return err
 	}
 	_, err := p.w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
@@ -177,7 +178,7 @@ func (p *printer) rows(m *look.Message) error {
 	}
 	if !p.Swipes {
 		p.d.Lines++
-		return jsondoc.Write(p.w, r, "")
+		return p.encoder.Write(p.w, r, "")
 	}
 	chosen := r.Swipe
 	texts := m.SwipeTexts
@@ -199,7 +200,7 @@ func (p *printer) rows(m *look.Message) error {
 			row.made(info, p.maybe(rawjson.TextOrNil(rawjson.Value(info, "extra", "reasoning"))))
 		}
 		p.d.Lines++
-		if err := jsondoc.Write(p.w, row, ""); err != nil {
+		if err := p.encoder.Write(p.w, row, ""); err != nil {
 			return err
 		}
 	}
@@ -208,20 +209,15 @@ func (p *printer) rows(m *look.Message) error {
 
 // made fills in how a text was made; from is the message, or the swipe_info of a swipe.
 func (r *Row) made(from []byte, reasoning *string) {
-	extra := rawjson.Value(from, "extra")
-	r.Reasoning, r.GenMS = reasoning, generated(from)
-	r.Model, r.API = rawjson.TextOrNil(rawjson.Value(extra, "model")), rawjson.TextOrNil(rawjson.Value(extra, "api"))
-	r.Tokens = rawjson.IntOrNil(rawjson.Value(extra, "token_count"))
-}
-
-// generated returns how long a message took, in milliseconds; nil if that is not known.
-func generated(line []byte) *int64 {
-	from, began := sendate.ParseRaw(rawjson.Value(line, "gen_started"))
-	to, ended := sendate.ParseRaw(rawjson.Value(line, "gen_finished"))
-	if !began || !ended || to.Before(from) {
-		return nil
+	var extra, began, ended, model, api, tokens []byte
+	rawjson.Into(from, []string{"extra", "gen_started", "gen_finished"}, &extra, &began, &ended)
+	rawjson.Into(extra, []string{"model", "api", "token_count"}, &model, &api, &tokens)
+	r.Model, r.API, r.Tokens = rawjson.TextOrNil(model), rawjson.TextOrNil(api), rawjson.IntOrNil(tokens)
+	r.Reasoning, r.GenMS = reasoning, nil
+	start, started := sendate.ParseRaw(began)
+	if end, known := sendate.ParseRaw(ended); started && known && !end.Before(start) {
+		r.GenMS = new(end.Sub(start).Milliseconds())
 	}
-	return new(to.Sub(from).Milliseconds())
 }
 
 func (p *printer) maybe(s *string) *string {
