@@ -162,7 +162,7 @@ func (chat *Facts) never(b *Facts) bool {
 	case chat.Parent != "":
 		return b.Parent == "" || b.Parent != chat.Parent && (b.Slug == "" || b.Slug != chat.Slug)
 	case b.Parent != "":
-		return b.Parent == chat.Name || b.Slug != chat.Slug && !chat.Begins
+		return b.Parent == chat.Name || !chat.Begins && (b.Slug == "" || b.Slug != chat.Slug)
 	}
 	return false
 }

@@ -231,6 +231,7 @@ func TestBelongs(t *testing.T) {
 		{"a branch that inherited the slug of its parent, which is gone", backups.Facts{Slug: "a"}, []backups.Facts{{Slug: "a", Parent: "A"}}, shares(9), -1},
 		{"a branch that is gone, of a parent with the slug", backups.Facts{Slug: "a", Parent: "A"}, []backups.Facts{{Slug: "a", Name: "A"}}, shares(9), -1},
 		{"a branch whose parent was renamed", backups.Facts{Slug: "b", Parent: "A"}, []backups.Facts{{Slug: "b", Parent: "C"}}, shares(9), 0},
+		{"a branch without a slug, of a parent that was renamed", backups.Facts{Parent: "A"}, []backups.Facts{{Name: "C"}}, shares(9), -1},
 		{"a branch that its greeting was written over", backups.Facts{Slug: "b", Parent: "A"}, []backups.Facts{{Slug: "c", Name: "B", Begins: true}}, shares(1), 0},
 	}
 	for _, tt := range tests {

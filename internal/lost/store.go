@@ -6,6 +6,7 @@ import (
 
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
+	"stchat/internal/meta"
 )
 
 // StoreReader reads versions from a history. It reads each piece once and keeps its text.
@@ -15,11 +16,13 @@ type StoreReader struct {
 
 	texts []Text            // by the number of the piece that is a line; 0: not read yet
 	parts map[string][]Text // of lines that are stored in parts, by these
+	first int64             // the first piece of the version that is read, its header
+	heads map[int64]Version // of headers, by their first pieces
 }
 
 // NewStoreReader returns a reader of the versions in a history.
 func NewStoreReader(s *history.Store, r *Reader) *StoreReader {
-	return &StoreReader{Store: s, Reader: r, parts: map[string][]Text{}}
+	return &StoreReader{Store: s, Reader: r, parts: map[string][]Text{}, heads: map[int64]Version{}}
 }
 
 // noText stands for a piece that was read and is not a message that counts.
@@ -32,6 +35,9 @@ func (r *StoreReader) Version(ctx context.Context, v *history.Version) (*Version
 		return nil, err
 	}
 	res := &Version{Messages: v.Messages}
+	if len(runs) > 0 {
+		r.first = runs[0].First
+	}
 	for len(runs) > 0 {
 		n := 1
 		for runs[n-1].Part == history.More && n < len(runs) {
@@ -51,6 +57,7 @@ func (r *StoreReader) Version(ctx context.Context, v *history.Version) (*Version
 		}
 		runs = runs[n:]
 	}
+	res.Slug, res.Parent = r.heads[r.first].Slug, r.heads[r.first].Parent
 	return res, nil
 }
 
@@ -89,6 +96,10 @@ func (r *StoreReader) readLines(ctx context.Context, runs []history.Run, texts [
 	for line, err := range r.Store.Lines(ctx, runs) {
 		if err != nil {
 			return nil, err
+		}
+		if line.Piece == r.first && meta.IsHeader(line.Data) {
+			slug, parent := names(line.Data)
+			r.heads[r.first] = Version{Slug: slug, Parent: parent}
 		}
 		t, err := r.text(line.Data)
 		if err != nil {

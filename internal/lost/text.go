@@ -54,18 +54,16 @@ func (v *Version) Greets(group bool) bool {
 	return !users && (group || len(v.Texts) <= 1)
 }
 
-// Leaves reports whether a version went on in its own way where it left another chat, of which it
-// has something: with more than one message at its end that the other does not have. A single one
-// may have been edited there.
-func (v *Version) Leaves(has func(Text) bool) bool {
-	n := 0
+// Own counts the messages at a version's end that another chat does not have, if that has one before
+// them: a single one may have been edited there, with more it went on in its own way.
+func (v *Version) Own(has func(Text) bool) (n int) {
 	for _, t := range slices.Backward(v.Texts) {
 		if has(t.key()) {
-			return n > 1
+			return n
 		}
 		n++
 	}
-	return false
+	return 0
 }
 
 // Said returns the texts of a version, as those of a live chat are.
@@ -131,10 +129,7 @@ func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Versi
 		return v, nil
 	case meta.IsHeader(head.Line):
 		opt.From, opt.Line = head.Next, head.Number
-		raw := rawjson.Value(head.Line, "chat_metadata", "integrity")
-		v.Slug, _ = rawjson.Unquote(raw)
-		raw = rawjson.Value(head.Line, "chat_metadata", "main_chat")
-		v.Parent, _ = rawjson.Unquote(raw)
+		v.Slug, v.Parent = names(head.Line)
 	}
 	all := &r.all
 	all.reset()
@@ -148,6 +143,13 @@ func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Versi
 		return nil
 	}, (*tally).reset)
 	return v, err
+}
+
+// names returns the slug and the parent that a header names.
+func names(header []byte) (slug, parent string) {
+	slug, _ = rawjson.Unquote(rawjson.Value(header, "chat_metadata", "integrity"))
+	parent, _ = rawjson.Unquote(rawjson.Value(header, "chat_metadata", "main_chat"))
+	return slug, parent
 }
 
 // take adds what was found in a stretch of the file.

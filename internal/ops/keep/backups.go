@@ -140,7 +140,7 @@ func (c *claims) owner(ctx context.Context, b backups.Backup, slug, main string)
 	speech := lost.NewSpeech(said)
 	i := backups.Belongs(is, facts, func(i int) int {
 		n := speech.Shared(list[i].said())
-		if same := is.Slug != "" && is.Slug == facts[i].Slug; !same && (is.Slug != "" && facts[i].Slug != "" && 2*n < speech.Len() || said != nil && said.Leaves(list[i].said().Has)) {
+		if same := is.Slug != "" && is.Slug == facts[i].Slug; !same && (is.Slug != "" && facts[i].Slug != "" && 2*n < speech.Len() || said != nil && said.Own(list[i].said().Has) > 1) {
 			return 0
 		}
 		return n

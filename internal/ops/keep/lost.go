@@ -306,12 +306,36 @@ func (f *finder) gone(v *lostVersion) *loss {
 }
 
 // tells reports whether a version tells the same story: it has the same slug, or the same parent
-// and nearly all messages in common.
+// and nearly all messages in common, unless both were branched from that at different places.
 func (g *loss) tells(v *lostVersion, said []lost.Text) bool {
 	if v.said.Slug != "" && v.said.Slug == g.best.said.Slug {
 		return true
 	}
-	return v.said.Parent == g.best.said.Parent && 8*g.texts.Common(said) >= 7*min(len(said), len(g.all[0].said.Texts))
+	first := g.all[0].said.Texts
+	if v.said.Parent != g.best.said.Parent || 8*g.texts.Common(said) < 7*min(len(said), len(first)) {
+		return false
+	}
+	a, b := g.in.fromRoots(first), g.in.fromRoots(said)
+	return v.said.Parent == "" || a == b || a > b && g.texts.Has(said[len(said)-1]) || a < b && lost.NewSet(said).Has(first[len(first)-1])
+}
+
+// fromRoots counts what chats that were no branches say of a version.
+func (f *finder) fromRoots(version []lost.Text) int {
+	if f.roots == nil {
+		var texts [][]lost.Text
+		for _, c := range f.chats {
+			if c.said.Parent == "" {
+				texts = append(texts, c.said.Texts)
+			}
+		}
+		for _, v := range f.versions {
+			if v.said != nil && v.said.Parent == "" {
+				texts = append(texts, v.said.Texts)
+			}
+		}
+		f.roots = lost.NewSet(texts...)
+	}
+	return f.roots.Common(version)
 }
 
 // further counts what other versions have that neither a live chat nor the best one has, and

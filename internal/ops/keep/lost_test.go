@@ -166,6 +166,28 @@ func TestLostOwner(t *testing.T) {
 			f.snapshot()
 			f.write("group chats/two.jsonl", ``, "hello")
 		}, []string{"?/two 1 11 0", "?/two gone 2 0"}},
+		{"a branch whose parent was renamed: it was never that", func(f *folder) {
+			f.write("chats/Mira/R.jsonl", ``, "hello a1 a2 a3 a4 a5")
+			f.write(backup, `"main_chat":"P"`, "hello a1 a2 a3 b4")
+		}, []string{"Mira/Mira - 2026-01-01@10h00m00s gone 1 0"}},
+		{"a branch that left its parent before another did: it is gone", func(f *folder) {
+			f.write("chats/Mira/P.jsonl", ``, "hello a1 a2 a3 a4 a5")
+			f.write("chats/Mira/B.jsonl", `"main_chat":"P"`, "hello a1 a2 a3 b4")
+			f.write(backup, `"main_chat":"P"`, "hello a1 a2 c3")
+		}, []string{"Mira/Mira - 2026-01-01@10h00m00s gone 1 0"}},
+		{"likewise, and both are gone", func(f *folder) {
+			f.write("chats/Mira/R.jsonl", ``, "hello a1 a2 a3 a4 a5 a6 a7 a8")
+			f.write(backup, `"main_chat":"P"`, "hello a1 a2 a3 a4 a5 a6 b7")
+			f.write("backups/chat_mira_20260101-110000.jsonl", `"main_chat":"P"`, "hello a1 a2 a3 a4 a5 a6 a7 c8")
+		}, []string{"Mira/Mira - 2026-01-01@10h00m00s gone 1 0", "Mira/Mira - 2026-01-01@11h00m00s gone 1 0"}},
+		{"a branch that had its parent's slug: the history tells", func(f *folder) {
+			f.write("chats/Mira/A.jsonl", `"integrity":"a"`, "hello a1 a2 a3")
+			f.write("chats/Mira/B.jsonl", `"integrity":"a","main_chat":"P"`, "hello a1 a2 a3 b4 b5 b6 b7 b8 b9")
+			f.snapshot()
+			f.write(backup, `"integrity":"a","main_chat":"P"`, "hello a1 a2 a3 b4 b5 b6 b7 b8 b9")
+			f.remove("chats/Mira/A.jsonl")
+			f.write("chats/Mira/B.jsonl", `"integrity":"b","main_chat":"P"`, "hello")
+		}, []string{"Mira/A gone 3 0", "Mira/B 1 9 0"}},
 		{"its words are in another chat", func(f *folder) {
 			f.write("chats/Mira/A.jsonl", `"integrity":"a"`, "hello")
 			f.write("chats/Tomas/B.jsonl", `"integrity":"b"`, ten)

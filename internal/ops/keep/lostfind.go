@@ -42,6 +42,7 @@ type finder struct {
 	byID   map[int64]int
 
 	found []*loss
+	roots lost.Set // what chats that were no branches say; nil until it is asked for
 }
 
 // fate is what became of a chat.
@@ -60,11 +61,13 @@ type lostChat struct {
 	path    string // "" if it is not known
 	read    string // the file that is read: the one undo keeps if the chat was deleted
 	fate    fate
+	parent  string // the real path of the chat that it names as its parent
 	changed time.Time
 	of      backups.Owner   // mostly without the group's name; without a name if it is not known
 	owners  []backups.Owner // that one, and those that the history knows, which it once had
 	keys    []string        // of their backups
 	said    *lost.Version
+	slugs   []string    // that its versions in the history have
 	also    []lost.Text // what its longest version in the history says, of what is not live
 }
 
@@ -91,6 +94,11 @@ type match struct {
 	target    int  // index in the finder's chats; below 0: the chat is unknown
 	weak      bool // poor evidence: the chat has little more than a beginning that many chats share
 	ambiguous bool // another chat is equally likely
+}
+
+// has reports whether a chat has, or had, a slug.
+func (c *lostChat) has(slug string) bool {
+	return slug != "" && (c.said.Slug == slug || slices.Contains(c.slugs, slug))
 }
 
 func newFinder(root *ops.Root, opt *LostOptions) *finder {
@@ -205,7 +213,7 @@ func (f *finder) assign(v *lostVersion) match {
 	}
 	var same []int // moved to another owner: known by its slug
 	for i, c := range f.chats {
-		if c.said.Slug != "" && c.said.Slug == v.said.Slug {
+		if c.has(v.said.Slug) {
 			same = append(same, i)
 		}
 	}
@@ -232,7 +240,7 @@ func (f *finder) candidates(v *lostVersion) (list []int, known bool) {
 			first, ok := f.firsts[key]
 			return ok && first.Before(v.at)
 		})
-		if c.said.Slug != "" && c.said.Slug == v.said.Slug || !hadItsName {
+		if c.has(v.said.Slug) || !hadItsName {
 			list = append(list, i)
 		}
 	}
@@ -248,6 +256,9 @@ func (f *finder) choose(v *lostVersion, texts lost.Set, candidates []int) match 
 	for i, at := range candidates {
 		c := f.chats[at]
 		facts[i] = backups.Facts{Slug: c.said.Slug, Parent: c.said.Parent, Name: userdir.ChatName(c.path), Begins: c.said.Messages <= 1}
+		if c.has(v.said.Slug) {
+			facts[i].Slug = v.said.Slug
+		}
 	}
 	best := backups.Belongs(backups.Facts{Slug: v.said.Slug, Parent: v.said.Parent}, facts, func(i int) int {
 		c := f.chats[candidates[i]]
@@ -255,9 +266,10 @@ func (f *finder) choose(v *lostVersion, texts lost.Set, candidates []int) match 
 		if 2*n < len(v.said.Texts) && (2*n < c.said.Messages || c.fate == wasDeleted) {
 			return 0
 		}
-		same := v.said.Slug != "" && c.said.Slug == v.said.Slug
-		if n > 0 && !same && v.said.Leaves(lost.NewSet(c.said.Texts, c.also).Has) && c.said.Messages > 1 {
-			return 0 // another branch from there
+		if n > 0 && !c.has(v.said.Slug) && c.said.Messages > 1 {
+			if own := v.said.Own(lost.NewSet(c.said.Texts, c.also).Has); own > 1 || own > 0 && f.forked(c, v.said) {
+				return 0 // another branch from there
+			}
 		}
 		if scores[i] = 2 * n; n > 0 && c.changed.After(v.at) {
 			scores[i]++ // of those that share as much, one written since is more likely
@@ -272,6 +284,17 @@ func (f *finder) choose(v *lostVersion, texts lost.Set, candidates []int) match 
 		m.ambiguous = m.ambiguous || i != best && n > 0 && n == scores[best]
 	}
 	return m
+}
+
+// forked reports whether a chat was branched from its parent later on than a version that does not
+// end as it does: it has more of what the parent says, so it never was that version.
+func (f *finder) forked(c *lostChat, v *lost.Version) bool {
+	at, ok := f.byPath[c.parent]
+	if !ok || c.said.Parent == "" {
+		return false
+	}
+	parent := lost.NewSet(f.chats[at].said.Texts, f.chats[at].also)
+	return parent.Shared(c.said.Texts) > parent.Common(v.Texts)
 }
 
 // openStore opens the root's history, if it has one. A problem with it is added to errs, and
@@ -360,15 +383,6 @@ func (f *finder) read(ctx context.Context, r *lost.StoreReader, c *history.Chat,
 		} else if err != nil {
 			return nil, fmt.Errorf("%s, version %d: %w", path, v.Rev, err)
 		}
-		if old.said.Slug, old.said.Parent = c.Slug, c.Main; old.of == 0 {
-			runs, _ := v.Runs() // they were read before
-			for line, err := range f.now.store.Lines(ctx, runs) {
-				if head := (history.Content{Head: line.Data}); err == nil {
-					old.said.Slug, old.said.Parent = head.Slug(), head.Main()
-				}
-				break
-			}
-		}
 		list = append(list, old)
 	}
 	return list, nil
@@ -381,21 +395,31 @@ func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bo
 	if len(versions) > 0 {
 		longest = slices.MaxFunc(versions, func(a, b *lostVersion) int { return cmp.Compare(len(a.said.Texts), len(b.said.Texts)) })
 	}
+	var slugs []string
+	for _, v := range versions {
+		slugs = append(slugs, v.said.Slug)
+	}
+	slices.Sort(slugs)
+	slugs = slices.Compact(slugs)
 	if f.now.paths[c.ID] != "" {
 		at, ok := f.byPath[userdir.RealPath(path)]
-		if f.byID[c.ID] = at; ok {
-			f.owned(f.chats[at], c.ID)
+		if !ok {
+			return false
 		}
-		if ok && longest != nil && longest.said.Missing > 0 {
-			f.chats[at].also = longest.said.Said()
+		live := f.chats[at]
+		f.byID[c.ID] = at
+		f.owned(live, c.ID)
+		live.slugs = slugs
+		if longest != nil && longest.said.Missing > 0 {
+			live.also = longest.said.Said()
 		}
-		return ok
+		return true
 	}
 	if longest == nil || f.deleted(path, versions[0]) {
 		return false
 	}
 	f.byID[c.ID] = len(f.chats)
-	gone := &lostChat{path: path, fate: isGone, of: ownerOf(path), also: longest.said.Said(), said: &lost.Version{
+	gone := &lostChat{path: path, fate: isGone, of: ownerOf(path), slugs: slugs, also: longest.said.Said(), said: &lost.Version{
 		Slug: c.Slug, Parent: c.Main, Messages: versions[0].said.Messages, Texts: versions[0].said.Said(),
 	}}
 	f.owned(gone, c.ID)
@@ -403,12 +427,15 @@ func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bo
 	return true
 }
 
-// owned notes a chat's owners, and those that it had by the history.
+// owned notes a chat's owners, those that it had by the history, and its parent.
 func (f *finder) owned(c *lostChat, id int64, owners ...backups.Owner) {
 	for _, p := range f.now.places {
 		if p.Chat == id {
 			owners = append(owners, ownerOf(f.now.full(p.Path)))
 		}
+	}
+	if c.said.Parent != "" {
+		c.parent = userdir.RealPath(filepath.Join(filepath.Dir(c.path), c.said.Parent+names.Extension))
 	}
 	for _, of := range owners {
 		c.owners, c.keys = append(c.owners, of), append(c.keys, backups.Keys(of.Name)...)
