@@ -21,6 +21,8 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/history"
+	"stchat/internal/library"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
 	"stchat/internal/rawjson"
@@ -382,13 +384,14 @@ func (p *present) content(ctx context.Context, v *history.Version) ([]byte, erro
 }
 
 // findGroup finds the group file that lists the chat, or else one that is there and once did, or
-// that lists what it stands beside.
+// that lists what it stands beside, or a chat that was made from it.
 func (r *restoring) findGroup(ctx context.Context) error {
 	s := r.s
 	if kind, _ := userdir.KindOf(s.path); kind != userdir.Group {
 		return nil
 	}
-	set, err := group.LoadAll(userdir.Dir{Root: s.root}.Groups())
+	around := new(library.Library)
+	set, err := around.In(userdir.Dir{Root: s.root})
 	if err != nil {
 		return err
 	}
@@ -419,8 +422,24 @@ func (r *restoring) findGroup(ctx context.Context) error {
 		}
 		at := strings.LastIndex(name, "__") // what stands beside a chat is of its group
 		if at <= 0 {
-			return nil
+			break
 		}
 		name = name[:at]
 	}
+	parent := userdir.ChatName(s.path)
+	for _, g := range set.Files {
+		for _, name := range g.Chats {
+			path := filepath.Join(filepath.Dir(s.path), name+names.Extension)
+			c, err := chat.Open(ctx, path, chat.Options{Groups: around, Any: true})
+			if err != nil {
+				continue // it is gone, too, or no chat
+			}
+			main, _ := rawjson.Unquote(c.Metadata().Value("main_chat"))
+			if c.Close(); main == parent {
+				r.group = g.Path
+				return nil
+			}
+		}
+	}
+	return nil
 }
