@@ -591,3 +591,65 @@ func TestDraftRemovedWhileCommitting(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// A file with a new folder for it is there or not after a kill at any primitive; so is it after undo,
+// which takes the folder too, unless the kill comes between the two; and undo of that brings it back.
+func TestFolderKilledAnywhere(t *testing.T) {
+	eachDisk(t, func(t *testing.T, links bool) {
+		for _, what := range []string{"run", "undo", "redo"} {
+			whole, ends := newCrashed(t, links), map[string]int{}
+			for n, done := 1, false; !done; n++ {
+				c := whole.again(t)
+				made := filepath.Join(c.dir, "chats", "Mira", "a.jsonl")
+				unit := replacing(c.dir, "groups/1.json", "list=Else", func(s *Set) {
+					if d, err := s.Create(made, "new", InFolder()); err == nil {
+						_, _ = d.Write([]byte("a"))
+					}
+				})
+				c.new = mapsWith(mapsWith(c.old, "groups/1.json", "list=Else"), "chats/Mira/a.jsonl", "a")
+				undo := func(opt Options) {
+					records, _, err := Records(c.dir)
+					if err != nil || len(records) == 0 {
+						t.Fatal(records, err)
+					}
+					u, err := Undo(c.dir, records[0].ID, false)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if out := Run(t.Context(), []Unit{u.Unit}, opt); out[0].Err != nil {
+						t.Fatal(out[0].Err)
+					}
+				}
+				plain := Options{Now: time.Now(), NoSync: true}
+				if what != "run" {
+					Run(t.Context(), []Unit{unit}, plain)
+				}
+				if what == "redo" {
+					if undo(plain); !absent(filepath.Join(c.dir, "chats")) {
+						t.Fatal("the folder is left")
+					}
+				}
+				done = !killed(n, links, nil, func(opt Options) {
+					if what == "run" {
+						Run(t.Context(), []Unit{unit}, opt)
+					} else {
+						undo(opt)
+					}
+				})
+				if _, err := Recover(t.Context(), c.dir, plain); err != nil {
+					t.Fatal(err)
+				}
+				end := c.judge(t, fmt.Sprintf("%s, stop %d", what, n))
+				ends[end]++
+				if what == "undo" && end == "old" {
+					if undo(plain); c.judge(t, "undone again") != "new" {
+						t.Fatalf("%s, stop %d: does not come back", what, n)
+					}
+				}
+			}
+			if ends["old"] == 0 || ends["new"] == 0 {
+				t.Errorf("%s: %v", what, ends)
+			}
+		}
+	})
+}

@@ -70,6 +70,8 @@ type step struct {
 	Folders int `json:"folders,omitempty"`
 	// Left says that the set was taken back but for this file, which somebody had changed by then.
 	Left bool `json:"left,omitempty"`
+
+	real string // the path of the file that is created, changed, moved or removed, with links followed
 }
 
 // errNoJournal means that a file has a journal's name but is no usable journal.

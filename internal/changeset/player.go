@@ -194,7 +194,7 @@ func (p *player) close(made, left, stuck []*step) error {
 func (p *player) keepAll() {
 	for _, s := range p.journal.Steps {
 		if s.Kept != "" && (p.journal.Links || s.Was.Size <= copied) {
-			_ = second(p.stepper.disk, p.stepper.sync, p.view.path(s), p.view.kept(s))
+			_ = second(p.stepper.disk, p.stepper.sync, s.real, p.view.kept(s))
 		}
 	}
 }

@@ -29,7 +29,7 @@ type stepper struct {
 
 // make makes a step unless it has been made.
 func (d *stepper) make(s *step) error {
-	path := d.view.path(s)
+	path := s.real
 	if d.view.made(s) {
 		if s.Do == link {
 			d.linked[filepath.Dir(d.view.to(s))] = true
@@ -161,7 +161,7 @@ func (d *stepper) syncAll(dirs map[string]bool) error {
 // the other names of a file must be on the disk by then, or a power loss could leave it without any.
 func (d *stepper) revert(steps []*step) error {
 	for _, s := range slices.Backward(steps) {
-		path := d.view.path(s)
+		path := s.real
 		d.dirs[filepath.Dir(path)] = true
 		if s.To != "" {
 			d.dirs[filepath.Dir(d.view.to(s))] = true
@@ -185,7 +185,7 @@ func (d *stepper) revert(steps []*step) error {
 
 // clean removes the draft of a step that was taken back, and what was kept.
 func (d *stepper) clean(s *step) error {
-	path := d.view.path(s)
+	path := s.real
 	// While the draft exists, the file was not replaced, so nothing is kept for undo. The draft
 	// goes last: without it a kept file could be of a replacement.
 	drafted := s.Temp != "" && d.view.is(d.view.temp(s), s.Now)

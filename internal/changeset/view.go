@@ -14,15 +14,23 @@ import (
 // view finds out what has become of the steps of a journal. It goes only by what is on the
 // disk, so that a run that ends a dead run's change sees what that run would have seen.
 type view struct {
-	places
+	root  *root
 	links bool // the disk has hard links
 	// loose recognises files by size, hash and roughly by time instead of by inode: in a
 	// folder that was copied, and where inodes are not real and times are rounded.
 	loose bool
 }
 
+// newView returns the view of a journal. Links are followed once, so that all that is done for a step
+// is done to one file.
 func newView(r *root, j *journal) view {
-	return view{places: places{r, new(userdir.Real), map[*step]string{}}, links: j.Links, loose: !j.Links}
+	var real userdir.Real
+	for _, s := range j.Steps {
+		if s.real = r.at(s.Path); s.Do == Replace {
+			s.real = real.Path(s.real)
+		}
+	}
+	return view{r, j.Links, !j.Links}
 }
 
 // is reports whether the file at path is the one that id identifies; a nil id means that
@@ -53,7 +61,7 @@ func (v view) checkKept(path string, id *safefile.Ident) error {
 
 // made reports whether a step has been made.
 func (v view) made(s *step) bool {
-	path := v.path(s)
+	path := s.real
 	switch s.Do {
 	case Create, Replace:
 		return v.is(path, s.Now)
@@ -74,7 +82,7 @@ func (v view) made(s *step) bool {
 // canMake reports whether a step that has not been made can be: its file is as it was, its
 // name is free and its draft is there.
 func (v view) canMake(s *step) bool {
-	path := v.path(s)
+	path := s.real
 	switch s.Do {
 	case Create:
 		return (absent(path) || v.placeholder(path)) && v.is(v.temp(s), s.Now)
@@ -93,7 +101,7 @@ func (v view) canMake(s *step) bool {
 // where there are no hard links: the old file has been renamed to keep it, the new one has
 // no name yet.
 func (v view) gap(s *step) bool {
-	return s.Do == Replace && !v.links && absent(v.path(s)) && v.isKept(v.kept(s), s.Was)
+	return s.Do == Replace && !v.links && absent(s.real) && v.isKept(v.kept(s), s.Was)
 }
 
 // placeholder reports whether path is an empty file that reserves a name, as is done where
@@ -106,7 +114,7 @@ func (v view) placeholder(path string) bool {
 // touched reports, for a step that does not look made, whether it was made and its file
 // was changed since; true if that cannot be known.
 func (v view) touched(s *step) bool {
-	path := v.path(s)
+	path := s.real
 	switch s.Do {
 	case Create: // the draft is gone only if it got its name, or was taken back
 		return !absent(path) && !v.is(v.temp(s), s.Now)
@@ -122,13 +130,13 @@ func (v view) touched(s *step) bool {
 }
 
 // linked reports whether the file of a move still has both names, whatever is in it.
-func (v view) linked(s *step) bool { return s.Do == link && sameFile(v.path(s), v.to(s)) }
+func (v view) linked(s *step) bool { return s.Do == link && sameFile(s.real, v.to(s)) }
 
 // stays reports whether a step cannot be taken back without touching what somebody has put in the
 // place of its file since, or under the old name of one that moved; or since what was kept of it is
 // gone.
 func (v view) stays(s *step) bool {
-	path := v.path(s)
+	path := s.real
 	if !v.made(s) {
 		return v.touched(s)
 	}
@@ -138,7 +146,7 @@ func (v view) stays(s *step) bool {
 // goneOnWith reports whether a step was made, and somebody has saved its file since under its new
 // name.
 func (v view) goneOnWith(s *step) bool {
-	path := v.path(s)
+	path := s.real
 	switch s.Do {
 	case Create:
 		return !v.made(s) && !absent(path) && (absent(v.temp(s)) || sameFile(path, v.temp(s)))
@@ -176,37 +184,16 @@ func absent(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// places finds the files of a journal's steps. Links are followed once, so that all that is done
-// for a step is done to one file.
-type places struct {
-	root   *root
-	real   *userdir.Real
-	behind map[*step]string // the files behind links
-}
-
-// path returns the path of the file that is created, changed, moved or removed.
-func (p places) path(s *step) string {
-	if s.Do != Replace {
-		return p.root.at(s.Path)
-	}
-	path, ok := p.behind[s]
-	if !ok {
-		path = p.real.Path(p.root.at(s.Path))
-		p.behind[s] = path
-	}
-	return path
-}
-
 // to returns the new path of a file that moves.
-func (p places) to(s *step) string { return p.root.at(s.To) }
+func (v view) to(s *step) string { return v.root.at(s.To) }
 
 // kept returns the path under which the old file is kept.
-func (p places) kept(s *step) string { return p.root.own(s.Kept) }
+func (v view) kept(s *step) string { return v.root.own(s.Kept) }
 
 // temp returns the path of the draft, or of the kept file that comes back.
-func (p places) temp(s *step) string {
+func (v view) temp(s *step) string {
 	if isKept(s.Temp) {
-		return p.root.own(s.Temp)
+		return v.root.own(s.Temp)
 	}
-	return filepath.Join(filepath.Dir(p.path(s)), s.Temp)
+	return filepath.Join(filepath.Dir(s.real), s.Temp)
 }
