@@ -55,8 +55,8 @@ func TestKilled(t *testing.T) {
 }
 
 // TestKilledGroup makes of a call for three chats one that was killed as it had made them, and
-// writes one of them: undo with its ID refuses, and with --force takes back nothing of the other
-// two, which are recorded; undo of that takes them back.
+// writes one of them: undo with its ID completes the other two, leaves that one, and takes the two
+// back.
 func TestKilledGroup(t *testing.T) {
 	dir := t.TempDir()
 	chat := func(name string) string { return filepath.Join(dir, "chats", "Mira", name+".jsonl") }
@@ -80,7 +80,6 @@ func TestKilledGroup(t *testing.T) {
 	}
 	old := contents(t, dir)
 	call(0, "meta", "set", "chats", "--set", "note_depth=4")
-	want := contents(t, dir)
 	done, err := filepath.Glob(filepath.Join(dir, ".stchat", "*.done"))
 	if err != nil || len(done) != 1 {
 		t.Fatalf("%q, %v", done, err)
@@ -92,22 +91,17 @@ func TestKilledGroup(t *testing.T) {
 	if err := os.WriteFile(chat("B"), []byte("somebody's\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	want["chats/Mira/B.jsonl"], old["chats/Mira/B.jsonl"] = "somebody's\n", "somebody's\n"
-	out := call(2, "undo", id, "--data", ".")
-	for _, text := range []string{"A.jsonl, ", "C.jsonl; the change is now completed", "somebody has changed " + chat("B") + "; 'stchat undo --force " + id + "'"} {
+	old["chats/Mira/B.jsonl"] = "somebody's\n"
+	out := call(0, "undo", id, "--data", ".")
+	for _, text := range []string{"A.jsonl, ", "C.jsonl; the change is now completed", "but for " + chat("B") + ": somebody has changed that since, and it stays"} {
 		if !strings.Contains(out, text) {
 			t.Errorf("it does not say %q:\n%s", text, out)
 		}
 	}
-	call(0, "undo", "--force", id, "--data", ".")
-	if diff := cmp.Diff(want, contents(t, dir)); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	call(2, "undo", id, "--data", ".")
-	call(0, "undo", "--force", id, "--data", ".")
 	if diff := cmp.Diff(old, contents(t, dir)); diff != "" {
 		t.Errorf("undone (-want +got)\n%s", diff)
 	}
+	call(2, "undo", id, "--data", ".")
 }
 
 // contents reads all files below dir but those that stchat keeps for itself.

@@ -71,13 +71,14 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 	r := &Result{Outcome: changeset.Outcome{Ended: ended}, Doc: Undone{Schema: 1, Root: opt.Root, DryRun: opt.Changes.DryRun}}
 	d := &r.Doc
 	isMeant := func(e changeset.Ended) bool { return opt.ID != "" && e.ID == opt.ID && e.Way != changeset.Forward }
-	if i := slices.IndexFunc(ended, isMeant); i >= 0 {
+	made := slices.ContainsFunc(ended, func(e changeset.Ended) bool { return e.ID == opt.ID && e.Way == changeset.Forward })
+	if i := slices.IndexFunc(ended, isMeant); i >= 0 && !(made && ended[i].Way == changeset.Back) { // else other sets of it were completed, and can be taken back
 		e := ended[i]
 		r.Ended = slices.DeleteFunc(ended, isMeant)
 		switch {
 		case e.Way == changeset.Foreign:
 			return r, e.Err
-		case e.Way == changeset.Stuck, !opt.Force:
+		case e.Way == changeset.Stuck, e.Way == changeset.Pending && !opt.Force:
 			return r, &changeset.StuckError{ID: e.ID, Err: e.Err}
 		}
 		d.ID, d.Command = e.ID, append(d.Command, e.Command...)
