@@ -208,7 +208,8 @@ func (o *metaSetOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *metaSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	opt, err := o.opt, error(nil)
+	opt := o.opt
+	var err error
 	if opt.Values, err = o.changes(ctx, c, o.filesFrom == chat.Stdin); err != nil {
 		return err
 	}

@@ -111,8 +111,9 @@ func (s *Set) draft(p *plan, how []DraftOption) (*Draft, error) {
 	for _, h := range how {
 		h(&o)
 	}
-	target, err := p.Path, error(nil)
+	target := p.Path
 	if o.folder {
+		var err error
 		if p.folders, target, err = makeFolder(target, s.opt); err != nil {
 			return nil, err
 		}

@@ -177,8 +177,8 @@ func (p *Place) row() stored {
 }
 
 func (v *Version) row() stored {
-	return stored{[]any{&v.Rev, &v.Chat, &v.Snapshot, &v.Path, milliseconds{&v.At}, &v.Mtime, &v.Size, &v.Messages, &v.Source, &v.Note, &v.Thin, (*blob)(&v.Sum), &v.runs},
-		nil, &v.Path, &v.Changed}
+	values := []any{&v.Rev, &v.Chat, &v.Snapshot, &v.Path, milliseconds{&v.At}, &v.Mtime, &v.Size, &v.Messages, &v.Source, &v.Note, &v.Thin, (*blob)(&v.Sum), &v.runs}
+	return stored{values, nil, &v.Path, &v.Changed}
 }
 
 // tag is the checksum of a row, which a change of the file's bytes does not fit any more. No two

@@ -116,7 +116,7 @@ func (m *Matches) places(ctx context.Context, query string, args ...any) iter.Se
 			}
 			return nil
 		})
-		if err != nil && err != errStopped {
+		if err != nil && !errors.Is(err, errStopped) {
 			yield(Candidate{}, err)
 		}
 	}

@@ -185,7 +185,7 @@ func (s *scope) misses(rel string) bool {
 	for folder := range s.below {
 		within = within || strings.HasPrefix(rel, folder)
 	}
-	if !s.whole && !(within && s.shard.Has(s.full(rel))) {
+	if !s.whole && (!within || !s.shard.Has(s.full(rel))) {
 		return false
 	}
 	_, err := os.Lstat(s.full(rel))

@@ -163,7 +163,7 @@ func chosen(ctx context.Context, opt *RestoreOptions) (*subject, *version, error
 		return backupOf(ctx, opt)
 	}
 	s, err := openSubject(ctx, opt.Where)
-	if err != nil && !(errors.Is(err, ErrUnknown) && opt.Rev > 0) { // that may be a backup's, of a chat that is not known
+	if err != nil && (!errors.Is(err, ErrUnknown) || opt.Rev <= 0) { // that may be a backup's, of a chat that is not known
 		return s, nil, err
 	}
 	if opt.Pick != (Pick{}) {

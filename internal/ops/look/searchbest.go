@@ -129,7 +129,7 @@ func (s *searcher) texts(ctx context.Context) (list []text, err error) {
 		switch {
 		case places == 0 && s.matches != nil && slices.ContainsFunc(all, func(h hit) bool { return s.sources[h.source].version == nil }):
 			kept = append(kept, all...) // the index may have places of it
-		case places == 0 || s.Gone && !(first.old && places == len(all)):
+		case places == 0 || s.Gone && (!first.old || places < len(all)):
 			delete(s.weights, hash)
 		default:
 			list = append(list, text{uint32(len(kept)), s.weights[hash]})

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -86,7 +87,7 @@ func (s *searcher) line(ctx context.Context, src *source, h hit) (line []byte, i
 		}
 		if src.version == nil {
 			rest := io.NewSectionReader(c.Source.R, h.at, c.Source.Size-h.at)
-			if line, err = bufio.NewReader(rest).ReadBytes('\n'); err == io.EOF {
+			if line, err = bufio.NewReader(rest).ReadBytes('\n'); errors.Is(err, io.EOF) {
 				err = nil
 			}
 			return line, int(h.index), err

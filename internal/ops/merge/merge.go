@@ -52,7 +52,7 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 			}
 		}
 	}
-	o, err := opt.owner(ctx, lib, here.folder, there.folder, func(name string) bool { return single || here.has(name) }, func(name string) bool { return there.has(name) && (single || opt.wanted(name+names.Extension)) })
+	o, err := opt.owner(lib, here.folder, there.folder, func(name string) bool { return single || here.has(name) }, func(name string) bool { return there.has(name) && (single || opt.wanted(name+names.Extension)) })
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (c *chats) kind() userdir.Kind {
 func everything(string) bool { return true }
 
 // owner opens two folders with the chats of both that are wanted.
-func (opt *Options) owner(ctx context.Context, lib *library.Library, into, from string, here, there func(name string) bool) (*owner, error) {
+func (opt *Options) owner(lib *library.Library, into, from string, here, there func(name string) bool) (*owner, error) {
 	o := &owner{opt: opt, label: opt.Label, seed: message.NewSeed()}
 	if o.label == "" {
 		o.label = label(into, from)

@@ -218,7 +218,7 @@ func compare(from, into string, room *blocks) (stamps [2]safefile.Stamp, same bo
 		if files[i], err = safefile.Open(path); err != nil {
 			return stamps, false, err
 		}
-		defer files[i].Close()
+		defer func() { _ = files[i].Close() }() // only read from
 		if stamps[i], err = safefile.StampOf(files[i]); err != nil {
 			return stamps, false, err
 		}

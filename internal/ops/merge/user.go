@@ -155,7 +155,7 @@ func (u *user) merge(ctx context.Context, into, from string, listed *group.File,
 			opt.Base = ""
 		}
 	}
-	o, err := opt.owner(ctx, u.lib, into, from, here, func(name string) bool {
+	o, err := opt.owner(u.lib, into, from, here, func(name string) bool {
 		return there(name) && opt.wanted(filepath.ToSlash(rel)+"/"+name+names.Extension)
 	})
 	if err != nil {

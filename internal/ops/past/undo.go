@@ -72,7 +72,7 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 	d := &r.Doc
 	isMeant := func(e changeset.Ended) bool { return opt.ID != "" && e.ID == opt.ID && e.Way != changeset.Forward }
 	made := slices.ContainsFunc(ended, func(e changeset.Ended) bool { return e.ID == opt.ID && e.Way == changeset.Forward })
-	if i := slices.IndexFunc(ended, isMeant); i >= 0 && !(made && ended[i].Way == changeset.Back) { // else other sets of it were completed, and can be taken back
+	if i := slices.IndexFunc(ended, isMeant); i >= 0 && (!made || ended[i].Way != changeset.Back) { // else other sets of it were completed, and can be taken back
 		e := ended[i]
 		r.Ended = slices.DeleteFunc(ended, isMeant)
 		switch {
