@@ -364,7 +364,7 @@ func TestStrangerBetween(t *testing.T) {
 		for _, name := range slices.Sorted(maps.Keys(whole.new)) {
 			for way, save := range strangersWays {
 				for n, done := 1, false; !done; n++ {
-					for m, ended := 0, false; !ended; m += 1 + n%4 {
+					for m, ended := 0, false; !ended; m += 4 + n%5 {
 						c := whole.again(t)
 						done = !killed(n, links, nil, func(opt Options) { Run(t.Context(), []Unit{crashUnit(c.dir)}, opt) })
 						if err := save(filepath.Join(c.dir, filepath.FromSlash(name))); err != nil {
