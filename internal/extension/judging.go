@@ -48,7 +48,7 @@ type Sighting struct {
 	Seen  []Sight   // by the extension that is asked
 
 	keys   []string
-	values [][]byte
+	values [][]byte // those of the keys; none: the message has none of them
 }
 
 // Sight is one thing that a message says.
@@ -59,25 +59,28 @@ type Sight struct {
 
 // Reset forgets the message; keys are those of the next one's extra that are read.
 func (s *Sighting) Reset(keys []string) {
-	if s.keys = keys; len(s.values) < len(keys) {
-		s.values = make([][]byte, len(keys))
-	}
-	clear(s.values)
-	s.Texts = [2][]byte{}
+	s.keys, s.values, s.Texts = keys, s.values[:0], [2][]byte{}
 }
 
 // Set notes the raw value of a key of the message's extra, with its quotes and without escapes, if
 // it is one of those that are read.
 func (s *Sighting) Set(key, value []byte) {
 	for i, k := range s.keys {
-		if string(key[1:len(key)-1]) == k {
-			s.values[i] = value
+		if string(key[1:len(key)-1]) != k {
+			continue
 		}
+		if len(s.values) == 0 {
+			s.values = append(s.values, make([][]byte, len(s.keys))...)
+		}
+		s.values[i] = value
 	}
 }
 
 // Value returns the raw value of a key of the message's extra, nil if there is none.
 func (s *Sighting) Value(key string) []byte {
+	if len(s.values) == 0 {
+		return nil
+	}
 	if i := slices.Index(s.keys, key); i >= 0 {
 		return s.values[i]
 	}

@@ -87,10 +87,10 @@ func Int(raw []byte) (n int, ok bool) {
 	if KindOf(raw) != Number {
 		return 0, false
 	}
-	text := string(trim(raw))
-	if n, err := strconv.Atoi(text); err == nil {
+	if n, err := strconv.Atoi(string(raw)); err == nil {
 		return n, true
 	}
+	text := string(trim(raw))
 	digits, negative := strings.CutPrefix(text, "-")
 	exp := 0
 	if i := strings.IndexAny(digits, "eE"); i >= 0 {

@@ -146,8 +146,11 @@ func (j lineJudge) extra(l *jsonl.Line, b *batch, extra []byte) {
 		}
 	}
 	j.links(l, b, extra, bookmark, branches)
+	if !any {
+		return
+	}
 	judgeLegacyMedia(l, b, extra, &attached)
-	if any && j.served != nil {
+	if j.served != nil {
 		judgeAttachments(l, b, *j.served, extra, &attached)
 	}
 }

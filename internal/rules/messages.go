@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"stchat/internal/jsonl"
@@ -32,7 +31,12 @@ func judgeShape(l *jsonl.Line, b *batch) {
 // judgeKeys judges the message's own keys.
 func judgeKeys(l *jsonl.Line, b *batch) {
 	var r repeats
-	suspect := slices.ContainsFunc(l.Members(), func(m jsonl.Member) bool { return m.Escaped || r.next(l.Raw[m.Key:m.KeyEnd]) })
+	suspect := false
+	members := l.Members()
+	for i := range members {
+		m := &members[i]
+		suspect = suspect || m.Escaped || r.next(l.Raw[m.Key:m.KeyEnd])
+	}
 	if !suspect {
 		return
 	}

@@ -32,6 +32,9 @@ type Scene struct {
 // [DocumentedModule], each nil if it is missing. Of a key that both have, that of the
 // first counts.
 func ReadMark(module, documented []byte) (m Mark) {
+	if module == nil && documented == nil {
+		return m // as most messages have none
+	}
 	keys := []string{"scene_break", "scene_break_visible", "scene_recap_memory", "scene_recap_current_index", "scene_recap_metadata", "scene_break_name", "scene_recap_versions"}
 	for _, raw := range [...][]byte{documented, module} {
 		rawjson.Into(raw, keys, &m.ends, &m.visible, &m.recap, &m.version, &m.metadata, &m.name, &m.versions)

@@ -19,6 +19,9 @@ func (e *Extension) Watch(metadata *rawjson.Object) { e.registry, e.places = Rea
 func (*Extension) Sight(s *extension.Sighting) {
 	const looked = 32
 	for _, raw := range s.Texts {
+		if _, _, ok := nextMarker(raw, 0); !ok {
+			continue
+		}
 	markers:
 		for id := range Markers(raw) {
 			for _, seen := range s.Seen[:min(len(s.Seen), looked)] {
