@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"stchat/internal/group"
 	"stchat/internal/names"
@@ -113,11 +114,10 @@ func timeShape(text string) bool {
 	return true
 }
 
-// Keys returns the keys under which SillyTavern keeps backups of what is called name:
-// a character's avatar without its extension, which is also its folder's name, or a
-// group chat's name. The first is that of 1.19, which ends in a hash where the name
-// has a character outside 0x20 to 0x7E; then there is a second one, that of 1.18 and
-// earlier (getBackupKey in src/endpoints/chats.js).
+// Keys returns the keys under which SillyTavern keeps backups of what is called name: a character's
+// avatar without its extension, which is also its folder's name, or a group chat's name. The first
+// is that of 1.19, which ends in a hash where the name has a character outside 0x20 to 0x7E; then
+// there is a second one, that of 1.18 and earlier (getBackupKey in src/endpoints/chats.js).
 func Keys(name string) []string {
 	name = rawjson.WellFormed(name)
 	key := keyOf(names.File(name))
@@ -131,14 +131,12 @@ func Keys(name string) []string {
 // keyOf returns name in lower case, with each UTF-16 unit outside [a-zA-Z0-9] made a _.
 func keyOf(name string) string {
 	var b strings.Builder
-	for _, r := range name {
+	for _, u := range utf16.Encode([]rune(name)) {
 		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			b.WriteRune(r)
-		case r >= 'A' && r <= 'Z':
-			b.WriteRune(r + 'a' - 'A')
-		case r > 0xffff:
-			b.WriteString("__")
+		case u >= 'a' && u <= 'z' || u >= '0' && u <= '9':
+			b.WriteByte(byte(u))
+		case u >= 'A' && u <= 'Z':
+			b.WriteByte(byte(u) + 'a' - 'A')
 		default:
 			b.WriteByte('_')
 		}
@@ -167,10 +165,9 @@ func (chat *Facts) never(b *Facts) bool {
 	return false
 }
 
-// Belongs returns the index of the chat that a backup is of: the only one with its slug;
-// if several or none have it, the one that shares most with it, of
-// equals the first; -1 if none shares anything. shared counts what chat i has in common with the
-// backup: lines, or texts.
+// Belongs returns the index of the chat that a backup is of: the only one with its slug; if several
+// or none have it, the one that shares most with it, of equals the first; -1 if none shares
+// anything. shared counts what chat i has in common with the backup: lines, or texts.
 //
 // A slug alone is no proof: up to 1.18 a branch inherits it.
 func Belongs(b Facts, chats []Facts, shared func(i int) int) int {

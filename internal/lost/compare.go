@@ -42,11 +42,10 @@ type pair struct{ version, live int }
 // Compare counts the messages of a version that neither a live chat has nor had: those that are
 // lost, and those that were reworded in this one (edited, continued, regenerated).
 //
-// Version and chat are aligned by their common texts, in order. Between two of these, and
-// before the first, a missing message counts as reworded if there is a free live message
-// of its role: the next one is taken for what became of it. So does a single one after the
-// last, unless the version is a copy from elsewhere, which was gone on with in its own way; the
-// rest is lost.
+// Version and chat are aligned by their common texts, in order. Between two of these, and before
+// the first, a missing message counts as reworded if there is a free live message of its role: the
+// next one is taken for what became of it. So does a single one after the last, unless the version
+// is a copy from elsewhere, which was gone on with in its own way; the rest is lost.
 func (c *Live) Compare(version []Text, had Set, copied bool) (lost, reworded int) {
 	from := pair{-1, -1}
 	for _, to := range c.align(version) {

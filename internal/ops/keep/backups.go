@@ -151,8 +151,7 @@ func (c *claims) owner(ctx context.Context, b backups.Backup, slug, main string)
 	return list[i], nil
 }
 
-// addBackups adds those of SillyTavern's backups that belong to the chat and are not in the
-// store.
+// addBackups adds those of SillyTavern's backups that belong to the chat and are not in the store.
 func (s *subject) addBackups(ctx context.Context) error {
 	folder, err := backups.Read(userdir.Dir{Root: s.root})
 	if err != nil {

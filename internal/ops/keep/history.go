@@ -140,8 +140,7 @@ func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error
 // inSearch is the rule of damage in the index of words.
 const inSearch history.Rule = "search"
 
-// lookEverywhere passes every file in the store that still exists to the mender, and the
-// backups.
+// lookEverywhere passes every file in the store that still exists to the mender, and the backups.
 func lookEverywhere(ctx context.Context, s *history.Store, m *history.Mender, root string) error {
 	chats, err := s.Chats(ctx)
 	if err != nil {

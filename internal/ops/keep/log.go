@@ -120,8 +120,7 @@ func count(changes []change) (added, changed, removed int) {
 	return added, changed, removed
 }
 
-// Changed is a message that differs from the version before: a document of log for one
-// version.
+// Changed is a message that differs from the version before: a document of log for one version.
 type Changed struct {
 	Schema int     `json:"schema"`
 	Op     string  `json:"op"` // add, change, remove

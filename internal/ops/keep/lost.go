@@ -118,10 +118,9 @@ func (r *LostResult) Close() {
 // ErrNoSource means that there is nothing to compare chats with.
 var ErrNoSource = error(&ops.Kind{Code: "not-found", Text: "nothing to compare with: there is no history and no backup", Hint: "no-source"})
 
-// Lost finds the messages that only older versions have: those in the history,
-// SillyTavern's backups, old files that repair and undo keep, and copies in other folders.
-// The chats of a root are sorted by how much they lost, the most first. The error is that
-// ctx ended.
+// Lost finds the messages that only older versions have: those in the history, SillyTavern's
+// backups, old files that repair and undo keep, and copies in other folders. The chats of a root
+// are sorted by how much they lost, the most first. The error is that ctx ended.
 func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	res := &LostResult{Summary: LostSummary{Schema: 1, Summary: true}}
 	list := opt.List

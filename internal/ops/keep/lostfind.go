@@ -1,7 +1,6 @@
 package keep
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,8 +104,7 @@ func newFinder(root *ops.Root, opt *LostOptions) *finder {
 	return &finder{root: root, folder: &backups.Folder{}, now: &present{root: root.Path}, opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byID: map[int64]int{}}
 }
 
-// find reads the chats and all older versions, and compares them. The error is that ctx
-// ended.
+// find reads the chats and all older versions, and compares them. The error is that ctx ended.
 func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	f.openStore(ctx)
 	f.list(copies, f.opt.Since)
@@ -391,39 +389,30 @@ func (f *finder) read(ctx context.Context, r *lost.StoreReader, c *history.Chat,
 // knows notes where a chat of the history is, and what it said. It is false for one that is to
 // be left alone: it was deleted on purpose, or is where it was not looked for.
 func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bool {
-	var longest *lostVersion
-	if len(versions) > 0 {
-		longest = slices.MaxFunc(versions, func(a, b *lostVersion) int { return cmp.Compare(len(a.said.Texts), len(b.said.Texts)) })
-	}
-	var slugs []string
-	for _, v := range versions {
-		slugs = append(slugs, v.said.Slug)
-	}
-	slices.Sort(slugs)
-	slugs = slices.Compact(slugs)
-	if f.now.paths[c.ID] != "" {
-		at, ok := f.byPath[userdir.RealPath(path)]
-		if !ok {
-			return false
-		}
-		live := f.chats[at]
-		f.byID[c.ID] = at
-		f.owned(live, c.ID)
-		live.slugs = slugs
-		if longest != nil && longest.said.Missing > 0 {
-			live.also = longest.said.Said()
-		}
-		return true
-	}
-	if longest == nil || f.deleted(path, versions[0]) {
+	at, ok := f.byPath[userdir.RealPath(path)]
+	isLive := f.now.paths[c.ID] != ""
+	if isLive && !ok || !isLive && (len(versions) == 0 || f.deleted(path, versions[0])) {
 		return false
 	}
-	f.byID[c.ID] = len(f.chats)
-	gone := &lostChat{path: path, fate: isGone, of: ownerOf(path), slugs: slugs, also: longest.said.Said(), said: &lost.Version{
-		Slug: c.Slug, Parent: c.Main, Messages: versions[0].said.Messages, Texts: versions[0].said.Said(),
-	}}
-	f.owned(gone, c.ID)
-	f.chats = append(f.chats, gone)
+	if !isLive {
+		last := versions[0].said
+		at = len(f.chats)
+		f.chats = append(f.chats, &lostChat{path: path, fate: isGone, of: ownerOf(path), said: &lost.Version{Slug: c.Slug, Parent: c.Main, Messages: last.Messages, Texts: last.Said()}})
+	}
+	chat, longest := f.chats[at], new(lost.Version)
+	for _, v := range versions {
+		if slug := v.said.Slug; slug != "" && !chat.has(slug) {
+			chat.slugs = append(chat.slugs, slug)
+		}
+		if len(v.said.Texts) > len(longest.Texts) {
+			longest = v.said
+		}
+	}
+	if !isLive || longest.Missing > 0 {
+		chat.also = longest.Said()
+	}
+	f.byID[c.ID] = at
+	f.owned(chat, c.ID)
 	return true
 }
 

@@ -103,13 +103,7 @@ func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Sn
 		return err
 	}
 	err = s.take(ctx)
-	if closed := s.w.Close(err != nil); err == nil {
-		err = closed
-	}
-	if told := s.report(); err == nil {
-		err = told
-	}
-	return err
+	return cmp.Or(err, s.w.Close(err != nil), s.report())
 }
 
 // snapshot compares one folder with its store.

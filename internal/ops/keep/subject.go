@@ -172,9 +172,8 @@ func withExtension(path string) string {
 	return path + names.Extension
 }
 
-// name finds the path that is meant: the first that exists or that the store knows; else what
-// the name fits among the owner's chats, those that are there first. The error is that of
-// several.
+// name finds the path that is meant: the first that exists or that the store knows; else what the
+// name fits among the owner's chats, those that are there first. The error is that of several.
 func (s *subject) name(given string) error {
 	paths, folders := namesOf(s.root, given)
 	for _, rel := range paths {

@@ -143,8 +143,7 @@ type Listed struct {
 	At time.Time `json:"-"`
 }
 
-// List returns the records of a root, the newest first. errs are of records that could not
-// be read.
+// List returns the records of a root, the newest first. errs are of records that could not be read.
 func List(dir string) (list []Listed, errs []error, err error) {
 	records, errs, err := changeset.Records(dir)
 	return listed(records...), errs, err
@@ -264,8 +263,7 @@ func needs(ctx context.Context, path string, left []string) bool {
 	return false
 }
 
-// keepListed returns an edit that keeps in a group's list what it lists of the chats that are
-// left.
+// keepListed returns an edit that keeps in a group's list what it lists of the chats that are left.
 func keepListed(path string, left []string) func(old []byte) ([]byte, error) {
 	if !isGroup(path) {
 		return nil
@@ -289,8 +287,7 @@ func keepListed(path string, left []string) func(old []byte) ([]byte, error) {
 	}
 }
 
-// opensAgain returns the cards and groups that open with another chat once a record is taken
-// back.
+// opensAgain returns the cards and groups that open with another chat once a record is taken back.
 func opensAgain(root string, u *changeset.Undoing) (list []Opens) {
 	for _, s := range u.Record.Steps() {
 		file := filepath.Join(root, filepath.FromSlash(s.Path))
