@@ -36,9 +36,6 @@ func NewLive(texts []Text) *Live {
 	return c
 }
 
-// pair is a message of the version and the live one that has its text.
-type pair struct{ version, live int }
-
 // Compare counts the messages of a version that neither a live chat has nor had: those that are
 // lost, and those that were reworded in this one (edited, continued, regenerated).
 //
@@ -47,26 +44,22 @@ type pair struct{ version, live int }
 // next one is taken for what became of it. So does a single one after the last, unless the version
 // is a copy from elsewhere, which was gone on with in its own way; the rest is lost.
 func (c *Live) Compare(version []Text, had Set, copied bool) (lost, reworded int) {
-	from := pair{-1, -1}
+	from := align.Pair{A: -1, B: -1}
 	for _, to := range c.align(version) {
 		l, r := 0, 0
-		live := from.live + 1
-		for _, t := range version[from.version+1 : to.version] {
+		live := from.A + 1
+		for _, t := range version[from.B+1 : to.B] {
 			if t&mark == 0 || had.Has(t) {
 				continue
 			}
-			at := live
-			for at < to.live && c.roles[at] != t&user {
-				at++
-			}
-			if at < to.live {
+			if at := slices.Index(c.roles[live:to.A], t&user); at >= 0 {
 				r++
-				live = at + 1
+				live += at + 1
 			} else {
 				l++
 			}
 		}
-		if to.version == len(version) && (l+r > 1 || copied) {
+		if to.B == len(version) && (l+r > 1 || copied) {
 			l, r = l+r, 0
 		}
 		lost, reworded, from = lost+l, reworded+r, to
@@ -74,10 +67,10 @@ func (c *Live) Compare(version []Text, had Set, copied bool) (lost, reworded int
 	return lost, reworded
 }
 
-// align returns common messages, in the order of both, and the ends of both. Texts that each side
-// has once are aligned first, as many as can be without crossing; then, between these, the
-// others, from the front.
-func (c *Live) align(version []Text) (all []pair) {
+// align returns common messages (A of the live chat, B of the version), in the order of both, and
+// the ends of both. Texts that each side has once are aligned first, as many as can be without
+// crossing; then, between these, the others, from the front.
+func (c *Live) align(version []Text) (all []align.Pair) {
 	count := make(map[Text]int, len(version))
 	for _, t := range version {
 		count[t.key()]++
@@ -88,12 +81,11 @@ func (c *Live) align(version []Text) (all []pair) {
 			unique = append(unique, align.Pair{A: int(c.at[at]), B: i})
 		}
 	}
-	from := pair{-1, -1}
+	from := align.Pair{A: -1, B: -1}
 	cursor := map[Text]int32{} // a text that is said a million times is not followed from its first place each time
-	for _, p := range append(align.Rising(unique), align.Pair{A: len(c.roles), B: len(version)}) {
-		to := pair{p.B, p.A}
-		live := from.live + 1
-		for i := from.version + 1; i < to.version && live < to.live; i++ {
+	for _, to := range append(align.Rising(unique), align.Pair{A: len(c.roles), B: len(version)}) {
+		live := from.A + 1
+		for i := from.B + 1; i < to.B && live < to.A; i++ {
 			key := version[i].key()
 			at, ok := cursor[key]
 			if !ok {
@@ -106,8 +98,8 @@ func (c *Live) align(version []Text) (all []pair) {
 				at = c.next[at]
 			}
 			cursor[key] = at
-			if at >= 0 && int(c.at[at]) < to.live {
-				all = append(all, pair{i, int(c.at[at])})
+			if at >= 0 && int(c.at[at]) < to.A {
+				all = append(all, align.Pair{A: int(c.at[at]), B: i})
 				live = int(c.at[at]) + 1
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"stchat/internal/align"
 )
 
 // chatOf writes a chat, a word a message: "u:" is the user's, "a/b" a message a with the
@@ -146,12 +148,12 @@ func TestCompareRandomly(t *testing.T) {
 				missing++
 			}
 		}
-		last := pair{-1, -1}
+		last := align.Pair{A: -1, B: -1}
 		for _, p := range live.align(version) {
-			if p.version == len(version) && p.live == len(live.roles) {
+			if p.B == len(version) && p.A == len(live.roles) {
 				break
 			}
-			if p.version <= last.version || p.live <= last.live || version[p.version]&mark != 0 {
+			if p.B <= last.B || p.A <= last.A || version[p.B]&mark != 0 {
 				t.Fatalf("%v behind %v: %x in %x", p, last, version, texts)
 			}
 			last = p

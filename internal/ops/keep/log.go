@@ -170,11 +170,11 @@ func Changes(ctx context.Context, where Where, each func(Changed) error) (note s
 		var line []byte
 		if c.from >= 0 {
 			line = d.text(ctx, older[c.from])
-			doc.Index, doc.From = oldIndex[c.from], textOf(line)
+			doc.Index, doc.From = oldIndex[c.from], textOr(field(line, "mes"), line)
 		}
 		if c.to >= 0 {
 			to := d.text(ctx, newer[c.to])
-			doc.Index, doc.To = newIndex[c.to], textOf(to)
+			doc.Index, doc.To = newIndex[c.to], textOr(field(to, "mes"), to)
 			if to != nil {
 				line = to
 			}
@@ -192,11 +192,7 @@ func (d *Changed) describe(line []byte) {
 	d.Role = string(message.Role(field(line, "is_user"), field(line, "is_system")))
 	d.Name, _ = rawjson.Unquote(field(line, "name"))
 	if date := field(line, "send_date"); date != nil {
-		text, ok := rawjson.Unquote(date)
-		if !ok {
-			text = string(date)
-		}
-		d.Date = &text
+		d.Date = textOr(date, date)
 	}
 }
 
@@ -208,11 +204,11 @@ func field(line []byte, key string) []byte {
 	return rawjson.Value(line, key)
 }
 
-// textOf returns a message's text, or the line itself if it has none.
-func textOf(line []byte) *string {
-	text, ok := rawjson.Unquote(field(line, "mes"))
+// textOr returns a JSON string as text, or otherwise if it is none.
+func textOr(raw, otherwise []byte) *string {
+	text, ok := rawjson.Unquote(raw)
 	if !ok {
-		text = string(line)
+		text = string(otherwise)
 	}
 	return &text
 }
