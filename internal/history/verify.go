@@ -233,24 +233,9 @@ func (s pieceSet) has(id int64) bool { return s[id>>6]&(1<<(id&63)) != 0 }
 
 // index compares the index of keys with the packs, both ways.
 func (v *verifier) index(ctx context.Context) error {
-	known := pieceSet{}
-	if err := v.entries(ctx, known); err != nil {
-		return v.s.db.wrap(err)
-	}
-	if err := v.unknown(ctx, known); err != nil {
-		return v.s.db.wrap(err)
-	}
-	if v.d.wrong+v.d.missing == 0 {
-		return nil
-	}
-	return v.each(Problem{Rule: Index, Index: -1, Text: fmt.Sprintf("in the index of lines, wrong: %d, missing: %d; nothing is lost, but such lines are stored again", v.d.wrong, v.d.missing)})
-}
-
-// entries looks for rows of the index that lead to other pieces, and adds the pieces that the
-// others lead to.
-func (v *verifier) entries(ctx context.Context, known pieceSet) error {
+	known := pieceSet{} // pieces that the index leads to
 	// in this order, each pack's keys are read once
-	return v.s.db.Each(ctx, "SELECT k, id FROM key ORDER BY id", nil, func(scan func(...any) error) error {
+	err := v.s.db.Each(ctx, "SELECT k, id FROM key ORDER BY id", nil, func(scan func(...any) error) error {
 		var raw sql.RawBytes
 		var id int64
 		if err := scan(&raw, &id); err != nil {
@@ -259,22 +244,17 @@ func (v *verifier) entries(ctx context.Context, known pieceSet) error {
 		var k key
 		copy(k[:], raw)
 		ok, err := v.s.isPiece(ctx, id, k)
-		if err != nil {
-			return err
-		}
 		if ok {
 			known.add(id)
-		} else if _, bad := v.d.pieces[id]; !bad {
+		} else if _, bad := v.d.pieces[id]; !bad && err == nil {
 			v.d.wrong++
 		}
-		return nil
+		return err
 	})
-}
-
-// unknown counts the sound pieces that are not known and whose key leads nowhere. If it leads
-// to another piece, that is the same line, stored twice.
-func (v *verifier) unknown(ctx context.Context, known pieceSet) error {
-	return v.s.db.Each(ctx, "SELECT first, "+keysColumn+" FROM pack", nil, func(scan func(...any) error) error {
+	if err != nil {
+		return v.s.db.wrap(err)
+	}
+	err = v.s.db.Each(ctx, "SELECT first, "+keysColumn+" FROM pack", nil, func(scan func(...any) error) error {
 		var first int64
 		var raw sql.RawBytes
 		if err := scan(&first, &raw); err != nil {
@@ -285,6 +265,7 @@ func (v *verifier) unknown(ctx context.Context, known pieceSet) error {
 			if _, bad := v.d.pieces[id]; bad || k.isZero() || known.has(id) {
 				continue
 			}
+			// a key that leads to another piece is that of the same line, stored twice
 			_, found, err := v.s.find(ctx, k)
 			if err != nil {
 				return err
@@ -295,4 +276,8 @@ func (v *verifier) unknown(ctx context.Context, known pieceSet) error {
 		}
 		return nil
 	})
+	if err != nil || v.d.wrong+v.d.missing == 0 {
+		return v.s.db.wrap(err)
+	}
+	return v.each(Problem{Rule: Index, Index: -1, Text: fmt.Sprintf("in the index of lines, wrong: %d, missing: %d; nothing is lost, but such lines are stored again", v.d.wrong, v.d.missing)})
 }
