@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"slices"
 
@@ -45,6 +46,53 @@ func (s *Store) find(ctx context.Context, k key) (id int64, found bool, err erro
 		return 0, false, nil
 	}
 	return id, err == nil, err
+}
+
+// find is [Store.find], unless the filter rules the key out: the lines of a new chat are mostly in no
+// other, and to ask the index for each would take as long as all else.
+func (w *Writer) find(k key) (id int64, found bool, err error) {
+	const many = 1000
+	if w.filter != nil && !w.filter.has(k) {
+		return 0, false, nil
+	}
+	if id, found, err = w.s.find(w.ctx, k); found || err != nil {
+		return id, found, err
+	}
+	if w.misses++; w.misses == many {
+		w.filter = make(filter, filterBits/64)
+		err = w.s.db.Each(w.ctx, "SELECT k FROM key", nil, func(scan func(...any) error) error {
+			var raw sql.RawBytes
+			err := scan(&raw)
+			if len(raw) == keySize { // else it is damage, and no key
+				w.filter.add(key(raw))
+			}
+			return err
+		})
+	}
+	return 0, false, err
+}
+
+// filter is a Bloom filter of keys, which are hashes themselves: three bits for each, in 8 MiB.
+type filter []uint64
+
+const filterBits = 1 << 26
+
+func (f filter) add(k key) {
+	for at := range 3 {
+		bit := binary.LittleEndian.Uint32(k[4*at:]) % filterBits
+		f[bit/64] |= 1 << (bit % 64)
+	}
+}
+
+// has returns false for a key that surely was not added.
+func (f filter) has(k key) bool {
+	for at := range 3 {
+		bit := binary.LittleEndian.Uint32(k[4*at:]) % filterBits
+		if f[bit/64]&(1<<(bit%64)) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Content is what a file holds, as the store has it.

@@ -44,6 +44,8 @@ type Writer struct {
 	shares  []*Content    // the files that have pieces in cur
 	pending map[key]int64 // pieces whose keys are not in the index yet
 	fresh   []keyOf       // of written packs, not in the index yet
+	misses  int           // keys that the index was asked for in vain
+	filter  filter        // of the keys in the index, once it pays
 
 	read    int64 // bytes since the last commit
 	files   int
@@ -94,7 +96,7 @@ func (w *Writer) look() error {
 	if err := w.s.db.Get(w.ctx, metaGeneration, &w.s.gen); err != nil {
 		return err
 	}
-	w.s.lists = nil
+	w.s.lists, w.filter, w.misses = nil, nil, 0
 	if err := w.s.nextPiece(w.ctx, &w.next); err != nil {
 		return err
 	}
@@ -163,7 +165,7 @@ func (w *Writer) piece(c *Content, data []byte, k key, likely int64) (int64, err
 			return likely, err
 		}
 	}
-	if id, ok, err := w.s.find(w.ctx, k); ok || err != nil {
+	if id, ok, err := w.find(k); ok || err != nil {
 		return id, err
 	}
 	id := w.next
@@ -235,6 +237,9 @@ func (w *Writer) insertKeys() error {
 		for i := range rest[:n] {
 			args = append(args, rest[i].k[:], rest[i].id)
 			delete(w.pending, rest[i].k)
+			if w.filter != nil {
+				w.filter.add(rest[i].k)
+			}
 		}
 		if err := w.s.db.Exec(w.ctx, insert, args...); err != nil {
 			return err
