@@ -77,7 +77,7 @@ func examine(path string) (size int64, err error) {
 func connect(ctx context.Context, path, source string, write bool) (*database, error) {
 	settings := []string{"busy_timeout = 5000", "trusted_schema = OFF", "cache_size = -4096", "temp_store = MEMORY"}
 	if write { // the index of keys needs more cached pages than the packs, which are read once
-		settings = append(settings, "cache_size = -16384", "page_size = 8192", "journal_mode = DELETE", "synchronous = FULL", "secure_delete = ON")
+		settings = append(settings, "cache_size = -8192", "page_size = 8192", "journal_mode = DELETE", "synchronous = FULL", "secure_delete = ON")
 	}
 	db, err := sqlfile.Open(ctx, source, settings...)
 	if err != nil {
