@@ -281,7 +281,7 @@ func (s *searcher) use(ctx context.Context, u *wordindex.Use, source int, line i
 	h := hit{text: u.Text, date: dateOf(u.Said), at: u.Piece, source: int32(source), index: int32(line)}
 	src := s.sources[source]
 	wanted := (u.Chosen || s.Swipes) && s.wants(u.Said) && s.names(func() []byte {
-		data, err := src.store.piece(ctx, u.Piece)
+		data, err := src.store.line(ctx, history.Run{First: u.Piece, Count: 1, Part: history.Whole})
 		if err != nil {
 			s.errs = append(s.errs, ops.PathError(err))
 		}

@@ -28,8 +28,8 @@ type source struct {
 	version *history.Version // whose lines these are; nil: the chat itself is read
 	runs    []history.Run
 
-	judged, plain bool  // whether all lines are messages; see message
-	header        int64 // how many lines the header has
+	judged bool
+	others []int64 // once it is judged: the numbers of the lines that are no messages, ascending
 }
 
 // line returns the number of the line that a piece is, or is part of.
@@ -44,6 +44,23 @@ func (src *source) line(piece int64) (n int64) {
 		n += linesOf(r)
 	}
 	return n
+}
+
+// stored returns where the line with a number is stored.
+func (src *source) stored(number int64) []history.Run {
+	from := 0
+	for i, r := range src.runs {
+		switch n := linesOf(r); {
+		case n == 0: // a part of a line, but not its last
+		case number >= n:
+			number, from = number-n, i+1
+		case r.Part == history.Whole:
+			return []history.Run{{First: r.First + number, Count: 1, Part: history.Whole}}
+		default:
+			return src.runs[from : i+1]
+		}
+	}
+	return nil
 }
 
 // linesOf returns how many lines end in a run.
@@ -204,67 +221,64 @@ type searchStore struct {
 	versions []history.Version // of all chats, in the order of archiving
 }
 
-// piece returns a line that is stored as one piece.
-func (st *searchStore) piece(ctx context.Context, id int64) ([]byte, error) {
-	for line, err := range st.store.Lines(ctx, []history.Run{{First: id, Count: 1, Part: history.Whole}}) {
+// line reads a line by where it is stored.
+func (st *searchStore) line(ctx context.Context, stored ...history.Run) ([]byte, error) {
+	for line, err := range st.store.Lines(ctx, stored) {
 		return slices.Clone(line.Data), err
 	}
 	return nil, history.ErrRewritten
 }
 
-// message returns a line of the source's version, by its piece and its number, and the index of its
-// message. It need not read the lines before if all are messages, but for a header and an empty one
-// after the last LF.
-func (src *source) message(ctx context.Context, piece, number int64) (line []byte, index int, err error) {
+// message returns the line of the source's version with a number, and the index of its message.
+func (src *source) message(ctx context.Context, number int64) (line []byte, index int, err error) {
 	if !src.judged {
 		if err := src.judge(ctx); err != nil {
 			return nil, 0, err
 		}
 	}
-	if src.plain {
-		line, err = src.store.piece(ctx, piece)
-		return line, int(number - src.header), err
-	}
-	begun := false
-	for l, err := range src.store.store.Lines(ctx, src.runs) {
-		if err != nil || number == 0 {
-			return slices.Clone(l.Data), index, err
-		}
-		number--
-		if jsonl.Valid(l.Data) && rawjson.KindOf(l.Data) == rawjson.ObjectKind {
-			if begun || !meta.IsHeader(l.Data) {
-				index++
-			}
-			begun = true
-		}
-	}
-	return nil, 0, history.ErrRewritten
+	before, _ := slices.BinarySearch(src.others, number)
+	line, err = src.store.line(ctx, src.stored(number)...)
+	return line, int(number) - before, err
 }
 
-// judge finds out whether all lines of a version are messages, but for those that message names.
+// judge finds out which lines of a version are no messages. It need not read all if only a header
+// and an empty one after the last LF can be among them.
 func (src *source) judge(ctx context.Context) error {
-	if src.judged = !allWhole(src.runs); src.judged {
-		return nil
-	}
-	last := src.runs[len(src.runs)-1]
-	first, err := src.store.piece(ctx, src.runs[0].First)
-	if err != nil {
-		return err
-	}
-	end, err := src.store.piece(ctx, last.First+last.Count-1)
-	if err != nil {
-		return err
-	}
 	lines := int64(0)
 	for _, r := range src.runs {
-		lines += r.Count
+		lines += linesOf(r)
+	}
+	first, err := src.store.line(ctx, src.stored(0)...)
+	if err != nil {
+		return err
+	}
+	end, err := src.store.line(ctx, src.stored(lines-1)...)
+	if err != nil {
+		return err
 	}
 	if len(end) == 0 {
 		lines--
 	}
 	if meta.IsHeader(first) {
-		src.header = 1
+		src.others = []int64{0}
 	}
-	src.judged, src.plain = true, lines-src.header == int64(src.version.Messages)
+	if lines-int64(len(src.others)) == int64(src.version.Messages) {
+		src.judged = true
+		return nil
+	}
+	src.others = nil
+	number, begun := int64(0), false
+	for l, err := range src.store.store.Lines(ctx, src.runs) {
+		if err != nil {
+			return err
+		}
+		object := jsonl.Valid(l.Data) && rawjson.KindOf(l.Data) == rawjson.ObjectKind
+		if !object || !begun && meta.IsHeader(l.Data) {
+			src.others = append(src.others, number)
+		}
+		begun = begun || object
+		number++
+	}
+	src.judged = true
 	return nil
 }
