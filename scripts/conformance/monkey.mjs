@@ -296,7 +296,7 @@ class Monkey {
     keep() {
         const from = Date.now() - 5; // the clock of a file system ticks every few milliseconds
         for (const { rev, path: file } of this.documents('snapshot', this.t.data.root, '--json', '-q')) {
-            const full = path.resolve(this.t.data.root, file);
+            const full = rev && path.resolve(this.t.data.root, file); // the last document is of the run
             if (rev && fs.statSync(full).mtimeMs < from) {
                 this.versions.push({ rev, file: full, bytes: fs.readFileSync(full) });
             }
