@@ -59,7 +59,7 @@ func TestPager(t *testing.T) {
 			t.Errorf("%s: printed %q and %q, exit %d", name, out, errs, got)
 		}
 	}
-	if out, errs, got := paged(t, "no-such-pager-here 2> /dev/null", "diff", a, b); out != plain || !strings.Contains(errs, "is no pager") || got != code {
+	if out, errs, got := paged(t, "no-such-pager-here 2> /dev/null", "diff", a, b); out != plain || !strings.Contains(errs, "cannot run the pager") || got != code {
 		t.Errorf("absent: printed %d bytes of %d and %q, exit %d", len(out), len(plain), errs, got)
 	}
 	for _, args := range [][]string{{"diff", "--json", a, b}, {"diff", "--no-pager", a, b}, {"version"}} {

@@ -135,7 +135,7 @@ func (p *pager) wait() (missing bool) {
 	p.cmd = nil
 	exit, ok := err.(*exec.ExitError) //nolint:errorlint // Wait returns it as it is
 	if ok && (exit.ExitCode() == 126 || exit.ExitCode() == 127) {
-		fmt.Fprintf(p.err, "stchat: %q is no pager\n", p.console.Pager)
+		fmt.Fprintf(p.err, "stchat: cannot run the pager %q\n", p.console.Pager)
 		return true
 	}
 	return false
