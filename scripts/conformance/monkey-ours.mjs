@@ -62,7 +62,7 @@ export const ours = {
         return swipe && ['branch', at.file, '--at', swipe.at, '--swipe', swipe.k, ...at.dice.maybe('-n', someName(at)), ...copying(at)];
     }),
     checkpoint: grow((at) => at.messages.length ? ['checkpoint', at.file, '--at', some(at), '-n', someName(at), ...at.dice.maybe('--naming', 'sillytavern'), ...at.dice.maybe('--force'), ...copying(at)] : null,
-        { refused: /exists|already|not made from|was not|messages/, may: parted }),
+        { refused: /exists|already|not made from|was not|messages|is the source/, may: parted }),
     'clone-lorebook': deed((at) => at.meta.world_info ? ['clone-lorebook', at.file, ...at.dice.maybe('-n', bookName(at)), ...at.dice.maybe('--rebind', at.file)] : null, { may: ['lorebook-shared-state'] }),
     import: grow((at) => ['import', lay(at, 'openai.jsonl', { messages: [
         { role: 'user', content: `Imported in step ${at.step}?` }, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'Good.' },
@@ -163,7 +163,7 @@ export const ours = {
     'state prune': deed((at) => ['state', 'prune', at.file]),
 
     history: deed((at) => ['history', ...at.dice.pick([['--prune', '--keep-last', '10'], ['--compact']]), '--data', at.t.data.root], { forgets: true }),
-    'lost --restore': grow((at) => ['lost', at.t.data.root, '--restore', '-y', ...at.dice.maybe('--min', '1')], { may: past }),
+    'lost --restore': grow((at) => ['lost', at.t.data.root, '--restore', '-y', ...at.dice.maybe('--min', '1')], { may: past, recalls: true }),
     'lost --restore CHAT': grow((at) => ['lost', '--restore', '-y', at.file], { may: past }),
     restore: grow((at) => {
         const { rev } = version(at, (v) => v.file === at.file) ?? {};
@@ -180,5 +180,5 @@ export const ours = {
     'restore what is gone': grow((at) => {
         const { file } = version(at, (v) => path.dirname(v.file) === at.source.folder && !at.here.includes(path.basename(v.file, '.jsonl'))) ?? {};
         return file && ['restore', file];
-    }, { may: past }),
+    }, { may: past, recalls: true }),
 };

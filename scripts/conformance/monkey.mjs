@@ -186,6 +186,7 @@ class Monkey {
                 this.done.set(verb, 1 + (this.done.get(verb) ?? 0));
                 // A copy has the faults of what it copies.
                 this.may.push(...deed.may ?? [], ...(deed.grows ? this.rules.keys() : []));
+                deed.recalls && this.pruned && this.may.push('group-unlisted'); // which group listed a chat may be forgotten
                 return did;
             }
         }
@@ -232,6 +233,7 @@ class Monkey {
         }
         assert.equal(err, '', `what ${call} says`);
         deed.forgets && this.forget();
+        this.pruned ||= deed.forgets;
         const changed = changes.length > 0;
         return { call: `${call}${changed ? '' : ' (changes nothing)'}`, verb: args[0], changed, before, after, laid };
     }
