@@ -1,5 +1,5 @@
 // Package align finds which messages of two lists belong together, and which words of two texts
-// (READING.md 3). It is the one aligner of diff, log and lost.
+// (READING.md 3). It is the one aligner of diff, log, lost, merge and kinship.
 package align
 
 import (
@@ -13,16 +13,31 @@ type Pair struct{ A, B int }
 // Equal pairs equal elements in the order of both lists: those at the beginning and the end, and
 // between these as many as possible of those that occur once in each.
 func Equal[T comparable](a, b []T) []Pair {
-	head, tail := Ends(len(a), len(b), func(i, j int) bool { return a[i] == b[j] })
-	var pairs []Pair
+	return Around(len(a), len(b), func(i, j int) bool { return a[i] == b[j] }, func(head, tail int) []Pair {
+		return unique(a[head:len(a)-tail], b[head:len(b)-tail])
+	})
+}
+
+// Around pairs the elements that two lists of n and m have in common at the beginning and the end,
+// and between these those that middle pairs, which counts from the head.
+func Around(n, m int, same func(i, j int) bool, middle func(head, tail int) []Pair) (pairs []Pair) {
+	head, tail := Ends(n, m, same)
 	for i := range head {
 		pairs = append(pairs, Pair{i, i})
 	}
-	for _, p := range unique(a[head:len(a)-tail], b[head:len(b)-tail]) {
+	for _, p := range middle(head, tail) {
 		pairs = append(pairs, Pair{p.A + head, p.B + head})
 	}
 	for k := tail; k > 0; k-- {
-		pairs = append(pairs, Pair{len(a) - k, len(b) - k})
+		pairs = append(pairs, Pair{n - k, m - k})
+	}
+	return pairs
+}
+
+// Swap exchanges the two lists of pairs.
+func Swap(pairs []Pair) []Pair {
+	for i, p := range pairs {
+		pairs[i] = Pair{p.B, p.A}
 	}
 	return pairs
 }

@@ -61,11 +61,7 @@ type Side struct {
 // places, the pairs do.
 func Messages(a, b Side, rest bool) []Pair {
 	if order(a, b) > 0 {
-		pairs := Messages(b, a, rest)
-		for i, p := range pairs {
-			pairs[i] = Pair{p.B, p.A}
-		}
-		return pairs
+		return Swap(Messages(b, a, rest))
 	}
 	a.Near, b.Near = once(a.Near), once(b.Near)
 	pairs := fill(a, b, Equal(a.Keys, b.Keys), func(x, y Near, _ bool) bool { return versions(x, y) })

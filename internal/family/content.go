@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"stchat/internal/align"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/progress"
@@ -161,8 +162,7 @@ func (t *Trunk) Point(chat []Message) Point {
 		return point
 	}
 	var seen map[message.ID]int // of those that the parent has more than once
-	var tails []int32           // the least index in the parent at which a run of that length ends
-	lastOf := 0                 // the index in the chat at which the longest run ends
+	var both []align.Pair       // A of the parent, B of the chat
 	for i := n; i < len(chat); i++ {
 		id := chat[i].ID
 		first, count := t.find(id, n)
@@ -181,20 +181,11 @@ func (t *Trunk) Point(chat []Message) Point {
 				continue
 			}
 		}
-		at := t.sorted[first+k]
-		place, _ := slices.BinarySearch(tails, at)
-		if place == len(tails) {
-			tails = append(tails, at)
-		} else {
-			tails[place] = at
-		}
-		if place == len(tails)-1 {
-			lastOf = i
-		}
+		both = append(both, align.Pair{A: int(t.sorted[first+k]), B: i})
 	}
-	if len(tails) > 0 {
-		point.At, point.AtParent = lastOf, int(tails[len(tails)-1])
-		point.Shared += len(tails)
+	if run := align.Rising(both); len(run) > 0 {
+		last := run[len(run)-1]
+		point.At, point.AtParent, point.Shared = last.B, last.A, n+len(run)
 	}
 	return point
 }

@@ -89,7 +89,7 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 
 // stays says that INTO's file stays, and what is told if FROM's is another.
 func (r *Row) stays(from, into, differs string) error {
-	_, same, err := compare(from, into, new(blocks))
+	_, same, err := compare(from, into)
 	if r.Sign = Same; err == nil && !same {
 		r.Sign = Behind
 		r.tell(differs)

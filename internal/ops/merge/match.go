@@ -173,34 +173,20 @@ func (m *matcher) isAnothers(c, p *file) bool {
 	return false
 }
 
-// another returns the chat of FROM that is not c and has the slug of a chat of INTO, though it may
-// have another copy; else nil.
-func (m *matcher) another(p, c *file) *file {
-	if into, from := m.slugs[0][p.slug], m.slugs[1][p.slug]; len(into) == 1 && len(from) == 1 && from[0] != c {
-		return from[0]
+// only returns the chats of INTO and of FROM with a slug, if there is one on either side; else nil.
+func (m *matcher) only(slug string) (into, from *file) {
+	if into, from := m.slugs[0][slug], m.slugs[1][slug]; len(into) == 1 && len(from) == 1 {
+		return into[0], from[0]
 	}
-	return nil
+	return nil, nil
 }
 
-// sameSlug: a chat that was renamed on one side.
+// sameSlug: a chat that was renamed on one side: only these two have the slug, neither has a
+// namesake on the other side, and more than a greeting is shared.
 func (m *matcher) sameSlug(c *file) {
-	if p := m.slugged(c); m.free(p) {
+	if p, _ := m.only(c.slug); m.free(p) && m.named[0][c.key] == nil && m.named[1][p.key] == nil && m.relation(c, p).begun {
 		m.take(c, p, BySlug)
 	}
-}
-
-// slugged returns the chat of INTO that has a chat's slug, if only these two have it, neither
-// has a namesake on the other side, and more than a greeting is shared; else nil.
-func (m *matcher) slugged(c *file) *file {
-	into, from := m.slugs[0][c.slug], m.slugs[1][c.slug]
-	if len(into) != 1 || len(from) != 1 {
-		return nil
-	}
-	p := into[0]
-	if p.err != nil || m.named[0][c.key] != nil || m.named[1][p.key] != nil || !m.relation(c, p).begun {
-		return nil
-	}
-	return p
 }
 
 // goesOn: the same name, or the chat without a copy that shares more, in which an earlier merge
@@ -224,7 +210,10 @@ func (m *matcher) better(c *file) (list []*file) {
 	}
 	rank := map[*file]int{}
 	for _, other := range m.into {
-		if other == p || !m.free(other) || m.named[1][other.key] != nil || m.another(other, c) != nil {
+		if other == p || !m.free(other) || m.named[1][other.key] != nil {
+			continue
+		}
+		if _, its := m.only(other.slug); its != nil && its != c { // though that may have another copy
 			continue
 		}
 		r := m.relation(c, other)

@@ -91,7 +91,7 @@ func (f life) merged(from life, label string, fresh func() int) (wrote int) {
 
 // mergedSince is merged where it is known what both were.
 func (f life) mergedSince(base, from life, label string, fresh func() int) (wrote int) {
-	bases := map[string]*baseSet{}
+	bases := map[string]baseSet{}
 	for _, c := range base.ones() {
 		bases[c.name] = newBase(c.prints)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stchat/internal/align"
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/library"
@@ -24,9 +25,9 @@ type owner struct {
 	ours, theirs *side       // INTO and FROM
 	group        *group.File // of INTO, that lists new chats; nil: none
 	label        string
-	given        map[string]bool        // folded names that other owners give in the same folder; nil: there are none
-	base         *side                  // what both came from; nil: unknown
-	bases        library.Once[*baseSet] // by the folded name of a chat of FROM
+	given        map[string]bool       // folded names that other owners give in the same folder; nil: there are none
+	base         *side                 // what both came from; nil: unknown
+	bases        library.Once[baseSet] // by the folded name of a chat of FROM
 	seed         message.Seed
 	user         *user // nil: only chats are merged
 
@@ -65,7 +66,7 @@ func (o *owner) mergeAll(ctx context.Context) error {
 // chat; nil: it has its own.
 func (o *owner) mergePair(ctx context.Context, c, p *file, now []chat.Print) error {
 	m := &match{from: c, into: p}
-	if m.twin = now == nil && c.err == nil && p.err == nil && isTwin(c, p, new(blocks)); !m.twin {
+	if m.twin = now == nil && c.err == nil && p.err == nil && isTwin(c, p); !m.twin {
 		o.each(ctx, o.ours.files, func(p *file) { p.head(ctx) })
 		c.read(ctx, o.seed)
 		p.read(ctx, o.seed)
@@ -81,7 +82,7 @@ func (o *owner) mergePair(ctx context.Context, c, p *file, now []chat.Print) err
 func (o *owner) judging(ctx context.Context, c *file) judging {
 	by := judging{noSwipes: o.opt.NoSwipes}
 	if o.base != nil {
-		by.base = o.bases.Get(c.key, func() (base *baseSet) {
+		by.base = o.bases.Get(c.key, func() (base baseSet) {
 			for _, f := range o.base.files {
 				if f.key != c.key && !userdir.HasExtension(o.opt.Base) {
 					continue
@@ -315,7 +316,7 @@ func (o *owner) adopt(w *work) {
 // come.
 func (o *owner) link(ctx context.Context, w *work) error {
 	if w.row.Sign == Parted && !o.opt.NoLink {
-		w.noted = w.pairs[len(w.pairs)-1].into
+		w.noted = w.pairs[len(w.pairs)-1].B
 		w.row.Noted = &w.noted
 		w.links[w.noted] = append(w.links[w.noted], link{false, w.name})
 		return nil
@@ -337,25 +338,25 @@ func (o *owner) link(ctx context.Context, w *work) error {
 	pairs := w.pairs
 	if w.row.Sign == Same {
 		for _, at := range slices.Sorted(maps.Keys(theirs)) {
-			pairs = append(pairs, pair{at, at})
+			pairs = append(pairs, align.Pair{A: at, B: at})
 		}
 	}
 	for _, p := range pairs {
 		if w.row.Sign == Ahead {
-			mine := make([]link, len(theirs[p.from]))
-			for i, l := range theirs[p.from] {
+			mine := make([]link, len(theirs[p.A]))
+			for i, l := range theirs[p.A] {
 				mine[i] = link{l.checkpoint, o.now(l.name)}
 			}
-			w.put(p.from, mine, ours[p.into])
+			w.put(p.A, mine, ours[p.B])
 			continue
 		}
 		var come []link
-		for _, l := range theirs[p.from] {
+		for _, l := range theirs[p.A] {
 			if l.name = o.now(l.name); o.taken[folded(l.name)] && l.name != w.name {
 				come = append(come, l)
 			}
 		}
-		w.put(p.into, ours[p.into], come)
+		w.put(p.B, ours[p.B], come)
 	}
 	renamed := w.c.slug != "" && w.c.slug == w.p.slug && w.c.key != w.p.key
 	if renamed && w.row.Links > 0 && w.row.Sign == Behind && (o.opt.BumpIntegrity || len(w.p.sidecars) > 0) {

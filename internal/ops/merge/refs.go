@@ -88,7 +88,7 @@ func (u *user) attach(place string) *attachment {
 		if info, err := os.Lstat(row.Path); err != nil || !info.Mode().IsRegular() {
 			return false, err
 		}
-		_, same, err := compare(from, row.Path, new(blocks))
+		_, same, err := compare(from, row.Path)
 		return same, err
 	}
 	row.Sign = New

@@ -8,12 +8,9 @@ import (
 	"stchat/internal/message"
 )
 
-// pair is a message of FROM and the one of INTO that is the same.
-type pair struct{ from, into int }
-
 // relation is what a chat of FROM and one of INTO have in common, by their messages alone.
 type relation struct {
-	pairs []pair // the messages that both have, in their order
+	pairs []align.Pair // the messages that both have, in their order: A of FROM, B of INTO
 
 	ownFrom        int  // messages of FROM that INTO lacks, or with a swipe that it lacks
 	kept, keptFrom int  // the same of INTO and of FROM, and shared ones with a value that the other lacks
@@ -24,8 +21,8 @@ type relation struct {
 
 // judging says what counts as a message's own.
 type judging struct {
-	noSwipes bool     // a swipe alone is nothing of one's own
-	base     *baseSet // what both sides came from; nil: unknown
+	noSwipes bool    // a swipe alone is nothing of one's own
+	base     baseSet // what both sides came from; zero: unknown
 }
 
 // baseSet is what the messages of a chat at the last merge hold: nothing of that is anybody's own.
@@ -34,17 +31,17 @@ type baseSet struct {
 	list                []chat.Print
 }
 
-func newBase(list []chat.Print) *baseSet {
-	b := &baseSet{map[message.ID]bool{}, map[message.ID]bool{}, map[message.ID]bool{}, list}
-	for i := range list {
-		for _, ids := range []struct {
-			into map[message.ID]bool
-			list []message.ID
-		}{{b.ids, list[i].IDs}, {b.swipes, list[i].Swipes}, {b.values, list[i].Values}} {
-			for _, id := range ids.list {
-				ids.into[id] = true
-			}
+func newBase(list []chat.Print) baseSet {
+	b := baseSet{map[message.ID]bool{}, map[message.ID]bool{}, map[message.ID]bool{}, list}
+	add := func(to map[message.ID]bool, ids []message.ID) {
+		for _, id := range ids {
+			to[id] = true
 		}
+	}
+	for i := range list {
+		add(b.ids, list[i].IDs)
+		add(b.swipes, list[i].Swipes)
+		add(b.values, list[i].Values)
 	}
 	return b
 }
@@ -52,63 +49,57 @@ func newBase(list []chat.Print) *baseSet {
 // relate compares a chat of FROM with one of INTO.
 func relate(from, into []chat.Print, by judging) relation {
 	r := relation{pairs: shared(from, into)}
-	for r.at < len(r.pairs) && r.pairs[r.at] == (pair{r.at, r.at}) {
+	for r.at < len(r.pairs) && r.pairs[r.at] == (align.Pair{A: r.at, B: r.at}) {
 		r.at++
 	}
-	nextFrom, nextInto := 0, 0
-	for _, p := range append(slices.Clip(r.pairs), pair{len(from), len(into)}) {
-		r.kept += by.alone(into[nextInto:p.into])
-		missing := by.alone(from[nextFrom:p.from])
-		r.ownFrom, r.keptFrom = r.ownFrom+missing, r.keptFrom+missing
-		nextFrom, nextInto = p.from+1, p.into+1
-		if p.from == len(from) {
-			break
-		}
-		f, i := &from[p.from], &into[p.into]
-		_, kept := by.lacks(f, i)
-		own, keptFrom := by.lacks(i, f)
-		if r.ownFrom, r.kept, r.keptFrom = r.ownFrom+own, r.kept+kept, r.keptFrom+keptFrom; kept+keptFrom > 0 {
-			r.at = min(r.at, p.into)
+	for p := range align.Rows(r.pairs, len(from), len(into)) {
+		switch {
+		case p.B < 0:
+			own := by.alone(&from[p.A])
+			r.ownFrom, r.keptFrom = r.ownFrom+own, r.keptFrom+own
+		case p.A < 0:
+			r.kept += by.alone(&into[p.B])
+		default:
+			_, kept := by.lacks(&from[p.A], &into[p.B])
+			own, keptFrom := by.lacks(&into[p.B], &from[p.A])
+			if r.ownFrom, r.kept, r.keptFrom = r.ownFrom+own, r.kept+kept, r.keptFrom+keptFrom; kept+keptFrom > 0 {
+				r.at = min(r.at, p.B)
+			}
 		}
 	}
 	r.begun = begun(from, into, r.pairs)
-	r.fragment = by.base != nil && 2*len(shared(by.base.list, from)) < len(by.base.list)
+	r.fragment = 2*len(shared(by.base.list, from)) < len(by.base.list)
 	return r
 }
 
-// alone counts the messages of a stretch that the other chat lacks.
-func (by judging) alone(list []chat.Print) (n int) {
-	for i := range list {
-		unknown := func(id message.ID) bool { return !by.base.swipes[id] }
-		if by.base == nil || !by.base.ids[list[i].IDs[0]] || slices.ContainsFunc(list[i].Swipes, unknown) {
-			n++
-		}
+// alone returns 1 for a message that the other chat lacks, 0 if the base has all of it.
+func (by judging) alone(p *chat.Print) int {
+	if by.base.ids[p.IDs[0]] && allIn(p.Swipes, nil, by.base.swipes) {
+		return 0
 	}
-	return n
+	return 1
 }
 
 // lacks returns 1 as own if a message lacks a swipe of another one that is the same message, and 1 as
 // kept also if it lacks a value; else 0. What the base has is not lacking.
 func (by judging) lacks(p, other *chat.Print) (own, kept int) {
-	known := by.base
-	if known == nil {
-		known = new(baseSet)
+	if !by.noSwipes && !allIn(other.Swipes, p.Swipes, by.base.swipes) {
+		return 1, 1
 	}
-	lacking := func(list, in []message.ID, known map[message.ID]bool) int {
-		if slices.ContainsFunc(list, func(id message.ID) bool { return !slices.Contains(in, id) && !known[id] }) {
-			return 1
-		}
-		return 0
+	if !allIn(other.Values, p.Values, by.base.values) {
+		return 0, 1
 	}
-	if !by.noSwipes {
-		own = lacking(other.Swipes, p.Swipes, known.swipes)
-	}
-	return own, max(own, lacking(other.Values, p.Values, known.values))
+	return 0, 0
+}
+
+// allIn reports whether all of a list are in another one or known.
+func allIn(list, in []message.ID, known map[message.ID]bool) bool {
+	return !slices.ContainsFunc(list, func(id message.ID) bool { return !slices.Contains(in, id) && !known[id] })
 }
 
 // begun reports whether more than a greeting is shared: what stands before the first message of
 // the user, or the first message where the user says nothing.
-func begun(from, into []chat.Print, pairs []pair) bool {
+func begun(from, into []chat.Print, pairs []align.Pair) bool {
 	if len(pairs) == 0 {
 		return false
 	}
@@ -118,7 +109,7 @@ func begun(from, into []chat.Print, pairs []pair) bool {
 		first := slices.IndexFunc(list, func(p chat.Print) bool { return p.User })
 		return n >= first && (first >= 0 || n > 0)
 	}
-	return spoken(from, last.from) || spoken(into, last.into)
+	return spoken(from, last.A) || spoken(into, last.B)
 }
 
 // holds reports whether one of two chats has nothing of its own against the other, values
@@ -133,7 +124,7 @@ func (r *relation) equal() bool { return r.kept == 0 && r.keptFrom == 0 }
 func reworded(from, into []chat.Print, r relation) bool {
 	has, left := map[message.ID]bool{}, map[int]bool{}
 	for _, p := range r.pairs {
-		left[p.from] = true
+		left[p.A] = true
 	}
 	for i := range into {
 		has[into[i].Dated] = true
@@ -147,18 +138,10 @@ func reworded(from, into []chat.Print, r relation) bool {
 }
 
 // shared returns the messages that two chats have in common: as many as possible, in their order.
-func shared(from, into []chat.Print) (pairs []pair) {
-	head, tail := align.Ends(len(from), len(into), func(i, j int) bool { return same(&from[i], &into[j]) })
-	for i := range head {
-		pairs = append(pairs, pair{i, i})
-	}
-	for _, p := range common(from[head:len(from)-tail], into[head:len(into)-tail]) {
-		pairs = append(pairs, pair{p.from + head, p.into + head})
-	}
-	for k := tail; k > 0; k-- {
-		pairs = append(pairs, pair{len(from) - k, len(into) - k})
-	}
-	return pairs
+func shared(from, into []chat.Print) []align.Pair {
+	return align.Around(len(from), len(into), func(i, j int) bool { return same(&from[i], &into[j]) }, func(head, tail int) []align.Pair {
+		return common(from[head:len(from)-tail], into[head:len(into)-tail])
+	})
 }
 
 // same reports whether two messages are one, with some swipe of one of them chosen.
@@ -169,7 +152,7 @@ func same(a, b *chat.Print) bool { return a.Same(b) || b.Same(a) }
 const most = 64
 
 // common returns a longest common sequence of two lists.
-func common(from, into []chat.Print) []pair {
+func common(from, into []chat.Print) []align.Pair {
 	if len(from) == 0 || len(into) == 0 {
 		return nil
 	}
@@ -177,10 +160,7 @@ func common(from, into []chat.Print) []pair {
 		return list
 	}
 	if list := embedded(into, from); list != nil {
-		for i, p := range list {
-			list[i] = pair{p.into, p.from}
-		}
-		return list
+		return align.Swap(list)
 	}
 	places := map[message.ID][]int{}
 	for j := range into {
@@ -203,16 +183,12 @@ func common(from, into []chat.Print) []pair {
 			matches = append(matches, align.Pair{A: j, B: i})
 		}
 	}
-	var pairs []pair
-	for _, p := range align.Rising(matches) {
-		pairs = append(pairs, pair{p.B, p.A})
-	}
-	return pairs
+	return align.Swap(align.Rising(matches))
 }
 
 // embedded pairs all messages of part with those of whole, in order; nil if one is not there.
-func embedded(part, whole []chat.Print) []pair {
-	list := make([]pair, 0, len(part))
+func embedded(part, whole []chat.Print) []align.Pair {
+	list := make([]align.Pair, 0, len(part))
 	j := 0
 	for i := range part {
 		for j < len(whole) && !same(&part[i], &whole[j]) {
@@ -221,7 +197,7 @@ func embedded(part, whole []chat.Print) []pair {
 		if j == len(whole) {
 			return nil
 		}
-		list = append(list, pair{i, j})
+		list = append(list, align.Pair{A: i, B: j})
 		j++
 	}
 	return list

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
@@ -153,12 +152,9 @@ func (o *owner) readBoth(ctx context.Context) error {
 		namesakes[c] = named[c.key]
 		delete(named, c.key)
 	}
-	rooms := sync.Pool{New: func() any { return new(blocks) }}
 	o.each(ctx, o.theirs.files, func(c *file) {
-		room := rooms.Get().(*blocks)
-		defer rooms.Put(room)
 		p := namesakes[c]
-		if p != nil && isTwin(c, p, room) {
+		if p != nil && isTwin(c, p) {
 			c.settled = &match{from: c, into: p, by: ByName, twin: true}
 			p.settled = c.settled
 			return
@@ -195,8 +191,8 @@ func (o *owner) each(ctx context.Context, files []*file, do func(f *file)) {
 }
 
 // isTwin reports whether two chats hold the same bytes.
-func isTwin(a, b *file, room *blocks) bool {
-	stamps, same, err := compare(a.path, b.path, room)
+func isTwin(a, b *file) bool {
+	stamps, same, err := compare(a.path, b.path)
 	if err != nil || !same {
 		return false
 	}
@@ -208,11 +204,8 @@ func isTwin(a, b *file, room *blocks) bool {
 	return true
 }
 
-// blocks is room in which two files are compared.
-type blocks [2][64 << 10]byte
-
 // compare reports whether two files hold the same, and what they were then.
-func compare(from, into string, room *blocks) (stamps [2]safefile.Stamp, same bool, err error) {
+func compare(from, into string) (stamps [2]safefile.Stamp, same bool, err error) {
 	var files [2]*os.File
 	for i, path := range []string{from, into} {
 		if files[i], err = safefile.Open(path); err != nil {
@@ -223,7 +216,7 @@ func compare(from, into string, room *blocks) (stamps [2]safefile.Stamp, same bo
 			return stamps, false, err
 		}
 	}
-	left := stamps[0].Size()
+	left, room := stamps[0].Size(), new([2][64 << 10]byte)
 	for same = left == stamps[1].Size(); same && left > 0; left -= int64(len(room[0])) {
 		n := min(left, int64(len(room[0])))
 		for i, f := range files {
@@ -241,7 +234,7 @@ func eachLine(ctx context.Context, c *chat.Chat, do func(at int, l *jsonl.Line, 
 	return jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Keys: jsonl.NewKeys("extra", "swipe_info")}, func(l *jsonl.Line, base jsonl.Base) error {
 		extra, _ := l.Value(0)
 		info, _ := l.Value(1)
-		return do(base.Index+l.Index, l, message.MayLink(extra, l.Plain) || message.MayLink(info, l.Plain))
+		return do(base.Index+l.Index, l, l.Damage == nil && (message.MayLink(extra, l.Plain) || message.MayLink(info, l.Plain)))
 	})
 }
 
@@ -254,7 +247,7 @@ func (f *file) links(ctx context.Context) (map[int][]link, error) {
 	defer c.Close()
 	found := map[int][]link{}
 	err = eachLine(ctx, c, func(at int, l *jsonl.Line, links bool) error {
-		if l.Damage == nil && links {
+		if links {
 			message.EditLinks(l.Raw, func(checkpoint bool, name string) (string, bool) {
 				if one := (link{checkpoint, name}); !slices.Contains(found[at], one) {
 					found[at] = append(found[at], one)
