@@ -126,12 +126,7 @@ func (c *Card) Greetings() (list []string) {
 	if text := c.Greeting(); text != "" {
 		list = append(list, text)
 	}
-	for raw := range rawjson.Elements(rawjson.Value(c.first().json.Value("data"), "alternate_greetings")) {
-		if s, ok := rawjson.Unquote(raw); ok {
-			list = append(list, s)
-		}
-	}
-	return list
+	return slices.AppendSeq(list, rawjson.Texts(rawjson.Value(c.first().json.Value("data"), "alternate_greetings")))
 }
 
 // object reads the character's JSON.

@@ -3,6 +3,7 @@ package convert
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,11 +20,7 @@ func readOoba(c *Conversation, _ []byte, o object, opt *Options) error {
 	if old := o["data_visible"]; isList(old) {
 		visible, internal = old, o["data"]
 	}
-	var hidden [][]byte
-	for pair := range rawjson.Elements(internal) {
-		hidden = append(hidden, pair)
-	}
-	i := 0
+	hidden, i := slices.Collect(rawjson.Elements(internal)), 0
 	for pair := range rawjson.Elements(visible) {
 		var inner []byte
 		if i < len(hidden) {

@@ -56,10 +56,8 @@ func BookmarkSplice(line []byte, name string) (s *rawjson.Splice, replaced strin
 func BranchSplice(line []byte, names ...string) (*rawjson.Splice, error) {
 	branches := rawjson.Value(line, keyExtra, keyBranches)
 	known := map[string]bool{}
-	for raw := range rawjson.Elements(branches) {
-		if name, ok := rawjson.Unquote(raw); ok {
-			known[name] = true
-		}
+	for name := range rawjson.Texts(branches) {
+		known[name] = true
 	}
 	var added [][]byte
 	for _, name := range names {

@@ -162,6 +162,17 @@ func Elements(raw []byte) iter.Seq[[]byte] {
 	}
 }
 
+// Texts yields the strings in a list, in order, and passes over its other elements.
+func Texts(raw []byte) iter.Seq[string] {
+	return func(yield func(s string) bool) {
+		for value := range Elements(raw) {
+			if s, ok := Unquote(value); ok && !yield(s) {
+				return
+			}
+		}
+	}
+}
+
 // Len returns the length of a list, 0 for anything else.
 func Len(list []byte) (n int) {
 	for range Elements(list) {

@@ -178,10 +178,8 @@ func (r *Registry) trees() []int32 {
 // idsIn returns the set of the strings in a raw list.
 func idsIn(list []byte) map[string]bool {
 	there := map[string]bool{}
-	for raw := range rawjson.Elements(list) {
-		if id, ok := rawjson.Unquote(raw); ok {
-			there[id] = true
-		}
+	for id := range rawjson.Texts(list) {
+		there[id] = true
 	}
 	return there
 }

@@ -77,8 +77,8 @@ func (r *Registry) rebuilt(part string) []byte {
 		if isParentless(p.parent) {
 			roots = append(roots, p.ID)
 		}
-		for raw := range rawjson.Elements(p.pictures) {
-			if address, ok := rawjson.Unquote(raw); ok && part == keyImages {
+		for address := range rawjson.Texts(p.pictures) {
+			if part == keyImages {
 				images.Set(address, rawjson.Quote(p.ID))
 			}
 		}

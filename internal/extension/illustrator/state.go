@@ -112,14 +112,11 @@ func (f *trees) tree(id string, level int) *prompt {
 	p := &prompt{ID: id, Index: rawjson.IntOrNil(rawjson.Value(node, "promptIndex"))}
 	p.Text = rawjson.Value(node, "text")
 	p.Source = rawjson.Value(node, "metadata", "source")
-	for raw := range rawjson.Elements(rawjson.Value(node, "generatedImages")) {
-		if url, ok := rawjson.Unquote(raw); ok {
-			p.Images = append(p.Images, f.image(url))
-		}
+	for url := range rawjson.Texts(rawjson.Value(node, "generatedImages")) {
+		p.Images = append(p.Images, f.image(url))
 	}
-	for raw := range rawjson.Elements(rawjson.Value(node, "childIds")) {
-		child, ok := rawjson.Unquote(raw)
-		if ok && f.nodes.Has(child) && !f.seen[child] && level < mostLevels {
+	for child := range rawjson.Texts(rawjson.Value(node, "childIds")) {
+		if f.nodes.Has(child) && !f.seen[child] && level < mostLevels {
 			p.Children = append(p.Children, f.tree(child, level+1))
 		}
 	}

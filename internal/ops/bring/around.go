@@ -56,9 +56,8 @@ func (c *call) lookAround(ctx context.Context) error {
 	for _, name := range c.owner.Group.Chats {
 		c.taken[names.Fold(name)] = true
 	}
-	for raw := range rawjson.Elements(rawjson.Value(c.owner.Group.Raw(), "members")) {
-		avatar, ok := rawjson.Unquote(raw)
-		if !ok || filepath.Base(avatar) != avatar {
+	for avatar := range rawjson.Texts(rawjson.Value(c.owner.Group.Raw(), "members")) {
+		if filepath.Base(avatar) != avatar {
 			continue
 		}
 		if known, err := card.Open(filepath.Join(c.owner.Dir.Characters(), avatar)); err == nil {

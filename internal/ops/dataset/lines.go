@@ -185,10 +185,7 @@ func (p *printer) rows(m *look.Message) error {
 	if len(texts) == 0 {
 		texts = []*string{m.Text}
 	}
-	var infos [][]byte
-	for info := range rawjson.Elements(rawjson.Value(m.Stored, "swipe_info")) {
-		infos = append(infos, info)
-	}
+	infos := slices.Collect(rawjson.Elements(rawjson.Value(m.Stored, "swipe_info")))
 	for i, text := range texts {
 		row := chosenRow{r, i+1 == chosen}
 		if row.Swipe = i + 1; !row.Chosen {

@@ -294,10 +294,7 @@ func isReasoning(key string) bool { return key == "reasoning" || strings.HasPref
 func (made *slim) dropSwipes(chosen int, at []rawjson.Span) {
 	line := made.line
 	swipes, info := line[at[0].At:at[0].End], line[at[3].At:at[3].End]
-	var infos [][]byte
-	for info := range rawjson.Elements(info) {
-		infos = append(infos, info)
-	}
+	infos := slices.Collect(rawjson.Elements(info))
 	linked := func(i int) bool {
 		if i >= len(infos) {
 			return false

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"time"
 
 	"stchat/internal/chat"
@@ -148,11 +149,7 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Mes
 		m.Thinking = time.Duration(ms) * time.Millisecond
 	}
 	m.Reasoning, m.Display, m.Checkpoint = rawjson.TextOrNil(reasoning), rawjson.TextOrNil(r.Display), rawjson.TextOrNil(link)
-	for raw := range rawjson.Elements(branches) {
-		if name, ok := rawjson.Unquote(raw); ok {
-			m.Branches = append(m.Branches, name)
-		}
-	}
+	m.Branches = slices.AppendSeq(m.Branches, rawjson.Texts(branches))
 	m.Media, m.Files = attached(c, media), attached(c, files)
 	return m
 }
