@@ -262,24 +262,31 @@ func (b Bytes) Render(_ context.Context, dst io.Writer, old io.ReaderAt, size in
 	return err
 }
 
-// Joined returns an Edit for a type that has its own Join and Render, such as chat.Lines.
-func Joined[E joiner[E]](e E) Edit { return joined[E]{e} }
+// Joined returns an Edit of the file at path for a type that has its own Join and Render, such as
+// chat.Lines, whose errors it puts the path in front of.
+func Joined[E joiner[E]](path string, e E) Edit { return joined[E]{path, e} }
 
 type joiner[E any] interface {
 	Join(next E) E
 	Render(ctx context.Context, dst io.Writer, old io.ReaderAt, size int64) error
 }
 
-type joined[E joiner[E]] struct{ edit E }
+type joined[E joiner[E]] struct {
+	path string
+	edit E
+}
 
 func (j joined[E]) Join(next Edit) (Edit, error) {
 	n, ok := next.(joined[E])
 	if !ok {
 		return nil, errMixed
 	}
-	return joined[E]{j.edit.Join(n.edit)}, nil
+	return joined[E]{j.path, j.edit.Join(n.edit)}, nil
 }
 
 func (j joined[E]) Render(ctx context.Context, dst io.Writer, old io.ReaderAt, size int64) error {
-	return j.edit.Render(ctx, dst, old, size)
+	if err := j.edit.Render(ctx, dst, old, size); err != nil {
+		return fmt.Errorf("%s: %w", j.path, err)
+	}
+	return nil
 }

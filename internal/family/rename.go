@@ -160,19 +160,22 @@ func (f *FileEdit) Lines() (lines chat.Lines) {
 }
 
 func (f *FileEdit) header(md *rawjson.Object) {
-	written, _ := rawjson.Unquote(md.Value("main_chat"))
-	switch {
-	case f.parent == nil || written != f.parent.from:
-	case f.parent.to != "":
-		md.Set("main_chat", rawjson.Quote(f.parent.to))
-	default:
-		md.Unset("main_chat")
-		// Auto-Recap erases another chat's recap if there is no parent
-		autorecap.SetRunningChat(md, f.Chat.Name)
+	if written, _ := rawjson.Unquote(md.Value("main_chat")); f.parent != nil && written == f.parent.from {
+		SetParent(md, f.parent.to, f.Chat.Name)
 	}
 	for _, edit := range f.metadata {
 		edit(md)
 	}
+}
+
+// SetParent makes the metadata of a chat called name say who its parent is, "" for none.
+func SetParent(md *rawjson.Object, parent, name string) {
+	if parent != "" {
+		md.Set("main_chat", rawjson.Quote(parent))
+		return
+	}
+	md.Unset("main_chat")
+	autorecap.SetRunningChat(md, name) // Auto-Recap erases another chat's recap if there is no parent
 }
 
 // HeaderEdit returns an edit of the metadata in a chat's header. An old group chat has none.

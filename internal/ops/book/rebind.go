@@ -143,5 +143,5 @@ func (r *rebinding) draft(opt Options, j *job, clone *lorebook.Book, s *changese
 	if err != nil {
 		return err
 	}
-	return s.Edit(r.shown, safefile.Stamp{}, changeset.Joined(lines), fmt.Sprintf("the lorebook it names: %q", clone.Name))
+	return s.Edit(r.shown, safefile.Stamp{}, changeset.Joined(r.shown, lines), fmt.Sprintf("the lorebook it names: %q", clone.Name))
 }

@@ -3,7 +3,6 @@ package cut
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -74,7 +73,7 @@ func link(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *p
 			return "", err
 		}
 	}
-	return old, set.Edit(p.source, safefile.Stamp{}, lines{p.source, edits}, fmt.Sprintf("the link on its message %d", at.Index))
+	return old, set.Edit(p.source, safefile.Stamp{}, changeset.Joined(p.source, edits), fmt.Sprintf("the link on its message %d", at.Index))
 }
 
 // linkEdit returns the edit that links name on a message, and the checkpoint that the message
@@ -148,29 +147,6 @@ func noteReplaced(plans []*plan) {
 			r.Warn("%s: message %d was linked to the checkpoint %q; that link is replaced, its file is untouched", r.Doc.Source, r.Doc.At, old)
 		}
 	}
-}
-
-// lines is [chat.Lines] as an edit in a change set.
-type lines struct {
-	path string
-	chat.Lines
-}
-
-// Join implements [changeset.Edit].
-func (l lines) Join(next changeset.Edit) (changeset.Edit, error) {
-	n, ok := next.(lines)
-	if !ok {
-		return nil, fmt.Errorf("%s: two edits that do not go together", l.path)
-	}
-	return lines{l.path, l.Lines.Join(n.Lines)}, nil
-}
-
-// Render implements [changeset.Edit].
-func (l lines) Render(ctx context.Context, dst io.Writer, old io.ReaderAt, size int64) error {
-	if err := l.Lines.Render(ctx, dst, old, size); err != nil {
-		return fmt.Errorf("%s: %w", l.path, err)
-	}
-	return nil
 }
 
 // sidecarsOf returns the source's Luker sidecars (FORMATS.md A1, A2).

@@ -12,8 +12,8 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
-	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
+	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
@@ -69,7 +69,7 @@ func (w *work) putLinks(s *changeset.Set) error {
 	if err != nil {
 		return err
 	}
-	return s.Edit(w.p.path, w.p.stamp, changeset.Joined(lines), plural.S(count, "link"))
+	return s.Edit(w.p.path, w.p.stamp, changeset.Joined(w.p.path, lines), plural.S(count, "link"))
 }
 
 // withLinks returns a message with more links.
@@ -108,10 +108,7 @@ func (w *work) copy(ctx context.Context, d *changeset.Draft, header func(md *raw
 		return h.Bytes(), nil
 	}}}
 	err = eachLine(ctx, c, func(at int, l *jsonl.Line, links bool) error {
-		switch {
-		case l.Damage != nil:
-			return c.DamageError(*l.Damage)
-		case (w.user == nil || !w.user.renames) && !w.goesOnto(at) && !links:
+		if (w.user == nil || !w.user.renames) && !w.goesOnto(at) && !links {
 			return nil
 		}
 		edited, err := w.edited(at, l.Raw)
@@ -179,14 +176,8 @@ func (w *work) isLuker() bool { return len(w.c.sidecars) > 0 || w.p != nil && le
 
 // rename gives the metadata the names of INTO.
 func (w *work) rename(md *rawjson.Object) {
-	was, _ := rawjson.Unquote(md.Value("main_chat"))
-	switch {
-	case w.parent == was:
-	case w.parent != "":
-		md.Set("main_chat", rawjson.Quote(w.parent))
-	default:
-		md.Unset("main_chat")
-		autorecap.SetRunningChat(md, w.name) // else Auto-Recap erases another chat's recap
+	if was, _ := rawjson.Unquote(md.Value("main_chat")); w.parent != was {
+		family.SetParent(md, w.parent, w.name)
 	}
 	w.renameOwn(md, w.name)
 	w.user.metadata(md)
@@ -194,15 +185,7 @@ func (w *work) rename(md *rawjson.Object) {
 
 // renameOwn gives what extensions keep under the chat's own name another one.
 func (w *work) renameOwn(md *rawjson.Object, to string) {
-	if to == w.c.name {
-		return
-	}
-	all.Names().Rename(md, extension.Metadata, extension.OwnChat, func(_ extension.NameKey, name string) string {
-		if name == w.c.name {
-			return to
-		}
-		return name
-	})
+	all.Names().Replace(md, extension.Metadata, extension.OwnChat, w.c.name, to)
 }
 
 // copySidecars drafts Luker's files beside the chat that comes. Its slug is its own.

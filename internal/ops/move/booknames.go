@@ -111,7 +111,7 @@ func (b *bookNames) chats(ctx context.Context, mine func(path string) bool) erro
 		if err != nil {
 			return err
 		}
-		if err := b.s.Edit(t.Path, safefile.Stamp{}, changeset.Joined(lines), "the lorebook it names"); err != nil {
+		if err := b.s.Edit(t.Path, safefile.Stamp{}, changeset.Joined(t.Path, lines), "the lorebook it names"); err != nil {
 			return err
 		}
 	}

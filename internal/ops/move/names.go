@@ -250,7 +250,7 @@ func (n *renameSet) draft(ctx context.Context) error {
 		} else if lines, err := withNewSlug(e.Lines(), n.opt, n.graph.Folder, e.Chat.Name, n.s); err != nil {
 			return err
 		} else {
-			edit = changeset.Joined(lines)
+			edit = changeset.Joined(path, lines)
 		}
 		if err := n.s.Edit(path, safefile.Stamp{}, edit, plural.S(e.Count, "name")); err != nil {
 			return err
@@ -286,7 +286,7 @@ func (n *renameSet) draftOwn(ctx context.Context, c *family.Chat) error {
 	case to == c.Path && len(lines) == 0:
 		return nil
 	case to == c.Path:
-		return n.s.Edit(c.Path, safefile.Stamp{}, changeset.Joined(lines), plural.S(len(lines), "name"))
+		return n.s.Edit(c.Path, safefile.Stamp{}, changeset.Joined(c.Path, lines), plural.S(len(lines), "name"))
 	case to != "" && (len(lines) > 0 || n.noFolder):
 		if err := rewrite(ctx, c, to, lines, about, n.s); err != nil {
 			return err
