@@ -38,62 +38,15 @@ func SetSystem(line []byte, hidden bool) []byte {
 // as SillyTavern's editor leaves it (updateMessage in public/script.js, 1.19). If there is
 // no list of swipes, or swipe_id chooses none of them, it returns line itself.
 func SyncText(line []byte) []byte {
-	t := TextsOf(line)
-	return rawjson.Splices(line, t.Changes(line, t.Text(line)))
-}
-
-// Texts holds the places of a message's text: in mes, and in the chosen one of its swipes.
-type Texts struct{ mes, swipe rawjson.Span }
-
-// TextsOf returns the places of a message's text.
-func TextsOf(line []byte) Texts {
 	var at [3]rawjson.Span
 	rawjson.Places(line, at[:], keyText, keySwipes, keySwipeID)
-	t, list, id := Texts{mes: at[0]}, at[1], line[at[2].At:at[2].End]
-	if place, ok := rawjson.ElementPlace(line[list.At:list.End], swipeNumber(id)); ok && t.mes.End > 0 {
-		t.swipe = rawjson.Span{At: list.At + place.At, End: list.At + place.End}
+	value := func(i int) []byte { return line[at[i].At:at[i].End] }
+	text, swipes := value(0), value(1)
+	place, ok := rawjson.ElementPlace(swipes, swipeNumber(value(2)))
+	if !ok || len(text) == 0 || bytes.Equal(swipes[place.At:place.End], text) {
+		return line
 	}
-	return t
-}
-
-// Text returns the raw value of mes, empty if there is none.
-func (t Texts) Text(line []byte) []byte { return line[t.mes.At:t.mes.End:t.mes.End] }
-
-// Changes returns the splices that change a message's text, in mes and in the chosen
-// swipe, in the order of their places. text is a raw value.
-func (t Texts) Changes(line, text []byte) (list []rawjson.Splice) {
-	for _, place := range []rawjson.Span{t.mes, t.swipe} {
-		if place.End > 0 && !bytes.Equal(line[place.At:place.End], text) {
-			list = append(list, rawjson.Splice{At: int64(place.At), Len: int64(place.End - place.At), Data: text})
-		}
-	}
-	if len(list) == 2 && list[0].At > list[1].At {
-		list[0], list[1] = list[1], list[0]
-	}
-	return list
-}
-
-// Edits returns the splices that make changes to a message's text, which are splices of its
-// raw value, in mes and in the chosen swipe, in the order of their places. It may reuse the
-// memory of changes.
-func (t Texts) Edits(line []byte, changes []rawjson.Splice) []rawjson.Splice {
-	old, n := t.Text(line), len(changes)
-	first := t.mes.At
-	switch {
-	case t.swipe.End == 0:
-	case !bytes.Equal(line[t.swipe.At:t.swipe.End], old):
-		return t.Changes(line, rawjson.Splices(old, changes))
-	default:
-		changes = append(changes, changes...)
-		first = min(first, t.swipe.At)
-		for i := range changes[n:] {
-			changes[n+i].At += int64(max(t.mes.At, t.swipe.At))
-		}
-	}
-	for i := range changes[:n] {
-		changes[i].At += int64(first)
-	}
-	return changes
+	return rawjson.Splice{At: int64(at[1].At + place.At), Len: int64(place.End - place.At), Data: text}.Apply(line)
 }
 
 // chosenSwipe returns the number, from 0, of the chosen swipe; ok is false if there is no

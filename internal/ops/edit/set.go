@@ -46,14 +46,27 @@ func Set(ctx context.Context, opt SetOptions) []*Result {
 func (opt *SetOptions) Line(line []byte) ([]byte, error) { return opt.line(line, prepared(opt.Sub)) }
 
 func (opt *SetOptions) line(line []byte, subs []substituting) ([]byte, error) {
-	edited, err := setValues(&opt.Values, line)
-	switch { // substitutions keep a message a message
-	case err != nil || len(subs) == 0:
-		return edited, err
-	case opt.AllSwipes:
-		return everywhere(edited, subs)
+	line, err := setValues(&opt.Values, line)
+	if err != nil || len(subs) == 0 {
+		return line, err
 	}
-	return rawjson.Splices(edited, reworded(edited, message.TextsOf(edited), subs)), nil
+	// substitutions keep a message a message
+	if opt.AllSwipes {
+		swipes := rawjson.Value(line, "swipes")
+		edited := rawjson.EditList(swipes, func(_ int, swipe []byte) ([]byte, bool) { return in(swipe, subs), true })
+		if !bytes.Equal(edited, swipes) {
+			if line, err = rawjson.SetPath(line, edited, "swipes"); err != nil {
+				return nil, err
+			}
+		}
+	}
+	old := rawjson.Value(line, "mes")
+	text := in(old, subs)
+	if bytes.Equal(text, old) {
+		return line, nil
+	}
+	line, err = rawjson.SetPath(line, text, "mes")
+	return message.SyncText(line), err
 }
 
 // setValues makes changes in a message.
@@ -142,48 +155,13 @@ func (s *substituting) replacement(text []byte, match []int) []byte {
 	return with[1 : len(with)-1]
 }
 
-// everywhere makes substitutions in all swipes and in mes. The chosen swipe gets the new text of
-// mes.
-func everywhere(line []byte, list []substituting) ([]byte, error) {
-	swipes := rawjson.Value(line, "swipes")
-	edited := rawjson.EditList(swipes, func(_ int, swipe []byte) ([]byte, bool) { return in(swipe, list), true })
-	if !bytes.Equal(edited, swipes) {
-		var err error
-		if line, err = rawjson.SetPath(line, edited, "swipes"); err != nil {
-			return nil, err
-		}
-	}
-	return rawjson.Splices(line, reworded(line, message.TextsOf(line), list)), nil
-}
-
-// in makes substitutions in a raw text, one after the other.
+// in makes substitutions in a raw text, one after the other. They leave valid JSON: whole characters
+// of a string give way to others.
 func in(raw []byte, list []substituting) []byte {
 	for i := range list {
 		raw = rawjson.Splices(raw, list[i].splices(raw))
 	}
 	return raw
-}
-
-// reworded returns the splices that substitutions make in the text of a message and in its
-// chosen swipe. They leave valid JSON: whole characters of a string give way to others.
-func reworded(line []byte, texts message.Texts, list []substituting) []rawjson.Splice {
-	old := texts.Text(line)
-	if len(list) > 1 {
-		text := in(old, list)
-		if bytes.Equal(text, old) {
-			return nil
-		}
-		return texts.Changes(line, text)
-	}
-	changes := list[0].splices(old)
-	grown := int64(0)
-	for _, c := range changes {
-		grown += int64(len(c.Data)) - c.Len
-	}
-	if grown == 0 && bytes.Equal(rawjson.Splices(old, changes), old) {
-		return nil
-	}
-	return texts.Edits(line, changes)
 }
 
 // splices returns the substitution in one raw text as splices. What does not match keeps its

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"stchat/internal/jsonl"
-	"stchat/internal/message"
 	"stchat/internal/rawjson"
 )
 
@@ -73,7 +73,7 @@ func FuzzSubstitution(f *testing.F) {
 	})
 }
 
-// What is reworded piece by piece is what it becomes where the whole text is set, and valid.
+// Where the text changes, so does the chosen swipe, and the message stays valid.
 func TestReworded(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
@@ -95,16 +95,24 @@ func TestReworded(t *testing.T) {
 			list = append(list, Substitution{regexp.MustCompile(pick("b", "haven", "^")), pick("harbour", "x")})
 		}
 		subs := prepared(list)
-		texts := message.TextsOf(line)
-		want := line
-		if text := in(texts.Text(line), subs); !bytes.Equal(text, texts.Text(line)) {
-			want = rawjson.Splices(line, texts.Changes(line, text))
-			changed++
+		old := rawjson.Value(line, "mes")
+		text := in(old, subs)
+		got, err := new(SetOptions).line(line, subs)
+		if err != nil {
+			t.Fatal(err)
 		}
-		splices := reworded(line, texts, subs)
-		got := rawjson.Splices(line, splices)
-		if !bytes.Equal(got, want) || (len(splices) > 0) == bytes.Equal(want, line) {
-			t.Fatalf("%v in %s: %s, want %s", list, line, got, want)
+		want := slices.Collect(rawjson.Elements(rawjson.Value(line, "swipes")))
+		if chosen, _ := rawjson.Int(rawjson.Value(line, "swipe_id")); !bytes.Equal(text, old) {
+			changed++
+			if chosen < len(want) {
+				want[chosen] = text
+			}
+		} else if !bytes.Equal(got, line) {
+			t.Fatalf("%v in %s: %s", list, line, got)
+		}
+		all := slices.Collect(rawjson.Elements(rawjson.Value(got, "swipes")))
+		if !bytes.Equal(rawjson.Value(got, "mes"), text) || !slices.EqualFunc(all, want, bytes.Equal) {
+			t.Fatalf("%v in %s: %s, want %s, %s", list, line, got, text, want)
 		}
 		if damage := jsonl.Check(got); damage != nil {
 			t.Fatalf("%v in %s: %s: %v", list, line, got, damage)
