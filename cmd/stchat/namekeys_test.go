@@ -128,11 +128,13 @@ func wantNames(t *testing.T, k extension.NameKey, wantBook, wantChat, chat, book
 		extension.Settings: func() []byte { return read(t, "settings.json") },
 	}[k.File]()
 	var got []string
-	all.Names().RenameIn(raw, k.File, k.Named, func(name string) string {
-		if name != "x" {
-			got = append(got, name)
-		}
-		return name
+	rawjson.Edit(raw, func(root *rawjson.Object) {
+		all.Names().Rename(root, k.File, k.Named, func(_ extension.NameKey, name string) string {
+			if name != "x" {
+				got = append(got, name)
+			}
+			return name
+		})
 	})
 	want := wantBook
 	if k.Named == extension.OwnChat {

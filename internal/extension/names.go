@@ -155,10 +155,15 @@ func editAt(raw []byte, path []string, edit func([]byte) []byte) []byte {
 	})
 }
 
-// RenameIn returns the content of a file with the names of one kind replaced, every other
-// byte kept.
-func (t NameKeys) RenameIn(content []byte, file File, named Named, to func(name string) string) []byte {
+// RenameIn returns the content of a file with names of one kind changed to what they are in to, every
+// other byte kept.
+func (t NameKeys) RenameIn(content []byte, file File, named Named, to map[string]string) []byte {
 	return rawjson.Edit(content, func(root *rawjson.Object) {
-		t.Rename(root, file, named, func(_ NameKey, name string) string { return to(name) })
+		t.Rename(root, file, named, func(_ NameKey, name string) string {
+			if now, ok := to[name]; ok {
+				return now
+			}
+			return name
+		})
 	})
 }

@@ -108,6 +108,10 @@ func bookOf(c *call, src *chat.Chat, name string) (*lorebook.Book, error) {
 // names of the source and of the books become those of the new chat and of the clones.
 func makeClones(opt *Options, src *chat.Chat, p *plan, md *rawjson.Object, state *isolate.Facts, at int, r *Result) error {
 	own, _ := lorebook.NameIn(md)
+	clones := map[string]string{}
+	for _, to := range p.clones {
+		clones[to.from.Name] = to.name
+	}
 	for _, to := range p.clones {
 		var made lorebook.Cloned
 		var err error
@@ -124,13 +128,8 @@ func makeClones(opt *Options, src *chat.Chat, p *plan, md *rawjson.Object, state
 		if err != nil {
 			return err
 		}
-		to.data = all.Names().RenameIn(made.Data, extension.Lorebook, extension.Book, p.cloneOf)
-		to.data = all.Names().RenameIn(to.data, extension.Lorebook, extension.OwnChat, func(chat string) string {
-			if chat == src.Name {
-				return cmp.Or(p.name.File, chat)
-			}
-			return chat
-		})
+		to.data = all.Names().RenameIn(made.Data, extension.Lorebook, extension.Book, clones)
+		to.data = all.Names().RenameIn(to.data, extension.Lorebook, extension.OwnChat, map[string]string{src.Name: cmp.Or(p.name.File, src.Name)})
 		book, err := lorebook.Parse(to.data, to.path)
 		if err != nil {
 			return err
@@ -141,16 +140,6 @@ func makeClones(opt *Options, src *chat.Chat, p *plan, md *rawjson.Object, state
 		r.Doc.addBook(Lorebook{Name: to.name, From: to.from.Name, Path: &to.path, Cloned: true, Dropped: made.Dropped})
 	}
 	return nil
-}
-
-// cloneOf returns the name of a lorebook's clone, that of the book if there is none.
-func (p *plan) cloneOf(book string) string {
-	for _, to := range p.clones {
-		if to.from.Name == book {
-			return to.name
-		}
-	}
-	return book
 }
 
 // makeSnapshot makes the clone's content as of the nearest scene break.

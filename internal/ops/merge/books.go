@@ -2,7 +2,6 @@ package merge
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -134,7 +133,7 @@ func (u *user) named(from *lorebook.Book, name string, ours *lorebook.Book) (*lo
 		data = clone.Data
 	}
 	for of, to := range map[extension.Named]map[string]string{extension.OwnChat: u.chats[from.Name], extension.Book: {from.Name: name}} {
-		data = all.Names().RenameIn(data, extension.Lorebook, of, func(was string) string { return cmp.Or(to[was], was) })
+		data = all.Names().RenameIn(data, extension.Lorebook, of, to)
 	}
 	if ours != nil {
 		data = rawjson.Edit(data, func(book *rawjson.Object) {

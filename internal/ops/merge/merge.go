@@ -32,27 +32,28 @@ var (
 // folder merges the chats of a folder, or of one owner, into another one's; one chat into another,
 // whatever both are called.
 func (r *Result) folder(ctx context.Context, opt *Options) error {
-	single := userdir.HasExtension(opt.Into)
-	here, err := chatsOf(opt.Into, single)
+	lib, single := new(library.Library), userdir.HasExtension(opt.Into)
+	here, err := chatsOf(lib, opt.Into, single)
 	if err != nil {
 		return err
 	}
-	there, err := chatsOf(opt.From, single)
+	there, err := chatsOf(lib, opt.From, single)
 	if err != nil {
 		return err
 	}
-	if a, b := here.kind(), there.kind(); a != userdir.File && b != userdir.File && a != b {
+	if a, b := here.folder.Kind, there.folder.Kind; a != userdir.File && b != userdir.File && a != b {
 		return fmt.Errorf("%s: %w", opt.From, ErrKinds)
 	}
-	lib := new(library.Library)
-	for _, c := range []chats{here, there} {
-		if dir, ok := userdir.Find(c.any()); ok {
-			if err := ops.InFiles(lib, dir, c.folder); err != nil {
+	for _, f := range []*library.Folder{here.folder, there.folder} {
+		if f.HasDir {
+			if err := ops.InFiles(lib, f.Dir, f.Path); err != nil {
 				return err
 			}
 		}
 	}
-	o, err := opt.owner(lib, here.folder, there.folder, func(name string) bool { return single || here.has(name) }, func(name string) bool { return there.has(name) && (single || opt.wanted(name+names.Extension)) })
+	o, err := opt.owner(lib, here.folder.Path, there.folder.Path,
+		func(name string) bool { return single || here.has(name) },
+		func(name string) bool { return there.has(name) && (single || opt.wanted(name+names.Extension)) })
 	if err != nil {
 		return err
 	}
@@ -83,49 +84,37 @@ func (o *owner) mergeOne(ctx context.Context) error {
 
 // chats are those that a path means.
 type chats struct {
-	folder string
+	folder *library.Folder
 	only   string      // the one chat; "": all
 	group  *group.File // those it lists; nil: all
 }
 
 // chatsOf returns the chats of a folder, an owner, or the single one in a file.
-func chatsOf(path string, single bool) (chats, error) {
+func chatsOf(lib *library.Library, path string, single bool) (chats, error) {
 	if single || userdir.HasExtension(path) {
-		return chats{folder: filepath.Dir(path), only: userdir.ChatName(path)}, nil
+		return chats{folder: lib.Folder(filepath.Dir(path)), only: userdir.ChatName(path)}, nil
 	}
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
-		c := chats{folder: path}
-		_, inUser := userdir.Enclosing(c.any())
-		switch c.kind() {
-		case userdir.Group:
-			if inUser {
-				err = fmt.Errorf("%s: %w", path, ErrGroup)
-			}
-		case userdir.File:
-			if inUser || userdir.IsPart(path) && len(new(library.Library).Folder(path).Chats) == 0 {
-				err = fmt.Errorf("%s: %w", path, ErrNoOwner)
-			}
+		f := lib.Folder(path)
+		_, inUser := userdir.Enclosing(filepath.Join(path, "x"+names.Extension))
+		switch {
+		case f.Kind == userdir.Group:
+			err = fmt.Errorf("%s: %w", path, ErrGroup)
+		case f.Kind == userdir.File && (inUser || userdir.IsPart(path) && len(f.Chats) == 0):
+			err = fmt.Errorf("%s: %w", path, ErrNoOwner)
 		}
-		return c, err
+		return chats{folder: f}, err
 	}
-	o, err := address.OwnerOf(new(library.Library), path, "")
+	o, err := address.OwnerOf(lib, path, "")
 	if err != nil {
 		return chats{}, err
 	}
-	return chats{folder: o.Folder, group: o.Group}, nil
+	return chats{folder: lib.Folder(o.Folder), group: o.Group}, nil
 }
 
 func (c *chats) has(name string) bool {
 	return (c.only == "" || c.only == name) && (c.group == nil || c.group.Lists(name))
-}
-
-// any returns what a chat in the folder might be called.
-func (c *chats) any() string { return filepath.Join(c.folder, "x"+names.Extension) }
-
-func (c *chats) kind() userdir.Kind {
-	kind, _ := userdir.KindOf(c.any())
-	return kind
 }
 
 func everything(string) bool { return true }

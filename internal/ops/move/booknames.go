@@ -2,7 +2,6 @@ package move
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,12 +149,7 @@ func (b *bookNames) books() error {
 
 // entries changes the book's name in the entries of a lorebook.
 func (b *bookNames) entries(content []byte) []byte {
-	return all.Names().RenameIn(content, extension.Lorebook, extension.Book, func(book string) string {
-		if book == b.from.Name {
-			return b.clone.Name
-		}
-		return book
-	})
+	return all.Names().RenameIn(content, extension.Lorebook, extension.Book, map[string]string{b.from.Name: b.clone.Name})
 }
 
 // cards edits the cards that name the book.
@@ -196,9 +190,7 @@ func (b *bookNames) inSettings(settings []byte) (edited []byte, count int, err e
 	if _, err := rawjson.ParseObject(settings); err != nil {
 		return nil, 0, err
 	}
-	return rawjson.Edit(settings, func(root *rawjson.Object) {
-		all.Names().Replace(root, extension.Settings, extension.Book, b.from.Name, b.clone.Name)
-	}), 1, nil
+	return all.Names().RenameIn(settings, extension.Settings, extension.Book, map[string]string{b.from.Name: b.clone.Name}), 1, nil
 }
 
 // draftEntries renames chats in the entries of the lorebooks that they name. The lorebook that
@@ -243,9 +235,7 @@ func (n *renameSet) inEntries(content []byte) []byte {
 	for _, c := range n.renamed() {
 		to[c.Name] = n.to[c]
 	}
-	return all.Names().RenameIn(content, extension.Lorebook, extension.OwnChat, func(chat string) string {
-		return cmp.Or(to[chat], chat)
-	})
+	return all.Names().RenameIn(content, extension.Lorebook, extension.OwnChat, to)
 }
 
 // booksOf returns the names of the lorebooks that a chat names, none if it cannot be read.
