@@ -150,10 +150,7 @@ func (f *FileEdit) Lines() (lines chat.Lines) {
 		lines = append(lines, chat.LineEdit{Index: index, Do: func(line []byte) ([]byte, error) {
 			line = message.EditLinks(line, func(_ bool, name string) (string, bool) { return f.now(name) })
 			splice, err := message.BranchSplice(line, f.branches[index]...)
-			if err != nil || splice == nil {
-				return line, err
-			}
-			return splice.Apply(line), nil
+			return splice.Apply(line), err
 		}})
 	}
 	return lines

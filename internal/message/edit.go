@@ -46,7 +46,7 @@ func SyncText(line []byte) []byte {
 	if !ok || len(text) == 0 || bytes.Equal(swipes[place.At:place.End], text) {
 		return line
 	}
-	return rawjson.Splice{At: int64(at[1].At + place.At), Len: int64(place.End - place.At), Data: text}.Apply(line)
+	return (&rawjson.Splice{At: int64(at[1].At + place.At), Len: int64(place.End - place.At), Data: text}).Apply(line)
 }
 
 // chosenSwipe returns the number, from 0, of the chosen swipe; ok is false if there is no

@@ -72,6 +72,15 @@ func BranchSplice(line []byte, names ...string) (*rawjson.Splice, error) {
 	return setExtra(line, keyBranches, rawjson.Append(branches, bytes.Join(added, []byte(","))))
 }
 
+// LinkSplice is [BookmarkSplice] for a link to a checkpoint, and [BranchSplice] for one to a branch.
+func LinkSplice(line []byte, checkpoint bool, name string) (s *rawjson.Splice, replaced string, err error) {
+	if checkpoint {
+		return BookmarkSplice(line, name)
+	}
+	s, err = BranchSplice(line, name)
+	return s, "", err
+}
+
 // setExtra returns the change that sets a key of a message's extra.
 func setExtra(line []byte, key string, value []byte) (*rawjson.Splice, error) {
 	extra, has := rawjson.Lookup(line, keyExtra)

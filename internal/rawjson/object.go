@@ -119,7 +119,7 @@ func (o *Object) SetFirst(key string, value []byte) {
 	if rest.read > 0 {
 		fresh, at = append(fresh, rest.layout().gap...), rest.members[0].key
 	}
-	first, _ := ParseObject(Splice{At: int64(at), Data: fresh}.Apply(rest.src))
+	first, _ := ParseObject((&Splice{At: int64(at), Data: fresh}).Apply(rest.src))
 	first.edited = true
 	*o = *first
 }

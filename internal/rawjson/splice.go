@@ -13,8 +13,11 @@ type Splice struct {
 	Data    []byte
 }
 
-// Apply returns a copy of raw with the change made.
-func (s Splice) Apply(raw []byte) []byte {
+// Apply returns a copy of raw with the change made; raw itself if there is none, and s is nil.
+func (s *Splice) Apply(raw []byte) []byte {
+	if s == nil {
+		return raw
+	}
 	return slices.Concat(raw[:s.At], s.Data, raw[s.At+s.Len:])
 }
 

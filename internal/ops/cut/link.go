@@ -79,13 +79,7 @@ func link(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p *p
 // linkEdit returns the edit that links name on a message, and the checkpoint that the message
 // was linked to before. It returns no edit if the link is there already.
 func linkEdit(kind names.Kind, src *chat.Chat, name string, at jsonl.Place) (edits chat.Lines, old string, err error) {
-	splice := func(line []byte) (*rawjson.Splice, string, error) {
-		if kind == names.Branch {
-			s, err := message.BranchSplice(line, name)
-			return s, "", err
-		}
-		return message.BookmarkSplice(line, name)
-	}
+	isCheckpoint := kind == names.Checkpoint
 	line, err := src.Source.Section(at.Off, at.Len)
 	if err != nil {
 		return nil, "", err
@@ -93,16 +87,16 @@ func linkEdit(kind names.Kind, src *chat.Chat, name string, at jsonl.Place) (edi
 	if at.Len > 4<<20 {
 		defer debug.FreeOSMemory() // the line is read again when the edit is made
 	}
-	change, old, err := splice(line)
+	change, old, err := message.LinkSplice(line, isCheckpoint, name)
 	if err != nil || change == nil {
 		return nil, old, err
 	}
 	return chat.Lines{{Index: at.Index, Place: at, Hash: chat.HashLine(line), Do: func(line []byte) ([]byte, error) {
-		s, _, err := splice(line)
+		s, _, err := message.LinkSplice(line, isCheckpoint, name)
 		if err != nil || s == nil {
 			return line, err
 		}
-		return slices.Replace(line, int(s.At), int(s.At+s.Len), s.Data...), nil
+		return slices.Replace(line, int(s.At), int(s.At+s.Len), s.Data...), nil // a long line is not copied
 	}}}, old, nil
 }
 

@@ -321,7 +321,8 @@ func (made *slim) dropSwipes(chosen int, at []rawjson.Span) {
 		}
 		var extra [1]rawjson.Span
 		rawjson.Places(raw, extra[:], "extra")
-		return instead(extra[0], onlyLinks(raw[extra[0].At:extra[0].End])).Apply(raw), true
+		links := instead(extra[0], onlyLinks(raw[extra[0].At:extra[0].End]))
+		return links.Apply(raw), true
 	}))}
 	if len(made.gone) > 0 {
 		id, _ := rawjson.SetSplice(line, strconv.AppendInt(nil, int64(rank), 10), "swipe_id") // it is an object

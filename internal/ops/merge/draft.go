@@ -75,19 +75,11 @@ func (w *work) putLinks(s *changeset.Set) error {
 // withLinks returns a message with more links.
 func withLinks(line []byte, links []link) ([]byte, error) {
 	for _, l := range links {
-		var splice *rawjson.Splice
-		var err error
-		if l.checkpoint {
-			splice, _, err = message.BookmarkSplice(line, l.name)
-		} else {
-			splice, err = message.BranchSplice(line, l.name)
-		}
+		splice, _, err := message.LinkSplice(line, l.checkpoint, l.name)
 		if err != nil {
 			return nil, err
 		}
-		if splice != nil {
-			line = splice.Apply(line)
-		}
+		line = splice.Apply(line)
 	}
 	return line, nil
 }

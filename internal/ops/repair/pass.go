@@ -190,13 +190,11 @@ func (p *pass) note(one *line, index int) {
 	}
 	one.step.index = index
 	splice, err := message.BranchSplice(one.data, names...)
-	switch {
-	case err != nil:
+	if err != nil {
 		p.plan.left = append(p.plan.left, fmt.Sprintf("unlisted-branch: message %d: %v", index, err))
 		return
-	case splice != nil:
-		one.data = splice.Apply(one.data)
 	}
+	one.data = splice.Apply(one.data)
 	what := "branch"
 	if len(names) > 1 {
 		what = "branches"
