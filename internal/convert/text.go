@@ -45,29 +45,22 @@ func readChub(c *Conversation, v []byte, _ object, _ *Options) error {
 	return nil
 }
 
-// hasChub reports whether there are lines as Chub writes them.
+// hasChub reports whether there are lines with a text as Chub writes it.
 func hasChub(raw []byte) bool {
 	for line := range bytes.Lines(raw) {
-		if jsonl.Valid(line) && isChub(line) {
+		if !jsonl.Valid(line) {
+			continue
+		}
+		swipes := slices.Collect(rawjson.Elements(rawjson.Value(line, "swipes")))
+		if isChub(rawjson.Value(line, "mes")) || slices.ContainsFunc(swipes, isChub) {
 			return true
 		}
 	}
 	return false
 }
 
-// isChub reports whether a line has a text as Chub writes it.
-func isChub(line []byte) bool {
-	is := func(raw []byte) bool { return rawjson.KindOf(raw) == rawjson.ObjectKind && has(raw, "message") }
-	if is(rawjson.Value(line, "mes")) {
-		return true
-	}
-	for swipe := range rawjson.Elements(rawjson.Value(line, "swipes")) {
-		if is(swipe) {
-			return true
-		}
-	}
-	return false
-}
+// isChub reports whether a text is an object that holds it.
+func isChub(raw []byte) bool { return rawjson.KindOf(raw) == rawjson.ObjectKind && has(raw, "message") }
 
 // flatten puts the texts in the places of the objects that hold them; every other byte stays.
 // A swipe that is then no text becomes an empty one.
@@ -77,8 +70,8 @@ func flatten(line []byte) []byte {
 		return line
 	}
 	inner := func(raw []byte) ([]byte, bool) {
-		s, ok := rawjson.Lookup(raw, "message")
-		return s, ok && rawjson.KindOf(raw) == rawjson.ObjectKind && rawjson.Truthy(s)
+		s := rawjson.Value(raw, "message")
+		return s, isChub(raw) && rawjson.Truthy(s)
 	}
 	if s, ok := inner(o.Value("mes")); ok {
 		o.Set("mes", s)

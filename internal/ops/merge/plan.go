@@ -342,21 +342,17 @@ func (o *owner) link(ctx context.Context, w *work) error {
 		}
 	}
 	for _, p := range pairs {
-		if w.row.Sign == Ahead {
-			mine := make([]link, len(theirs[p.A]))
-			for i, l := range theirs[p.A] {
-				mine[i] = link{l.checkpoint, o.now(l.name)}
-			}
-			w.put(p.A, mine, ours[p.B])
-			continue
-		}
 		var come []link
 		for _, l := range theirs[p.A] {
-			if l.name = o.now(l.name); o.taken[folded(l.name)] && l.name != w.name {
+			if l.name = o.now(l.name); w.row.Sign == Ahead || o.taken[folded(l.name)] && l.name != w.name {
 				come = append(come, l)
 			}
 		}
-		w.put(p.B, ours[p.B], come)
+		if w.row.Sign == Ahead {
+			w.put(p.A, come, ours[p.B])
+		} else {
+			w.put(p.B, ours[p.B], come)
+		}
 	}
 	renamed := w.c.slug != "" && w.c.slug == w.p.slug && w.c.key != w.p.key
 	if renamed && w.row.Links > 0 && w.row.Sign == Behind && (o.opt.BumpIntegrity || len(w.p.sidecars) > 0) {

@@ -106,7 +106,8 @@ func (b *bookNames) chats(ctx context.Context, mine func(path string) bool) erro
 		if mine(t.Path) {
 			continue
 		}
-		lines, err := withNewSlug(chat.Lines{family.HeaderEdit(func(md *rawjson.Object) { b.metadata(md) })}, b.opt, b.lib.Folder(filepath.Dir(t.Path)), name, b.s)
+		lines := chat.Lines{family.HeaderEdit(func(md *rawjson.Object) { b.metadata(md) })}
+		lines, err = ops.FreshSlug(b.s, lines, b.lib.Folder(filepath.Dir(t.Path)).Sidecars(name), b.opt.BumpIntegrity, b.opt.Changes)
 		if err != nil {
 			return err
 		}

@@ -247,7 +247,7 @@ func (n *renameSet) draft(ctx context.Context) error {
 		var edit changeset.Edit
 		if e.Chat == nil {
 			edit = e.Bytes(path, n.isCard(path), n.open[path])
-		} else if lines, err := withNewSlug(e.Lines(), n.opt, n.graph.Folder, e.Chat.Name, n.s); err != nil {
+		} else if lines, err := ops.FreshSlug(n.s, e.Lines(), n.graph.Folder.Sidecars(e.Chat.Name), n.opt.BumpIntegrity, n.opt.Changes); err != nil {
 			return err
 		} else {
 			edit = changeset.Joined(path, lines)
@@ -335,11 +335,6 @@ func rewrite(ctx context.Context, c *family.Chat, to string, lines chat.Lines, a
 		return fmt.Errorf("%s: %w", c.Path, err)
 	}
 	return s.Remove(c.Path, c.Stamp, about)
-}
-
-// withNewSlug adds a new slug to the edits of a chat that is edited in place, if it needs one.
-func withNewSlug(lines chat.Lines, opt *Options, f *library.Folder, name string, s *changeset.Set) (chat.Lines, error) {
-	return ops.FreshSlug(s, lines, f.Sidecars(name), opt.BumpIntegrity, opt.Changes)
 }
 
 // warnDamaged warns of damaged lines, in chats that stay where they are, that contain a name
