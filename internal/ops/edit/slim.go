@@ -335,12 +335,6 @@ func (made *slim) dropSwipes(chosen int, at []rawjson.Span) {
 // onlyLinks returns the extra of a swipe with nothing but its links and operations on variables.
 func onlyLinks(extra []byte) []byte {
 	stays := []string{luker.KeyOperations, "bookmark_link", "branches"}
-	var at [3]rawjson.Span
-	if rawjson.Places(extra, at[:], stays...); at == [3]rawjson.Span{} {
-		for range rawjson.Members(extra) {
-			return []byte("{}")
-		}
-	}
 	return rawjson.Edit(extra, func(extra *rawjson.Object) {
 		for _, key := range extra.Keys() {
 			if !slices.Contains(stays, key) {
