@@ -102,9 +102,12 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 	o.to, o.parents = map[string]string{}, map[string]string{}
 	o.taken, o.coming = o.ours.keys(), o.theirs.keys()
 	if groups, err := o.ours.lib.In(o.ours.folder.Dir); err == nil && o.ours.folder.Kind == userdir.Group {
-		for _, g := range groups.Files { // a name that a group lists may come back to it alone
+		for _, g := range groups.Files {
+			if o.group != nil && filepath.Base(g.Path) == filepath.Base(o.group.Path) {
+				continue // a name that it lists may come back to it
+			}
 			for _, name := range g.Chats {
-				o.taken[folded(name)] = o.taken[folded(name)] || g != o.group
+				o.taken[folded(name)] = true
 			}
 		}
 	}
