@@ -90,7 +90,7 @@ func (o *owner) jobs() (list []*job) {
 			w.needs = append(w.needs, o.ours.folder.File(w.parent))
 		}
 		list = append(list, &w.job)
-		w.match = nil
+		w.pairs = nil
 	}
 	for _, f := range append(o.ours.files, o.theirs.files...) {
 		f.prints = nil

@@ -24,10 +24,10 @@ const (
 
 // match is a chat of FROM and the chat of INTO that is its copy.
 type match struct {
-	from, into *file // into is nil for a new one
-	by         By
-	twin       bool // the same name and bytes
-	also       bool // INTO's is another's copy, and has all of this one as well
+	c, p *file // of FROM and of INTO; p is nil for a new one
+	by   By
+	twin bool // the same name and bytes
+	also bool // INTO's is another's copy, and has all of this one as well
 	relation
 }
 
@@ -55,7 +55,7 @@ func matchAll(into, from []*file, by func(from *file) judging) []*match {
 	m := &matcher{into: into, from: from, by: by, known: map[[2]*file]*relation{}, taken: map[*file]bool{}, found: map[*file]*match{}}
 	for _, c := range from {
 		if c.settled != nil {
-			m.taken[c.settled.into], m.found[c] = true, c.settled
+			m.taken[c.settled.p], m.found[c] = true, c.settled
 		}
 	}
 	for i, list := range [][]*file{into, from} {
@@ -78,7 +78,7 @@ func matchAll(into, from []*file, by func(from *file) judging) []*match {
 	list := make([]*match, len(from))
 	for i, c := range from {
 		if list[i] = m.found[c]; list[i] == nil {
-			list[i] = &match{from: c}
+			list[i] = &match{c: c}
 		}
 	}
 	return list
@@ -105,7 +105,7 @@ func (m *matcher) relation(c, p *file) *relation {
 }
 
 func (m *matcher) take(c, p *file, by By) {
-	m.found[c] = &match{from: c, into: p, by: by, also: m.taken[p], relation: *m.relation(c, p)}
+	m.found[c] = &match{c: c, p: p, by: by, also: m.taken[p], relation: *m.relation(c, p)}
 	m.taken[p] = true
 }
 
@@ -166,7 +166,7 @@ func (m *matcher) equal(c *file, among []*file) {
 // isAnothers reports whether a chat of INTO is where another chat of FROM finds its messages.
 func (m *matcher) isAnothers(c, p *file) bool {
 	for other, home := range m.homes {
-		if other != c && m.found[other] == nil && home.into == p && home.ownFrom == 0 {
+		if other != c && m.found[other] == nil && home.p == p && home.ownFrom == 0 {
 			return true
 		}
 	}
@@ -253,7 +253,7 @@ const (
 // sign judges a match (MOVING.md 3.1).
 func (m *match) sign() Sign {
 	switch {
-	case m.into == nil:
+	case m.p == nil:
 		return New
 	case m.twin:
 		return Same

@@ -107,14 +107,14 @@ func (f life) mergedSince(base, from life, label string, fresh func() int) (wrot
 		slugs[t.slug] = true
 	}
 	for _, m := range matchAll(into, theirs, func(c *file) judging { return judging{base: bases[c.name]} }) {
-		c := from[m.from.name]
+		c := from[m.c.name]
 		switch m.sign() {
 		case Ahead:
-			after[m.into.name] = tale{slug: f[m.into.name].slug, list: c.list}
+			after[m.p.name] = tale{slug: f[m.p.name].slug, list: c.list}
 		case Parted:
-			after[freeName(m.from.name+"__"+label, taken)] = tale{slug: fresh(), list: c.list}
+			after[freeName(m.c.name+"__"+label, taken)] = tale{slug: fresh(), list: c.list}
 		case Other, New:
-			name := m.from.name
+			name := m.c.name
 			if _, here := after[name]; here {
 				name = freeName(nextName(name, second), taken)
 			}

@@ -44,7 +44,6 @@ type work struct {
 	*owner
 	*match
 	job
-	c, p   *file // of FROM and of INTO; p is nil for a new one
 	name   string
 	parent string         // main_chat of what is written; "": none
 	links  map[int][]link // to put, by message of what is written
@@ -65,7 +64,7 @@ func (o *owner) mergeAll(ctx context.Context) error {
 // mergePair merges one chat of FROM into one of INTO. now are the lines that this gets from another
 // chat; nil: it has its own.
 func (o *owner) mergePair(ctx context.Context, c, p *file, now []chat.Print) error {
-	m := &match{from: c, into: p}
+	m := &match{c: c, p: p}
 	if m.twin = now == nil && c.err == nil && p.err == nil && isTwin(c, p); !m.twin {
 		o.each(ctx, o.ours.files, func(p *file) { p.head(ctx) })
 		c.read(ctx, o.seed)
@@ -116,7 +115,7 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 		o.parents[p.name], slugs[p.slug] = p.mainChat, true
 	}
 	for _, m := range matches {
-		w := &work{owner: o, match: m, c: m.from, p: m.into, noted: -1, links: map[int][]link{}}
+		w := &work{owner: o, match: m, noted: -1, links: map[int][]link{}}
 		o.judge(w)
 		o.works = append(o.works, w)
 	}

@@ -155,7 +155,7 @@ func (o *owner) readBoth(ctx context.Context) error {
 	o.each(ctx, o.theirs.files, func(c *file) {
 		p := namesakes[c]
 		if p != nil && isTwin(c, p) {
-			c.settled = &match{from: c, into: p, by: ByName, twin: true}
+			c.settled = &match{c: c, p: p, by: ByName, twin: true}
 			p.settled = c.settled
 			return
 		}
@@ -166,7 +166,7 @@ func (o *owner) readBoth(ctx context.Context) error {
 			return
 		}
 		if r := relate(c.prints, p.prints, o.judging(ctx, c)); r.holds() { // else they are compared with others, too
-			c.settled = &match{from: c, into: p, by: ByName, relation: r}
+			c.settled = &match{c: c, p: p, by: ByName, relation: r}
 			p.settled, c.prints, p.prints = c.settled, nil, nil
 		}
 	})
