@@ -57,16 +57,11 @@ var ErrOnePart = error(&ops.Kind{Code: "usage", Text: "that is one part, the who
 
 // stretch is the part of a chat that a new chat gets.
 type stretch struct {
-	from, to int // message to is the first behind it
-	all      *counted
+	from, to int           // message to is the first behind it
+	offs     []int64       // where the lines of all messages begin
+	facts    *follow.Facts // what is known of all messages
 	noFollow bool
 	states   []*follow.State // what follows when what is behind goes, and then what is before
-}
-
-// counted is what is known of all messages of a chat.
-type counted struct {
-	offs  []int64 // where the lines begin
-	facts *follow.Facts
 }
 
 func span(from, to int) []int {
@@ -90,11 +85,11 @@ func Split(ctx context.Context, opt SplitOptions) ([]*Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := count(ctx, src.Chat, slices.ContainsFunc(sidecars, func(s luker.Sidecar) bool { return s.Kind == luker.FloorLog }))
+	offs, facts, err := count(ctx, src.Chat, slices.ContainsFunc(sidecars, func(s luker.Sidecar) bool { return s.Kind == luker.FloorLog }))
 	if err != nil {
 		return nil, err
 	}
-	bounds, err := opt.bounds(len(all.offs))
+	bounds, err := opt.bounds(len(offs))
 	if err != nil {
 		return nil, src.Errorf("%w", err)
 	}
@@ -109,7 +104,7 @@ func Split(ctx context.Context, opt SplitOptions) ([]*Part, error) {
 		c := newCall(o)
 		c.library, c.names = lib, given
 		p := newPlan(o, opt.Chat)
-		p.opened, p.last.index, p.part = src.Stamp, o.At, &stretch{from: bounds[k], to: bounds[k+1], all: all, noFollow: opt.NoFollow}
+		p.opened, p.last.index, p.part = src.Stamp, o.At, &stretch{from: bounds[k], to: bounds[k+1], offs: offs, facts: facts, noFollow: opt.NoFollow}
 		parts[k] = &Part{Result: p.res, Recap: hasRecap && bounds[k] > 0}
 		plans[k], calls[k] = p, c
 		if err := resolveNames(ctx, c, p); err != nil {
@@ -194,20 +189,20 @@ func (opt *SplitOptions) name(chat string, k int) string {
 	return names.Derive(chat, "", fmt.Sprintf(" part %d", k+1), names.MaxBytes)
 }
 
-// count finds the messages of a chat, and what in them state refers to.
-func count(ctx context.Context, src *chat.Chat, swipes bool) (*counted, error) {
-	all := &counted{facts: follow.NewFacts()}
+// count finds where the messages of a chat begin, and what in them state refers to.
+func count(ctx context.Context, src *chat.Chat, swipes bool) (offs []int64, facts *follow.Facts, err error) {
+	facts = follow.NewFacts()
 	found, err := choose.ScanBeside(ctx, &choose.Choice{Whole: true}, choose.SourceOf(src), func(p choose.Place) error {
-		all.offs = append(all.offs, p.Off)
+		offs = append(offs, p.Off)
 		return nil
-	}, all.facts.Beside(follow.NewReader(src.Metadata(), swipes)))
+	}, facts.Beside(follow.NewReader(src.Metadata(), swipes)))
 	switch {
 	case err != nil:
-		return nil, src.Errorf("%w", err)
+		return nil, nil, src.Errorf("%w", err)
 	case found.Damage.Total > 0:
-		return nil, src.DamageError(found.Damage.First[0])
+		return nil, nil, src.DamageError(found.Damage.First[0])
 	}
-	return all, src.Unchanged()
+	return offs, facts, src.Unchanged()
 }
 
 // follow brings the metadata in step with the messages that the part lacks: as if those behind it
@@ -216,7 +211,7 @@ func (s *stretch) follow(ctx context.Context, src *chat.Chat, r *Result) error {
 	if s.noFollow || src.Header == nil {
 		return nil
 	}
-	lines, facts, n := choose.SourceOf(src), s.all.facts, len(s.all.offs)
+	lines, facts, n := choose.SourceOf(src), s.facts, len(s.offs)
 	for _, c := range []*follow.Change{{Messages: n, Gone: span(s.to, n)}, {Messages: s.to, Gone: span(0, s.from)}} {
 		md := src.Header.Metadata()
 		if len(c.Gone) > 0 && follow.Matters(c, md) {
@@ -228,7 +223,7 @@ func (s *stretch) follow(ctx context.Context, src *chat.Chat, r *Result) error {
 			s.states = append(s.states, state)
 		}
 		if s.to < n {
-			lines.Size, facts = s.all.offs[s.to], nil
+			lines.Size, facts = s.offs[s.to], nil
 		}
 	}
 	return nil
@@ -257,7 +252,7 @@ func (s *stretch) write(ctx context.Context, out *changeset.Draft, src *chat.Cha
 	if _, err := out.Write(header); err != nil {
 		return ops.PathError(err)
 	}
-	off, index := s.all.offs[s.from], s.from
+	off, index := s.offs[s.from], s.from
 	copyTo := func(to int) error {
 		if to == index {
 			return nil
@@ -287,7 +282,7 @@ func (s *stretch) write(ctx context.Context, out *changeset.Draft, src *chat.Cha
 
 // cutLog writes the floor log of the part.
 func (s *stretch) cutLog(w io.Writer, log io.Reader) (kept, dropped int, err error) {
-	n, before := len(s.all.offs), s.all.facts.Swipes()
+	n, before := len(s.offs), s.facts.Swipes()
 	change := &follow.Change{Messages: n, Gone: slices.Concat(span(0, s.from), span(s.to, n))}
 	where := &follow.Floors{Change: change, Before: before, After: change.Swipes(before, nil, nil)}
 	did, err := luker.Rewrite(w, log, where.Where)
