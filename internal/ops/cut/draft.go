@@ -281,14 +281,11 @@ func target(ctx context.Context, c *call, set *changeset.Set, src *chat.Chat, p 
 // mayReplace refuses to replace a chat that was not made from this source, or that was
 // continued.
 func mayReplace(ctx context.Context, c *call, src *chat.Chat, path string) error {
-	old, err := chat.Open(ctx, path, chat.Options{Data: c.opt.Data, Groups: c.library})
+	old, err := c.openMade(ctx, path, src.Name)
 	if err != nil {
-		return ops.PathError(err)
-	}
-	defer old.Close()
-	if err := madeFrom(old, src.Name); err != nil {
 		return err
 	}
+	defer old.Close()
 	own, err := chat.OwnMessages(ctx, src, old)
 	if err == nil && own > 0 {
 		err = &OwnMessagesError{Path: path, Own: own, From: src.Name}
@@ -296,14 +293,19 @@ func mayReplace(ctx context.Context, c *call, src *chat.Chat, path string) error
 	return err
 }
 
-// madeFrom refuses a chat that is not a checkpoint or branch of source.
-func madeFrom(made *chat.Chat, source string) error {
+// openMade opens a chat that must be a checkpoint or branch of source.
+func (c *call) openMade(ctx context.Context, path, source string) (*chat.Chat, error) {
+	made, err := chat.Open(ctx, path, chat.Options{Data: c.opt.Data, Groups: c.library})
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
 	parent := ""
 	if made.Header != nil {
 		parent, _ = rawjson.Unquote(made.Header.Metadata().Value("main_chat"))
 	}
 	if parent == "" || parent != source {
-		return fmt.Errorf("%[1]s: is not a checkpoint or branch of %[2]s (its main_chat is not %[2]s); choose another name", made.Path, source)
+		made.Close()
+		return nil, fmt.Errorf("%[1]s: is not a checkpoint or branch of %[2]s (its main_chat is not %[2]s); choose another name", path, source)
 	}
-	return nil
+	return made, nil
 }

@@ -256,17 +256,14 @@ func nameRequest(c *call, p *plan, f *folder, groups []*group.File) names.Reques
 
 // adopt accepts an existing chat of the name as done, if it was made from this source.
 func adopt(ctx context.Context, c *call, source string, to chatPath, r *Result) error {
-	made, err := chat.Open(ctx, to.path, chat.Options{Data: c.opt.Data, Groups: c.library})
+	made, err := c.openMade(ctx, to.path, userdir.ChatName(source))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %q: %w", source, to.name.File, names.ErrTaken) // by the group's list, or in another letter case
 	}
 	if err != nil {
-		return ops.PathError(err)
-	}
-	defer made.Close()
-	if err := madeFrom(made, userdir.ChatName(source)); err != nil {
 		return err
 	}
+	defer made.Close()
 	all, err := jsonl.Copy(ctx, nil, made.Source, jsonl.CopyOptions{From: made.Body, Line: made.BodyLine, Limit: -1, Skip: true})
 	if err != nil {
 		return made.Errorf("%w", err)

@@ -131,7 +131,7 @@ func renameOwnBook(ctx context.Context, n *renameSet, c *family.Chat) error {
 		n.r.Note("the lorebook %q does not have the chat's name in its own, and keeps it", name)
 		return nil
 	}
-	path, err := f.lib.Book(f.graph.Folder.Dir, name)
+	book, err := f.lib.ReadBook(f.graph.Folder.Dir, name)
 	if errors.Is(err, lorebook.ErrMissing) {
 		n.r.Note("the lorebook %q does not exist, so it is not renamed", name)
 		return nil
@@ -139,11 +139,7 @@ func renameOwnBook(ctx context.Context, n *renameSet, c *family.Chat) error {
 	if err != nil {
 		return err
 	}
-	book, err := lorebook.Open(path)
-	if err != nil {
-		return err
-	}
-	n.book = &bookNames{from: book, r: newResult(path), s: n.s, opt: f.opt, lib: f.lib, dir: f.graph.Folder.Dir, also: n.inEntries}
+	n.book = &bookNames{from: book, r: newResult(book.Path), s: n.s, opt: f.opt, lib: f.lib, dir: f.graph.Folder.Dir, also: n.inEntries}
 	mine := map[string]*family.Chat{}
 	for _, other := range f.graph.Chats {
 		mine[filepath.Base(other.Path)] = other

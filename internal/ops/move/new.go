@@ -150,11 +150,7 @@ func like(ctx context.Context, lib *library.Library, path string, into *rawjson.
 	if !ok || !c.HasDir {
 		return nil
 	}
-	file, err := lib.Book(c.Dir, name)
-	if err != nil {
-		return nil // a missing book holds nothing
-	}
-	if book, err := lorebook.Open(file); err == nil && book.InternalCount() > 0 {
+	if book, err := lib.ReadBook(c.Dir, name); err == nil && book.InternalCount() > 0 { // a missing book holds nothing
 		r.Warn("%s: the lorebook %q holds extension state, and the new chat writes into the same book", r.Doc.Path, name)
 	}
 	return nil
