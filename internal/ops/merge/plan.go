@@ -130,7 +130,7 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 			continue
 		}
 		o.adopt(w)
-		if w.writes() && w.c.slug != "" && w.row.Sign != Parted && w.row.Sign != Ahead && slugs[w.c.slug] {
+		if (w.row.Sign == New || w.row.Sign == Other) && slugs[w.c.slug] {
 			w.c.slug = "" // INTO has it
 		}
 		if err := o.link(ctx, w); err != nil {
