@@ -18,8 +18,7 @@ import (
 )
 
 // readCards finds for each character of FROM the one of INTO that it is, by the folders of their
-// chats, and drafts those that are new. now returns what a chat of the character is called in
-// INTO; it is asked when the chats are settled.
+// chats, and drafts those that are new.
 func (u *user) readCards() error {
 	entries, err := entriesOf(u.from.Characters())
 	for _, e := range entries {
@@ -53,11 +52,10 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 	if !forced {
 		to = stem
 	}
-	for n := 1; ; n++ {
+	for n := 1; ; n, to = n+1, stem+strconv.Itoa(n) {
 		path, err := card.Find(u.into, to)
 		switch {
 		case errors.Is(err, card.ErrMissing) && to != stem && !forced && u.comes(to):
-			to = stem + strconv.Itoa(n)
 			continue
 		case errors.Is(err, card.ErrMissing):
 			path = filepath.Join(u.into.Characters(), to+ext)
@@ -75,7 +73,6 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 			return err
 		}
 		if !forced && ours.Name != theirs.Name && ours.Greeting() != theirs.Greeting() {
-			to = stem + strconv.Itoa(n)
 			continue
 		}
 		row.Path, u.stems[stem] = path, to

@@ -293,7 +293,7 @@ func labelOf(name string) string {
 	return "theirs"
 }
 
-// told joins what is to be said of a header's keys.
+// keysTold joins keys for people, the first few of many.
 func keysTold(keys []string) string {
 	const shown = 6
 	if more := len(keys) - shown; more > 0 {
