@@ -245,11 +245,8 @@ func (u *user) group(ctx context.Context, there *group.File, ours []*group.File)
 
 // groupsDiffer returns the keys of a group's file that differ, apart from chats.
 func groupsDiffer(here, there *group.File) []string {
-	a, errA := rawjson.ParseObject(here.Raw())
-	b, errB := rawjson.ParseObject(there.Raw())
-	if errA != nil || errB != nil {
-		return nil
-	}
+	a, _ := rawjson.ParseObject(here.Raw()) // it was read as an object, as was the other
+	b, _ := rawjson.ParseObject(there.Raw())
 	return differing(a, b, true, "chats", "date_last_chat")
 }
 
