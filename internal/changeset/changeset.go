@@ -39,9 +39,9 @@
 // gone, and ends each set in it ([Recover]): forward, if every step was made or still can be, also
 // where somebody goes on with a file under its new name; otherwise back. What others wrote to a file
 // in between is never overwritten: such a file stays, the others go back, it is said, and what was
-// kept of it stays, in a record that undo passes over. So no set waits for a person; only where a
-// step fails does it stay in the journal, for the next run to try again, and the sets of its group
-// that were made get their record, ID.done, beside it.
+// kept of it stays, in a record that undo passes over. So does one of which a step fails. So no set
+// waits for a person; only where taking it back fails as well does it stay in the journal, for the
+// next run to try again, and the sets of its group that were made get their record, ID.done, beside it.
 //
 // A journal proves nothing about a folder that was copied or is on another machine, and one that
 // cannot be used names no files. Either is renamed to ID.foreign and told once ([Foreign]), and
@@ -74,10 +74,10 @@
 //
 // run.go drafts the units, joins those that share a file, and drafts again; group.go decides what
 // is committed together; commit.go puts what was drafted (plan.go) in order, and journal.go writes
-// the journal. Four types play journals: view finds out what has become of each step, stepper makes
-// a step or takes it back, part (plan.go) goes through those of one set, player through all sets.
-// recover.go ends what dead runs began, undo.go and inverse.go draft what takes a record back, and
-// record.go lists and drops records, and is the folder .stchat.
+// the journal. A journal's steps are played as changes (change.go): each is of one path, from the
+// file before to the file after, and judge finds out which of them is there; play.go makes them, or
+// takes them back, set by set. recover.go ends what dead runs began, undo.go and inverse.go draft
+// what takes a record back, and record.go lists and drops records, and is the folder .stchat.
 package changeset
 
 import (

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/fstest"
@@ -234,6 +235,67 @@ func TestRecoveryFails(t *testing.T) {
 			}
 		}
 	})
+}
+
+// killedReplacing leaves the change as it is when a kill comes before the n-th rename after the journal's.
+func killedReplacing(t *testing.T, n int) crashed {
+	t.Helper()
+	c := newCrashed(t, true).again(t)
+	killed(0, true, nil, func(opt Options) {
+		rename, decided := opt.disk.Rename, 0
+		opt.disk.Rename = func(from, to string, sync bool) error {
+			if strings.HasSuffix(to, journalSuffix) || decided > 0 {
+				decided++
+			}
+			if decided > n {
+				panic(errKilled)
+			}
+			return rename(from, to, sync)
+		}
+		Run(t.Context(), []Unit{crashUnit(c.dir)}, opt)
+	})
+	return c
+}
+
+// A change that the next call cannot complete, since a step fails time and again, is taken back.
+func TestRecoveryTakesBack(t *testing.T) {
+	c := killedReplacing(t, 2)
+	disk, group := safefile.System(), filepath.Join(c.dir, "groups", "1.json")
+	disk.Rename = func(from, to string, sync bool) error {
+		if data, _ := os.ReadFile(from); string(data) == "list=B" && to == group {
+			return syscall.EIO
+		}
+		return safefile.System().Rename(from, to, sync)
+	}
+	ended, err := Recover(t.Context(), c.dir, Options{NoSync: true, disk: &disk})
+	if err != nil || len(ended) != 1 || ended[0].Way != Back || ended[0].Err != nil || len(ended[0].Left) > 0 {
+		t.Errorf("%+v, %v", ended, err)
+	}
+	if c.judge(t, "after a failure") != "old" || len(c.orphans(t)) > 0 {
+		t.Error(c.orphans(t))
+	}
+}
+
+// The names that a dead run gave are forced to disk, too, before its journal goes.
+func TestRecoverySyncsWhatWasMade(t *testing.T) {
+	c := killedReplacing(t, 4)
+	var log []string
+	disk := safefile.System()
+	disk.SyncDir = func(dir string) error {
+		log = append(log, filepath.Base(dir))
+		return nil
+	}
+	disk.Rename = func(from, to string, sync bool) error {
+		log = append(log, filepath.Ext(to))
+		return safefile.System().Rename(from, to, sync)
+	}
+	if _, err := Recover(t.Context(), c.dir, Options{disk: &disk}); err != nil {
+		t.Fatal(err)
+	}
+	done := slices.Index(log, recordSuffix)
+	if done < 0 || !slices.Contains(log[:done], "groups") || !slices.Contains(log[:done], "group chats") {
+		t.Errorf("%q", log)
+	}
 }
 
 // What somebody puts in the place of a file that moves, while its new name is forced to disk, stays.

@@ -23,42 +23,24 @@ type state struct {
 }
 
 // states returns what all sets of a record together did to each file.
-func states(sets []*journal) []*state {
+func states(r *root, sets []*journal) (list []*state) {
 	byPath := map[string]*state{}
-	var list []*state
-	at := func(path, about string, was *safefile.Ident) *state {
-		s := byPath[path]
-		if s == nil {
-			s = &state{path: path, about: about, before: was}
-			byPath[path] = s
-			list = append(list, s)
-		}
-		return s
-	}
 	for _, j := range sets {
-		for _, step := range j.Steps {
-			if step.Left {
+		for _, c := range changesOf(r, j.Steps) {
+			if c.Left {
 				continue
 			}
-			switch step.Do {
-			case Create:
-				s := at(step.Path, step.About, nil)
-				s.after, s.folders = step.Now, step.Folders
-			case Replace, Remove:
-				s := at(step.Path, step.About, step.Was)
-				s.kept, s.folders = cmp.Or(s.kept, step.Kept), cmp.Or(s.folders, step.Folders)
-				s.after = step.Now
-			case link:
-				at(step.To, step.About, nil).after = step.Was
-			case unlink, Move:
-				s := at(step.Path, step.About, step.Was)
-				if step.Do == Move {
-					at(step.To, step.About, nil).after = step.Was
-				}
-				s.after, s.moved = nil, byPath[step.To]
-				if s.moved != nil {
-					s.moved.came = s
-				}
+			s := byPath[c.name]
+			if s == nil {
+				s = &state{path: c.name, about: c.About, before: c.before}
+				byPath[c.name], list = s, append(list, s)
+			}
+			s.after, s.kept, s.folders = c.after, cmp.Or(s.kept, c.Kept), cmp.Or(s.folders, c.Folders)
+			if c.To == "" || c.after != nil {
+				continue
+			}
+			if s.moved = byPath[c.To]; s.moved != nil {
+				s.moved.came = s
 			}
 		}
 	}
@@ -67,8 +49,8 @@ func states(sets []*journal) []*state {
 
 // inverse drafts what takes a record back.
 type inverse struct {
-	set  *Set
-	view view
+	set *Set
+	judge
 	keep func(path string) func(old []byte) ([]byte, error) // see [Undoing.Keep]
 	went map[string]bool                                    // folders that went with the last of their files
 }
@@ -76,22 +58,22 @@ type inverse struct {
 // stands reports whether a file is as the record left it. A file listed under another
 // spelling of the name counts as absent. The error is that it cannot be read.
 func (i inverse) stands(st *state) (bool, error) {
-	path := i.view.root.at(st.path)
-	if st.after == nil && st.moved != nil && sameButCase(i.view.root.at(st.moved.path), path) {
+	path := i.set.root.at(st.path)
+	if st.after == nil && st.moved != nil && sameButCase(i.set.root.at(st.moved.path), path) {
 		return true, nil
 	}
 	if st.after != nil && st.before != nil {
 		path = realOf(path)
 	}
-	return i.is(path, st.after)
+	return i.unchanged(path, st.after)
 }
 
-// is reports whether the file at path is as the record knows it; a nil id means that there is
+// unchanged reports whether the file at path is as the record knows it; a nil id means that there is
 // none. The content decides, if its hash was recorded: another inode or time does not make it
 // another file, and the same ones prove nothing, since a file system gives an inode again and a
 // coarse clock a time. Of a file that is too large for that, inode and size decide, and its new
 // content is kept by the undo. The error is that the file cannot be read.
-func (i inverse) is(path string, id *safefile.Ident) (bool, error) {
+func (i inverse) unchanged(path string, id *safefile.Ident) (bool, error) {
 	if id == nil {
 		return absent(path), nil
 	}
@@ -104,8 +86,8 @@ func (i inverse) is(path string, id *safefile.Ident) (bool, error) {
 	case id.Hash != "":
 		return now.Hash == id.Hash, nil
 	}
-	same := sameIdent(now, *id, i.view.loose)
-	if !same && !i.view.loose && id.Size > hashed {
+	same := sameIdent(now, *id, i.loose)
+	if !same && !i.loose && id.Size > hashed {
 		same = now.Ino == id.Ino && now.Size == id.Size
 	}
 	return same, nil
@@ -114,7 +96,7 @@ func (i inverse) is(path string, id *safefile.Ident) (bool, error) {
 // savedAgain reports whether a file that the record created was only saved again since, and takes
 // it for the one that the record created.
 func (i inverse) savedAgain(ctx context.Context, u *Undoing, st *state) bool {
-	path := i.view.root.at(st.path)
+	path := i.set.root.at(st.path)
 	now, err := safefile.IdentOf(path, -1)
 	if err != nil || u.SavedAgain == nil || !u.SavedAgain(ctx, path) {
 		return false
@@ -130,7 +112,7 @@ func (i inverse) stamp(path string, id *safefile.Ident) (safefile.Stamp, error) 
 	if err != nil {
 		return was, err
 	}
-	same, err := i.is(realOf(path), id)
+	same, err := i.unchanged(realOf(path), id)
 	if err == nil && !same {
 		err = fmt.Errorf("%s: %w", path, safefile.ErrChanged)
 	}
@@ -139,7 +121,7 @@ func (i inverse) stamp(path string, id *safefile.Ident) (safefile.Stamp, error) 
 
 // invert drafts what restores one file.
 func (i inverse) invert(st *state) error {
-	path := i.view.root.show(st.path)
+	path := i.set.root.show(st.path)
 	if st.came != nil {
 		return nil // undoing the move at the old name restores both
 	}
@@ -158,15 +140,15 @@ func (i inverse) invert(st *state) error {
 		}
 		return err
 	case st.moved != nil:
-		from := i.view.root.show(st.moved.path)
+		from := i.set.root.show(st.moved.path)
 		now, err := i.stamp(from, st.moved.after)
 		if err != nil {
 			return err
 		}
 		return i.set.Move(from, path, now, st.about)
 	}
-	kept := i.view.root.own(st.kept)
-	if !i.view.isKept(kept, st.before) {
+	kept := i.set.root.own(st.kept)
+	if !i.isKept(kept, st.before) {
 		return &LostError{path, kept}
 	}
 	return i.restore(path, was, kept, st)

@@ -70,8 +70,6 @@ type step struct {
 	Folders int `json:"folders,omitempty"`
 	// Left says that the set was taken back but for this file, which somebody had changed by then.
 	Left bool `json:"left,omitempty"`
-
-	real string // the path of the file that is created, changed, moved or removed, with links followed
 }
 
 // errNoJournal means that a file has a journal's name but is no usable journal.
@@ -372,8 +370,8 @@ func decide(j *journal, r *root, opt Options) (_ *player, err error) {
 	if j.Dev, j.Ino, err = safefile.FileID(r.dir); err != nil {
 		return nil, err
 	}
-	p := newPlayer(newView(r, j), j, opt)
-	d, sync := p.stepper.disk, !opt.NoSync
+	p := newPlayer(r, j, opt)
+	d, sync := p.disk, p.sync
 	temp, err := j.write(r, d, sync)
 	if err != nil {
 		return nil, err

@@ -684,8 +684,8 @@ func TestSameLarge(t *testing.T) {
 	} {
 		id := now
 		tt.change(&id)
-		loose, err := inverse{view: view{loose: true}}.is(path, &id)
-		exact, err2 := inverse{}.is(path, &id)
+		loose, err := inverse{judge: judge{loose: true}}.unchanged(path, &id)
+		exact, err2 := inverse{}.unchanged(path, &id)
 		if loose != tt.loose || exact != tt.exact || err != nil || err2 != nil {
 			t.Errorf("%+v: %v loosely, %v exactly, %v, %v", id, loose, exact, err, err2)
 		}

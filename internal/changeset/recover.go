@@ -20,7 +20,7 @@ type Way string
 const (
 	Forward Way = "forward" // it was completed
 	Back    Way = "back"    // it was taken back
-	Stuck   Way = "stuck"   // a step failed: the next call tries again
+	Stuck   Way = "stuck"   // taking it back failed: the next call tries again
 	Foreign Way = "foreign" // its journal is from elsewhere, or cannot be read: it is set aside
 	Pending Way = "pending" // not tried yet: a dry run leaves it
 )
@@ -196,18 +196,17 @@ func (r recovery) end(name string, j *journal, err error, held bool) []Ended {
 	begun = strings.TrimSuffix(begun, journalSuffix) + journalSuffix
 	isHome := err == nil && r.root.isHome(j)
 	if err == nil && (isHome || idOf(name) == r.adopt) {
-		v := newView(r.root, j)
-		v.loose = v.loose || !isHome
-		p := newPlayer(v, j, r.opt)
+		p := newPlayer(r.root, j, r.opt)
+		p.loose = p.loose || !isHome
 		if err = p.resume(); err == nil && !isHome {
-			err = p.all().confined()
+			err = p.confined()
 		}
 		if err == nil && !r.opt.DryRun && path != begun { // where a kill leaves it, it is foreign again
 			err = at(path, r.opt.system().Publish(path, begun, !r.opt.NoSync))
 		}
 		switch {
 		case err == nil && r.opt.DryRun:
-			return []Ended{p.all().ended(Pending, nil)}
+			return []Ended{p.ended(Pending, nil)}
 		case err == nil:
 			return p.end()
 		}
@@ -227,8 +226,7 @@ func (r recovery) end(name string, j *journal, err error, held bool) []Ended {
 func (r recovery) foreign(name string, j *journal, err error) Ended {
 	e := Ended{Root: r.root.dir, ID: idOf(name), Way: Foreign, Err: err}
 	if j != nil {
-		p := newPlayer(newView(r.root, j), j, r.opt).all()
-		e.Command, e.Files = j.Command, p.files()
+		e = newPlayer(r.root, j, r.opt).ended(Foreign, err)
 	}
 	if err == nil {
 		e.Err = fmt.Errorf("the change %s %w", e.ID, ErrElsewhere)

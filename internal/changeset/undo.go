@@ -104,9 +104,7 @@ func Undo(dir, id string, force bool) (*Undoing, error) {
 
 // draft drafts the inverse of the record.
 func (u *Undoing) draft(ctx context.Context, s *Set, force, loose bool) error {
-	v := newView(s.root, u.Record.sets[0])
-	v.loose = v.loose || loose
-	inv := inverse{s, v, func(path string) func([]byte) ([]byte, error) {
+	inv := inverse{s, judge{loose: loose || !u.Record.sets[0].Links}, func(path string) func([]byte) ([]byte, error) {
 		if u.Keep == nil || len(u.Left) == 0 {
 			return nil
 		}
@@ -115,7 +113,7 @@ func (u *Undoing) draft(ctx context.Context, s *Set, force, loose bool) error {
 	s.undoing = true
 	if loose {
 		for _, j := range u.Record.sets {
-			if err := newPlayer(newView(s.root, j), j, s.opt).all().confined(); err != nil {
+			if err := newPlayer(s.root, j, s.opt).confined(); err != nil {
 				return err
 			}
 		}
@@ -123,7 +121,7 @@ func (u *Undoing) draft(ctx context.Context, s *Set, force, loose bool) error {
 	var changed []string
 	var todo []*state
 	u.Left = nil
-	for _, st := range states(u.Record.sets) {
+	for _, st := range states(s.root, u.Record.sets) {
 		path := s.root.show(st.path)
 		for i, dir := 0, filepath.Dir(path); i < st.folders; i, dir = i+1, filepath.Dir(dir) {
 			inv.went[dir] = true
