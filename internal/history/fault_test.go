@@ -49,8 +49,7 @@ func reading() map[string]func(ctx context.Context, s *Store) (any, error) {
 		"Verify": func(ctx context.Context, s *Store) (any, error) {
 			var list []string
 			err := Verify(ctx, s, func(p Problem) error {
-				p.Chat = nil
-				list = append(list, fmt.Sprint(p))
+				list = append(list, fmt.Sprint(p.Rule, p.Text))
 				return nil
 			})
 			return list, err

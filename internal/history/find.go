@@ -7,11 +7,9 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
-	"slices"
 
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
-	"stchat/internal/rawjson"
 )
 
 // isPiece reports whether the piece with this number has this key. Piece i is most likely followed
@@ -101,7 +99,8 @@ type Content struct {
 	Sum       [sha256.Size]byte
 	Size      int64
 	Messages  int
-	Head      []byte // the header line, where there is one of reasonable length
+	Slug      string // the integrity slug in the header, "" where there is none
+	Main      string // main_chat, the name of the chat that this one was made from; likewise
 	NewPieces int
 	Stored    int64 // bytes on disk, approximately; known after the commit
 
@@ -146,20 +145,9 @@ func (n *lineCounter) object(line []byte, isHeader func([]byte) bool) {
 	if !n.headed {
 		n.headed = true
 		if isHeader(line) {
-			n.c.Head = slices.Clone(line)
+			n.c.Slug, n.c.Main = meta.Identity(line)
 			return
 		}
 	}
 	n.c.Messages++
-}
-
-// Slug returns the integrity slug in the header, "" where there is none.
-func (c *Content) Slug() string { return c.metadata("integrity") }
-
-// Main returns main_chat, the name of the chat that this one was made from; "" for none.
-func (c *Content) Main() string { return c.metadata("main_chat") }
-
-func (c *Content) metadata(key string) string {
-	text, _ := rawjson.Unquote(rawjson.Value(c.Head, "chat_metadata", key))
-	return text
 }

@@ -69,7 +69,7 @@ func takeOne(t *testing.T, w *Writer, name string, at time.Time, note string, da
 	if i >= 0 {
 		chat = chats[i]
 	} else {
-		if chat, err = w.Found(Chat{Slug: c.Slug(), Path: path}); err != nil {
+		if chat, err = w.Found(Chat{Slug: c.Slug, Path: path}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Enter(Place{Chat: chat.ID, Path: path, First: run.ID}); err != nil {

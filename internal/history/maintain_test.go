@@ -312,7 +312,7 @@ func TestPrunedMeanwhile(t *testing.T) {
 	if _, err := Forget(t.Context(), other, []int64{old.Chat}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.begin(); !errors.Is(err, ErrAgain) {
+	if err := w.begin(); !errors.Is(err, ErrRewritten) {
 		t.Errorf("after another run forgot what it had found: %v", err)
 	}
 	_ = w.Close(true)

@@ -126,15 +126,19 @@ func create(ctx context.Context, s *Store, root string, now time.Time) error {
 		return err
 	}
 	device, inode := identity(root)
-	for k, v := range map[string]any{
-		metaID: uuid.NewString(), metaCreated: now.UnixMilli(), metaSalt: s.salt, metaGeneration: int64(1), metaFloor: int64(1),
+	s.gen = 1
+	return s.set(ctx, map[string]any{
+		metaID: uuid.NewString(), metaCreated: now.UnixMilli(), metaSalt: s.salt, metaGeneration: s.gen, metaFloor: int64(1),
 		metaRoot: root, metaDevice: device, metaInode: inode,
-	} {
+	})
+}
+
+func (s *Store) set(ctx context.Context, values map[string]any) error {
+	for k, v := range values {
 		if err := s.db.Set(ctx, k, v); err != nil {
 			return err
 		}
 	}
-	s.gen = 1
 	return nil
 }
 
@@ -172,11 +176,8 @@ func belong(ctx context.Context, s *Store, root string, now time.Time) error {
 		}
 	}
 	dev, ino := identity(root)
-	if was == root && device == dev && inode == ino {
+	if was == "" || was == root && device == dev && inode == ino { // without a root it is in memory only
 		return nil
-	}
-	if was == "" {
-		return nil // it is in memory only
 	}
 	if d, i := identity(was); was != root && i != 0 && d == device && i == inode && (d != dev || i != ino) {
 		return fmt.Errorf("%s: %w, %s", s.db.path, ErrOtherRoot, was)
@@ -185,11 +186,6 @@ func belong(ctx context.Context, s *Store, root string, now time.Time) error {
 		return nil
 	}
 	return s.transact(ctx, func() error {
-		for k, v := range map[string]any{metaRoot: root, metaDevice: dev, metaInode: ino} {
-			if err := s.db.Set(ctx, k, v); err != nil {
-				return err
-			}
-		}
-		return nil
+		return s.set(ctx, map[string]any{metaRoot: root, metaDevice: dev, metaInode: ino})
 	})
 }

@@ -18,11 +18,11 @@ type Rules struct {
 	Monthly int
 }
 
-// Freed counts what was dropped, or would be.
+// Freed counts what was dropped, or would be: a part of the document of history.
 type Freed struct {
-	Versions int
-	Pieces   int64
-	Bytes    int64 // of packs, approximately
+	Versions int   `json:"versions"`
+	Pieces   int64 `json:"pieces"`
+	Bytes    int64 `json:"bytes"` // of packs, approximately
 }
 
 // Prune drops the versions that no rule keeps. Those with a note stay, and the last one of each
@@ -176,8 +176,7 @@ func drop(ctx context.Context, s *Store, going map[int64]bool, all bool) (f Free
 			return f, err
 		}
 	}
-	sw := &sweep{s: s, alive: Ranges(alive), all: all, freed: &f}
-	if err := sw.run(ctx); err != nil || s.dry {
+	if err := sweep(ctx, s, Ranges(alive), all, &f); err != nil || s.dry {
 		return f, err
 	}
 	s.gen++
@@ -193,34 +192,27 @@ func (s *Store) delete(ctx context.Context, table, column string, number int64) 
 	return s.change(ctx, "INSERT INTO meta(k, v) VALUES(?, changes()) ON CONFLICT DO UPDATE SET v = v + excluded.v", metaDropped+table)
 }
 
-// sweep removes pieces that no version names.
-type sweep struct {
-	s     *Store
-	alive []Run
-	all   bool // also where little would be gained
-	freed *Freed
-}
-
-func (sw *sweep) run(ctx context.Context) error {
+// sweep removes the pieces that are not alive, and counts them: with all, also where little is gained.
+func sweep(ctx context.Context, s *Store, alive []Run, all bool, freed *Freed) error {
 	enc, dec := newEncoder(), newDecoder()
 	defer enc.Close()
 	defer dec.Close()
 	// no number is used twice, whatever is dropped
 	var next int64
-	if err := sw.s.nextPiece(ctx, &next); err != nil {
+	if err := s.nextPiece(ctx, &next); err != nil {
 		return err
 	}
-	if err := sw.s.change(ctx, "UPDATE meta SET v = ? WHERE k = ?", next, metaFloor); err != nil {
+	if err := s.change(ctx, "UPDATE meta SET v = ? WHERE k = ?", next, metaFloor); err != nil {
 		return err
 	}
 	p := &pack{}
-	return eachPack(ctx, sw.s.db, func(r *row) error {
-		dead, gone, fresh, bytes := sw.dead(r)
-		if fresh == 0 && gone < r.n || gone < r.n && !sw.all && 2*bytes <= r.raw {
+	return eachPack(ctx, s.db, func(r *row) error {
+		dead, gone, fresh, bytes := r.dead(alive)
+		if fresh == 0 && gone < r.n || gone < r.n && !all && 2*bytes <= r.raw {
 			return nil
 		}
 		whole := gone < r.n && r.decode(dec, p) == nil
-		if gone < r.n && !whole && !sw.all {
+		if gone < r.n && !whole && !all {
 			return nil // a damaged pack stays as it is
 		}
 		now := &pack{first: r.first}
@@ -235,32 +227,32 @@ func (sw *sweep) run(ctx context.Context) error {
 				now.add(nil, k) // it is lost already; by its key it can be mended
 			}
 			if dead[i] && !k.isZero() {
-				if err := sw.s.change(ctx, "DELETE FROM key WHERE k = ? AND id = ?", k[:], r.first+int64(i)); err != nil {
+				if err := s.change(ctx, "DELETE FROM key WHERE k = ? AND id = ?", k[:], r.first+int64(i)); err != nil {
 					return err
 				}
 			}
 		}
-		sw.freed.Pieces += fresh
+		freed.Pieces += fresh
 		if gone == r.n {
-			sw.freed.Bytes += int64(len(r.data) + len(r.keys))
-			return sw.s.change(ctx, "DELETE FROM pack WHERE first = ?", r.first)
+			freed.Bytes += int64(len(r.data) + len(r.keys))
+			return s.change(ctx, "DELETE FROM pack WHERE first = ?", r.first)
 		}
 		data := enc.EncodeAll(now.raw, nil)
-		sw.freed.Bytes += int64(len(r.data) - len(data))
-		return sw.s.putPack(ctx, "REPLACE", now, data)
+		freed.Bytes += int64(len(r.data) - len(data))
+		return s.putPack(ctx, "REPLACE", now, data)
 	})
 }
 
-// dead reports for each piece of a pack whether no version names it. n of them are dead,
+// dead reports for each piece of a pack whether it is not alive. n of them are dead,
 // fresh of these still have bytes, and bytes is how many.
-func (sw *sweep) dead(r *row) (dead []bool, n, fresh, bytes int64) {
+func (r *row) dead(alive []Run) (dead []bool, n, fresh, bytes int64) {
 	dead = make([]bool, r.n)
 	lens := r.lens
 	for i := range dead {
 		var size uint64
 		size, lens = takeUvarint(lens)
 		k := keyAt(r, i)
-		if dead[i] = !has(sw.alive, r.first+int64(i)); !dead[i] {
+		if dead[i] = !has(alive, r.first+int64(i)); !dead[i] {
 			continue
 		}
 		if n++; !k.isZero() {

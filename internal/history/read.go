@@ -15,7 +15,6 @@ import (
 // Line is one line of a version.
 type Line struct {
 	Piece int64  // its only or first piece
-	Parts int    // how many pieces it has
 	Data  []byte // without its LF; valid until the next line
 }
 
@@ -24,20 +23,17 @@ type Line struct {
 // compared with its key; the error is a [LostError] if one differs.
 func (s *Store) Lines(ctx context.Context, runs []Run) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		var line Line
+		first := int64(0) // of the line's pieces, so far in joined; 0 if there are none
 		var joined []byte
 		for part, err := range s.pieces(ctx, runs) {
 			if err != nil {
 				yield(Line{}, err)
 				return
 			}
-			if line.Parts == 0 {
-				line = Line{Piece: part.id}
-			}
-			line.Parts++
-			if line.Data = part.data; part.kind == More || line.Parts > 1 {
+			line := Line{cmp.Or(first, part.id), part.data}
+			if part.kind == More || first != 0 {
 				joined = append(joined, part.data...)
-				line.Data = joined
+				first, line.Data = line.Piece, joined
 			}
 			if part.kind == More {
 				continue
@@ -45,7 +41,7 @@ func (s *Store) Lines(ctx context.Context, runs []Run) iter.Seq2[Line, error] {
 			if !yield(line, nil) {
 				return
 			}
-			line, joined = Line{}, joined[:0]
+			first, joined = 0, joined[:0]
 		}
 	}
 }

@@ -300,11 +300,12 @@ func (s *Store) Seen(ctx context.Context) (map[string]Seen, error) {
 	return all, s.db.wrap(err)
 }
 
-// State is what a store holds.
+// State is what a store holds: a part of the document of history.
 type State struct {
-	Chats, Versions int64
-	Pieces          int64
-	Raw             int64 // bytes of all versions, as files
+	Chats    int64 `json:"chats"`
+	Versions int64 `json:"versions"`
+	Pieces   int64 `json:"pieces"`
+	Raw      int64 `json:"raw"` // bytes of all versions, as files
 }
 
 // State counts what the store holds.

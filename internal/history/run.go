@@ -23,6 +23,14 @@ type Run struct {
 	Part  Part
 }
 
+// Lines returns how many lines end in the run.
+func (r Run) Lines() int64 {
+	if r.Part == More {
+		return 0
+	}
+	return r.Count
+}
+
 // appendRun adds a piece to the runs of a version.
 func appendRun(runs []Run, piece int64, part Part) []Run {
 	if n := len(runs); n > 0 {

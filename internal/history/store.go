@@ -134,8 +134,8 @@ var (
 	ErrReadOnly = errors.New("the history cannot be written")
 	// ErrOtherRoot means that the store belongs to another user's folder.
 	ErrOtherRoot = errors.New("the history belongs to another folder")
-	// ErrRewritten means that packs were rewritten while they were read.
-	ErrRewritten = errors.New("the history was pruned meanwhile")
+	// ErrRewritten means that another run pruned the store while it, or a file for it, was read.
+	ErrRewritten = errors.New("the history was pruned meanwhile; try again")
 )
 
 // LostError means that a piece cannot be read back as it was stored.

@@ -18,15 +18,16 @@ const (
 	Lost      Rule = "lost"      // a line of a version cannot be read back
 	BadList   Rule = "version"   // the version's list of pieces is wrong
 	Row       Rule = "row"       // a name, time or note was changed
+	Search    Rule = "search"    // the index of words, which is found elsewhere, is damaged
 )
 
-// Problem is one thing that is damaged.
+// Problem is one thing that is damaged: a part of the document of history.
 type Problem struct {
-	Rule  Rule
-	Chat  *Chat  // nil for what concerns no chat
-	Rev   int64  // of the version
-	Index int    // of the message; -1 where it is not one
-	Text  string // what is wrong
+	Rule  Rule    `json:"rule"`
+	Chat  *string `json:"chat"` // its [Label]; nil for what concerns no chat
+	Rev   *int64  `json:"rev"`
+	Index *int    `json:"index"` // of the message; nil where it is not one
+	Text  string  `json:"message"`
 }
 
 // damage lists the pieces that cannot be read back.
@@ -108,7 +109,7 @@ func (v *verifier) rows(ctx context.Context) error {
 		note(missing != 0, "rows missing in the table %q: %d", table, missing)
 	}
 	for _, text := range found {
-		if err := v.each(Problem{Rule: Row, Index: -1, Text: text}); err != nil {
+		if err := v.each(Problem{Rule: Row, Text: text}); err != nil {
 			return err
 		}
 	}
@@ -133,7 +134,7 @@ func (v *verifier) structure(ctx context.Context) error {
 		if err := scan(&text); err != nil || text == "ok" {
 			return err
 		}
-		return v.each(Problem{Rule: Structure, Index: -1, Text: text})
+		return v.each(Problem{Rule: Structure, Text: text})
 	}))
 }
 
@@ -165,15 +166,18 @@ func keyAt(r *row, i int) (k key) {
 // version reports the messages of a version that cannot be read back, or else that its row was
 // changed.
 func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
-	lost := Problem{Rule: BadList, Chat: c, Rev: of.Rev, Index: -1}
+	lost := Problem{Rule: BadList, Chat: new(Label(c.Path)), Rev: &of.Rev}
 	runs, err := of.Runs()
 	if err != nil {
 		lost.Text = "its list of pieces is damaged"
 		return v.each(lost)
 	}
 	sum, line, bad := sha256.New(), 0, -1
-	header := 1 // the first line of a chat is usually its header
-	if of.Messages >= countLines(runs) {
+	header, lines := 1, int64(0) // the first line of a chat is usually its header
+	for _, r := range runs {
+		lines += r.Lines()
+	}
+	if int64(of.Messages) >= lines {
 		header = 0
 	}
 	found := false
@@ -191,11 +195,11 @@ func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
 			sum.Write(k[:])
 			if _, isBad := v.d.pieces[id]; isBad && bad != line {
 				bad, found = line, true
-				index := line - header
-				if !KindOf(c.Path).IsChat() {
-					index = -1
+				message := Problem{Rule: Lost, Chat: lost.Chat, Rev: lost.Rev, Text: "does not come back"}
+				if index := line - header; KindOf(c.Path).IsChat() && index >= 0 {
+					message.Index = &index
 				}
-				if err := v.each(Problem{Rule: Lost, Chat: c, Rev: of.Rev, Index: index, Text: "does not come back"}); err != nil {
+				if err := v.each(message); err != nil {
 					return err
 				}
 			}
@@ -213,16 +217,6 @@ func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
 		return v.each(lost)
 	}
 	return nil
-}
-
-// countLines counts the lines that runs make up.
-func countLines(runs []Run) (n int) {
-	for _, r := range runs {
-		if r.Part != More {
-			n += int(r.Count)
-		}
-	}
-	return n
 }
 
 // pieceSet is a set of piece numbers, 64 of them by number/64.
@@ -279,5 +273,5 @@ func (v *verifier) index(ctx context.Context) error {
 	if err != nil || v.d.wrong+v.d.missing == 0 {
 		return v.s.db.wrap(err)
 	}
-	return v.each(Problem{Rule: Index, Index: -1, Text: fmt.Sprintf("in the index of lines, wrong: %d, missing: %d; nothing is lost, but such lines are stored again", v.d.wrong, v.d.missing)})
+	return v.each(Problem{Rule: Index, Text: fmt.Sprintf("in the index of lines, wrong: %d, missing: %d; nothing is lost, but such lines are stored again", v.d.wrong, v.d.missing)})
 }

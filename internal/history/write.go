@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -20,10 +19,6 @@ const (
 	manyKeys  = 64      // keys that one statement inserts
 	freshKeys = 1 << 14 // keys that are sorted at once
 )
-
-// ErrAgain means that another run pruned the store while a file was read: it must be read
-// again.
-var ErrAgain = errors.New("the history was pruned meanwhile; try again")
 
 // Writer takes files into a store. It locks the store from [NewWriter] to Close, but lets
 // others in after each [Writer.Commit].
@@ -101,7 +96,7 @@ func (w *Writer) look() error {
 		return err
 	}
 	if gen != w.s.gen && was != 0 {
-		return ErrAgain
+		return ErrRewritten
 	}
 	return nil
 }

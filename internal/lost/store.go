@@ -98,7 +98,7 @@ func (r *StoreReader) readLines(ctx context.Context, runs []history.Run, texts [
 			return nil, err
 		}
 		if line.Piece == r.first && meta.IsHeader(line.Data) {
-			slug, parent := names(line.Data)
+			slug, parent := meta.Identity(line.Data)
 			r.heads[r.first] = Version{Slug: slug, Parent: parent}
 		}
 		t, err := r.text(line.Data)

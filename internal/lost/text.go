@@ -129,7 +129,7 @@ func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Versi
 		return v, nil
 	case meta.IsHeader(head.Line):
 		opt.From, opt.Line = head.Next, head.Number
-		v.Slug, v.Parent = names(head.Line)
+		v.Slug, v.Parent = meta.Identity(head.Line)
 	}
 	all := &r.all
 	all.reset()
@@ -143,13 +143,6 @@ func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Versi
 		return nil
 	}, (*tally).reset)
 	return v, err
-}
-
-// names returns the slug and the parent that a header names.
-func names(header []byte) (slug, parent string) {
-	slug, _ = rawjson.Unquote(rawjson.Value(header, "chat_metadata", "integrity"))
-	parent, _ = rawjson.Unquote(rawjson.Value(header, "chat_metadata", "main_chat"))
-	return slug, parent
 }
 
 // take adds what was found in a stretch of the file.

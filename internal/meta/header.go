@@ -47,6 +47,14 @@ type Header struct {
 	swapped  bool // metadata must be written, even without edits of its own
 }
 
+// Identity returns what tells chats apart in the bytes of a header, with "" for what it lacks: the
+// integrity slug, and main_chat, the name of the chat that this one was made from.
+func Identity(line []byte) (slug, main string) {
+	slug, _ = rawjson.Unquote(rawjson.Value(line, keyMetadata, "integrity"))
+	main, _ = rawjson.Unquote(rawjson.Value(line, keyMetadata, "main_chat"))
+	return slug, main
+}
+
 // IsHeader reports whether the first surviving line of a chat is a header: it
 // has chat_metadata, or it has user_name or character_name and no mes.
 func IsHeader(line []byte) bool {

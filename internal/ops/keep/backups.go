@@ -193,7 +193,7 @@ func (s *subject) addBackups(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		owner, err := all.owner(ctx, b, c.Slug(), c.Main())
+		owner, err := all.owner(ctx, b, c.Slug, c.Main)
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package keep
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,38 +25,19 @@ type HistoryOptions struct {
 
 // History is what a store holds: the document of history.
 type History struct {
-	Schema     int             `json:"schema"`
-	Store      string          `json:"store" is:"path"`
-	Bytes      int64           `json:"bytes"`
-	IndexBytes int64           `json:"index_bytes"`
-	Chats      int64           `json:"chats"`
-	Versions   int64           `json:"versions"`
-	Pieces     int64           `json:"pieces"`
-	Raw        int64           `json:"raw"`
-	Stored     int64           `json:"stored"`
-	Indexed    bool            `json:"indexed"` // there is a word index
-	Problems   []StoreProblem  `json:"problems"`
-	Freed      *FreedFromStore `json:"freed"`
-	Mended     *int            `json:"mended"` // pieces
-	DryRun     bool            `json:"dry_run"`
+	Schema     int    `json:"schema"`
+	Store      string `json:"store" is:"path"`
+	Bytes      int64  `json:"bytes"`
+	IndexBytes int64  `json:"index_bytes"`
+	history.State
+	Stored   int64             `json:"stored"`
+	Indexed  bool              `json:"indexed"` // there is a word index
+	Problems []history.Problem `json:"problems"`
+	Freed    *history.Freed    `json:"freed"`  // or would be in a dry run
+	Mended   *int              `json:"mended"` // pieces
+	DryRun   bool              `json:"dry_run"`
 
 	Others []string `json:"-"` // chats that once had the name of one that was forgotten, and stay
-}
-
-// StoreProblem is damage that was found in a store.
-type StoreProblem struct {
-	Rule  history.Rule `json:"rule"`
-	Chat  *string      `json:"chat"`
-	Rev   *int64       `json:"rev"`
-	Index *int         `json:"index"`
-	Text  string       `json:"message"`
-}
-
-// FreedFromStore counts what was dropped, or would be in a dry run.
-type FreedFromStore struct {
-	Versions int   `json:"versions"`
-	Pieces   int64 `json:"pieces"`
-	Bytes    int64 `json:"bytes"`
 }
 
 // Describe returns what a store holds.
@@ -75,7 +55,7 @@ func describe(ctx context.Context, s *history.Store, opt HistoryOptions) (*Histo
 	if err != nil {
 		return nil, err
 	}
-	d := &History{Schema: 1, Store: s.Path(), Chats: st.Chats, Versions: st.Versions, Pieces: st.Pieces, Raw: st.Raw, DryRun: opt.DryRun}
+	d := &History{Schema: 1, Store: s.Path(), State: st, DryRun: opt.DryRun}
 	if info, err := os.Stat(s.Path()); err == nil {
 		d.Bytes, d.Stored = info.Size(), info.Size()
 	}
@@ -99,21 +79,14 @@ func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error
 		return nil, err
 	}
 	note := func(p history.Problem) error {
-		doc := StoreProblem{Rule: p.Rule, Text: p.Text}
-		if p.Chat != nil {
-			label := history.Label(p.Chat.Path)
-			doc.Chat, doc.Rev = &label, &p.Rev
-		}
-		if p.Index >= 0 {
-			doc.Index = &p.Index
-		}
-		d.Problems = append(d.Problems, doc)
+		d.Problems = append(d.Problems, p)
 		return nil
 	}
 	wrong, err := wordindex.Verify(ctx, s)
 	if err == nil && wrong != "" {
-		if err = note(history.Problem{Rule: inSearch, Index: -1, Text: wrong + "; the next search makes it anew"}); !opt.DryRun {
-			err = errors.Join(err, wordindex.Remove(s.Path()))
+		d.Problems = append(d.Problems, history.Problem{Rule: history.Search, Text: wrong + "; the next search makes it anew"})
+		if !opt.DryRun {
+			err = wordindex.Remove(s.Path())
 		}
 	}
 	if err != nil {
@@ -136,9 +109,6 @@ func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error
 	d.Mended, d.Problems = &pieces, nil
 	return d, history.Verify(ctx, s, note)
 }
-
-// inSearch is the rule of damage in the index of words.
-const inSearch history.Rule = "search"
 
 // lookEverywhere passes every file in the store that still exists to the mender, and the backups.
 func lookEverywhere(ctx context.Context, s *history.Store, m *history.Mender, root string) error {
@@ -196,7 +166,7 @@ func withStore(ctx context.Context, opt HistoryOptions, do func(*history.Store) 
 	}
 	d, err := describe(ctx, s, opt)
 	if err == nil {
-		d.Freed = &FreedFromStore{freed.Versions, freed.Pieces, freed.Bytes}
+		d.Freed = &freed
 	}
 	return d, err
 }

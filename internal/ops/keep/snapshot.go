@@ -152,7 +152,7 @@ func (s *snapshot) take(ctx context.Context) error {
 			break
 		}
 		if try == readTwice {
-			return history.ErrAgain
+			return history.ErrRewritten
 		}
 		*s.sum = before
 	}
@@ -201,7 +201,7 @@ func (s *snapshot) each(ctx context.Context, n int, take func(i int) error) erro
 			return err
 		}
 		if s.w.Full() {
-			if err := s.w.Commit(); err != nil && !errors.Is(err, history.ErrAgain) {
+			if err := s.w.Commit(); err != nil && !errors.Is(err, history.ErrRewritten) {
 				return err
 			}
 			if err := s.report(); err != nil {
@@ -246,7 +246,7 @@ func (s *snapshot) readFile(path string, backup bool) (*foundFile, error) {
 		_ = f.Close()
 		now, statErr := safefile.StampPath(path)
 		switch {
-		case errors.Is(err, history.ErrAgain), err == nil && (statErr != nil || !now.Same(stamp) || c.Size != stamp.Size()):
+		case errors.Is(err, history.ErrRewritten), err == nil && (statErr != nil || !now.Same(stamp) || c.Size != stamp.Size()):
 			continue
 		case isRead(err):
 			s.fail(path, err)
@@ -254,9 +254,7 @@ func (s *snapshot) readFile(path string, backup bool) (*foundFile, error) {
 		case err != nil:
 			return nil, err
 		}
-		found := &foundFile{facts: facts{Chat: history.Chat{Slug: c.Slug(), Main: c.Main(), Path: rel}}, file: path, content: c, stamp: stamp}
-		c.Head = nil // not needed any more
-		return found, nil
+		return &foundFile{facts: facts{Chat: history.Chat{Slug: c.Slug, Main: c.Main, Path: rel}}, file: path, content: c, stamp: stamp}, nil
 	}
 	s.fail(path, fmt.Errorf("%s: %w", path, jsonl.ErrChanged))
 	return nil, nil

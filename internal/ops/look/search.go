@@ -271,7 +271,7 @@ func (s *searcher) look(ctx context.Context, uses wordindex.Uses) {
 				}
 				taken[i] = taken[i] || src.old
 			}
-			line += linesOf(r)
+			line += r.Lines()
 		}
 	}
 }

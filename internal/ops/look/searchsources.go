@@ -41,7 +41,7 @@ func (src *source) line(piece int64) (n int64) {
 			}
 			return n
 		}
-		n += linesOf(r)
+		n += r.Lines()
 	}
 	return n
 }
@@ -50,7 +50,7 @@ func (src *source) line(piece int64) (n int64) {
 func (src *source) stored(number int64) []history.Run {
 	from := 0
 	for i, r := range src.runs {
-		switch n := linesOf(r); {
+		switch n := r.Lines(); {
 		case n == 0: // a part of a line, but not its last
 		case number >= n:
 			number, from = number-n, i+1
@@ -61,14 +61,6 @@ func (src *source) stored(number int64) []history.Run {
 		}
 	}
 	return nil
-}
-
-// linesOf returns how many lines end in a run.
-func linesOf(r history.Run) int64 {
-	if r.Part == history.More {
-		return 0
-	}
-	return r.Count
 }
 
 // addChats adds chats that are not there yet.
@@ -246,7 +238,7 @@ func (src *source) message(ctx context.Context, number int64) (line []byte, inde
 func (src *source) judge(ctx context.Context) error {
 	lines := int64(0)
 	for _, r := range src.runs {
-		lines += linesOf(r)
+		lines += r.Lines()
 	}
 	first, err := src.store.line(ctx, src.stored(0)...)
 	if err != nil {
