@@ -7,9 +7,11 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
+	"iter"
 
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
+	"stchat/internal/rawjson"
 )
 
 // isPiece reports whether the piece with this number has this key. Piece i is most likely followed
@@ -105,6 +107,45 @@ type Content struct {
 	Stored    int64 // bytes on disk, approximately; known after the commit
 
 	share int64 // bytes in the pack that is being filled
+}
+
+// Others returns the numbers of the lines of a chat that are no messages, ascending: its header, blank
+// lines, and damaged ones. lines and messages are how many it has, line reads one by its number, and all
+// reads all of them: only if there are others than a header and an empty line after the last LF.
+func Others(lines, messages int, line func(number int) ([]byte, error), all iter.Seq2[Line, error]) (others []int, err error) {
+	first, err := line(0)
+	if err != nil {
+		return nil, err
+	}
+	if meta.IsHeader(first) {
+		others = []int{0}
+	}
+	if lines-len(others) == messages+1 {
+		last, err := line(lines - 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(last) == 0 {
+			others = append(others, lines-1)
+		}
+	}
+	if lines-len(others) == messages {
+		return others, nil
+	}
+	others = nil
+	number, begun := 0, false
+	for l, err := range all {
+		if err != nil {
+			return nil, err
+		}
+		object := jsonl.Valid(l.Data) && rawjson.KindOf(l.Data) == rawjson.ObjectKind
+		if !object || !begun && meta.IsHeader(l.Data) {
+			others = append(others, number)
+		}
+		begun = begun || object
+		number++
+	}
+	return others, nil
 }
 
 // lineCounter counts the lines of one chat.

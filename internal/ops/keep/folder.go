@@ -245,9 +245,9 @@ func (c *RanChange) count(ctx context.Context, d *differ, v *history.Version, al
 		return nil
 	}
 	var older []lineRef
-	newer, err := d.messages(ctx, &version{Version: *v})
+	newer, _, err := d.messages(ctx, &version{Version: *v})
 	if i := slices.Index(all, v); i > 0 && err == nil {
-		older, err = d.messages(ctx, &version{Version: *all[i-1]})
+		older, _, err = d.messages(ctx, &version{Version: *all[i-1]})
 	}
 	if err != nil {
 		return nil //nolint:nilerr // a damaged version counts no changes, and verify names it

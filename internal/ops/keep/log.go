@@ -16,7 +16,6 @@ import (
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
-	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/prose"
 	"stchat/internal/rawjson"
@@ -62,7 +61,7 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) (
 		if i == len(list) || !history.KindOf(list[i].Path).IsChat() && list[i].file == "" {
 			return nil, true, nil
 		}
-		lines, err = d.messages(ctx, &list[i])
+		lines, _, err = d.messages(ctx, &list[i])
 		if errors.Is(err, history.ErrBroken) {
 			damaged = cmp.Or(damaged, fmt.Errorf("%s, version %d: %w", s.path, list[i].Rev, err))
 			return nil, false, nil
@@ -148,14 +147,14 @@ func Changes(ctx context.Context, where Where, each func(Changed) error) (note s
 	}
 	i := slices.IndexFunc(list, func(o version) bool { return o.Rev == v.Rev && o.file == v.file })
 	d := newDiffer(s.store)
-	newer, newIndex, err := d.numbered(ctx, v)
+	newer, newIndex, err := d.messages(ctx, v)
 	if err != nil {
 		return s.note, err
 	}
 	var older []lineRef
 	var oldIndex []int
 	if i+1 < len(list) {
-		if older, oldIndex, err = d.numbered(ctx, &list[i+1]); err != nil {
+		if older, oldIndex, err = d.messages(ctx, &list[i+1]); err != nil {
 			return s.note, err
 		}
 	}
@@ -221,57 +220,28 @@ type differ struct {
 
 func newDiffer(s *history.Store) *differ { return &differ{s, maphash.MakeSeed()} }
 
-// messages lists the lines of a version without its header and blank ones. Damaged lines
-// remain. It reads the first and the last line alone where no other can be damaged or blank.
-func (d *differ) messages(ctx context.Context, v *version) ([]lineRef, error) {
+// messages lists a version's lines without its header and blank ones, and their message indexes as
+// SillyTavern counts them. A damaged line has the index of the message after it.
+func (d *differ) messages(ctx context.Context, v *version) (list []lineRef, index []int, err error) {
 	lines, err := d.lines(v)
-	if err != nil {
-		return nil, err
-	}
-	if len(lines) > 0 && meta.IsHeader(d.text(ctx, lines[0])) {
-		lines = lines[1:]
-	}
-	if n := len(lines); n == v.Messages+1 { // usually the empty one after a final LF
-		if last := d.text(ctx, lines[n-1]); last != nil && len(last) == 0 {
-			lines = lines[:n-1]
-		}
-	}
-	if len(lines) > v.Messages {
-		lines, _, err = d.numbered(ctx, v)
-	}
-	return lines, err
-}
-
-// numbered lists a version's lines without its header and blank ones, and their message
-// indexes as SillyTavern counts them. A damaged line has the index of the message after it.
-func (d *differ) numbered(ctx context.Context, v *version) (lines []lineRef, index []int, err error) {
-	all, err := d.lines(v)
 	if err != nil {
 		return nil, nil, err
 	}
-	n, i, header := 0, 0, false
-	for data, err := range d.each(ctx, all) {
-		if err != nil {
-			return nil, nil, err
-		}
-		ref := all[i]
-		i++
-		survives := jsonl.Valid(data) && rawjson.KindOf(data) == rawjson.ObjectKind
-		if survives && !header {
-			header = true
-			if meta.IsHeader(data) {
+	others, err := history.Others(len(lines), v.Messages, func(n int) ([]byte, error) { return d.read(ctx, lines[n]) }, d.each(ctx, lines))
+	if err != nil {
+		return nil, nil, err
+	}
+	for n, l := range lines {
+		before, other := slices.BinarySearch(others, n)
+		if other {
+			data := d.text(ctx, l)
+			if isBlank := len(bytes.Trim(data, " \t\r")) == 0; isBlank || jsonl.Valid(data) && rawjson.KindOf(data) == rawjson.ObjectKind {
 				continue
 			}
 		}
-		if len(bytes.Trim(data, " \t\r")) == 0 { // SillyTavern skips it
-			continue
-		}
-		lines, index = append(lines, ref), append(index, n)
-		if survives {
-			n++
-		}
+		list, index = append(list, l), append(index, n-before)
 	}
-	return lines, index, nil
+	return list, index, nil
 }
 
 // change is one message that differs between two versions: from is below 0 if it was added,
@@ -360,47 +330,45 @@ func (l *lineEnds) Read(p []byte) (int, error) {
 }
 
 // each yields lines of one version, in order. A line is valid until the next.
-func (d *differ) each(ctx context.Context, list []lineRef) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+func (d *differ) each(ctx context.Context, list []lineRef) iter.Seq2[history.Line, error] {
+	if len(list) == 0 || list[0].file == "" {
 		var runs []history.Run
 		for _, l := range list {
 			runs = append(runs, l.runs...)
 		}
-		if len(list) == 0 || list[0].file == "" {
-			for line, err := range d.store.Lines(ctx, runs) {
-				if !yield(line.Data, err) {
-					return
-				}
-			}
-			return
-		}
+		return d.store.Lines(ctx, runs)
+	}
+	return func(yield func(history.Line, error) bool) {
 		f, err := chat.OpenRegular(list[0].file)
 		if err != nil {
-			yield(nil, ops.PathError(err))
+			yield(history.Line{}, ops.PathError(err))
 			return
 		}
 		defer f.Close()
-		data := []byte{} // not nil: an empty line can be read
+		var data []byte
 		for _, l := range list {
 			data = slices.Grow(data[:0], int(l.size))[:l.size]
 			if _, err := f.ReadAt(data, l.off); err != nil {
-				yield(nil, ops.PathError(err))
+				yield(history.Line{}, ops.PathError(err))
 				return
 			}
-			if !yield(data, nil) {
+			if !yield(history.Line{Data: data}, nil) {
 				return
 			}
 		}
 	}
 }
 
+// read returns a line.
+func (d *differ) read(ctx context.Context, l lineRef) (data []byte, err error) {
+	for line, err := range d.each(ctx, []lineRef{l}) {
+		return slices.Clone(line.Data), err
+	}
+	return nil, nil
+}
+
 // text returns a line, nil if it cannot be read any more.
 func (d *differ) text(ctx context.Context, l lineRef) []byte {
-	for data, err := range d.each(ctx, []lineRef{l}) {
-		if err != nil {
-			return nil
-		}
-		return slices.Clone(data)
-	}
-	return nil
+	data, _ := d.read(ctx, l)
+	return data
 }

@@ -93,7 +93,7 @@ func (s *searcher) line(ctx context.Context, src *source, h hit) (line []byte, i
 			return line, int(h.index), err
 		}
 	}
-	return src.message(ctx, int64(h.index))
+	return src.message(ctx, int(h.index))
 }
 
 // eldest returns, of places of one text, that in the chat of which all others may have it: an

@@ -7,10 +7,7 @@ import (
 	"slices"
 
 	"stchat/internal/history"
-	"stchat/internal/jsonl"
-	"stchat/internal/meta"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 	"stchat/internal/wordindex"
@@ -29,7 +26,7 @@ type source struct {
 	runs    []history.Run
 
 	judged bool
-	others []int64 // once it is judged: the numbers of the lines that are no messages, ascending
+	others []int // once it is judged: the numbers of the lines that are no messages, ascending
 }
 
 // line returns the number of the line that a piece is, or is part of.
@@ -222,55 +219,19 @@ func (st *searchStore) line(ctx context.Context, stored ...history.Run) ([]byte,
 }
 
 // message returns the line of the source's version with a number, and the index of its message.
-func (src *source) message(ctx context.Context, number int64) (line []byte, index int, err error) {
+func (src *source) message(ctx context.Context, number int) (line []byte, index int, err error) {
+	read := func(n int) ([]byte, error) { return src.store.line(ctx, src.stored(int64(n))...) }
 	if !src.judged {
-		if err := src.judge(ctx); err != nil {
+		lines := int64(0)
+		for _, r := range src.runs {
+			lines += r.Lines()
+		}
+		src.others, err = history.Others(int(lines), src.version.Messages, read, src.store.store.Lines(ctx, src.runs))
+		if src.judged = err == nil; err != nil {
 			return nil, 0, err
 		}
 	}
 	before, _ := slices.BinarySearch(src.others, number)
-	line, err = src.store.line(ctx, src.stored(number)...)
-	return line, int(number) - before, err
-}
-
-// judge finds out which lines of a version are no messages. It need not read all if only a header
-// and an empty one after the last LF can be among them.
-func (src *source) judge(ctx context.Context) error {
-	lines := int64(0)
-	for _, r := range src.runs {
-		lines += r.Lines()
-	}
-	first, err := src.store.line(ctx, src.stored(0)...)
-	if err != nil {
-		return err
-	}
-	end, err := src.store.line(ctx, src.stored(lines-1)...)
-	if err != nil {
-		return err
-	}
-	if len(end) == 0 {
-		lines--
-	}
-	if meta.IsHeader(first) {
-		src.others = []int64{0}
-	}
-	if lines-int64(len(src.others)) == int64(src.version.Messages) {
-		src.judged = true
-		return nil
-	}
-	src.others = nil
-	number, begun := int64(0), false
-	for l, err := range src.store.store.Lines(ctx, src.runs) {
-		if err != nil {
-			return err
-		}
-		object := jsonl.Valid(l.Data) && rawjson.KindOf(l.Data) == rawjson.ObjectKind
-		if !object || !begun && meta.IsHeader(l.Data) {
-			src.others = append(src.others, number)
-		}
-		begun = begun || object
-		number++
-	}
-	src.judged = true
-	return nil
+	line, err = read(number)
+	return line, number - before, err
 }
