@@ -175,6 +175,26 @@ func onePack(ctx context.Context, db *database, which string, number int64) (*ro
 	return &r, db.wrap(err)
 }
 
+// eachPack calls f for all packs in order.
+func eachPack(ctx context.Context, db *database, f func(*row) error) error {
+	for at := int64(0); ; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r, err := onePack(ctx, db, "first > ? ORDER BY first", at)
+		if errors.Is(err, errNoPiece) {
+			return nil
+		}
+		if err == nil {
+			err = f(r)
+		}
+		if err != nil {
+			return err
+		}
+		at = r.first
+	}
+}
+
 // missing returns the error for a piece that is not there: an [ErrRewritten] if the store was
 // pruned meanwhile, else a [LostError].
 func (s *Store) missing(ctx context.Context, id int64) error {
