@@ -92,8 +92,8 @@ func Parse(file string, zone *time.Location) (key string, at time.Time, dated bo
 		return "", time.Time{}, false
 	}
 	stem := file[len(prefix) : len(file)-len(names.Extension)]
-	cut := len(stem) - len(timeLayout) - 1
-	if cut < 0 || stem[cut] != '_' || !timeShape(stem[cut+1:]) {
+	cut := strings.LastIndexByte(stem, '_')
+	if cut < 0 || !timeShape(stem[cut+1:]) {
 		return "", time.Time{}, false
 	}
 	// Checked without a zone: an hour that a clock change leaves out is a time all the same.
@@ -106,12 +106,8 @@ func Parse(file string, zone *time.Location) (key string, at time.Time, dated bo
 
 // timeShape reports whether text is digits with a hyphen where a time has it.
 func timeShape(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; (c < '0' || c > '9') != (timeLayout[i] == '-') || c != '-' && timeLayout[i] == '-' {
-			return false
-		}
-	}
-	return true
+	date, clock, _ := strings.Cut(text, "-")
+	return len(date) == 8 && len(clock) == 6 && strings.Trim(date+clock, "0123456789") == ""
 }
 
 // Keys returns the keys under which SillyTavern keeps backups of what is called name: a character's

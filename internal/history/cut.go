@@ -63,7 +63,6 @@ func (c *cutter) lines(r io.Reader, piece func(data []byte, part Part) error, wh
 	}
 }
 
-// file calls piece for each piece of a file that is not a chat.
 func (c *cutter) file(r io.Reader, piece func(data []byte, part Part) error) error {
 	return chunks(c.other, r, piece)
 }

@@ -39,7 +39,6 @@ func (s *Store) keysOf(ctx context.Context, id int64) (*pack, error) {
 	return l, nil
 }
 
-// find looks up a key in the index.
 func (s *Store) find(ctx context.Context, k key) (id int64, found bool, err error) {
 	err = s.db.Row(ctx, "SELECT id FROM key WHERE k = ?", k[:]).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {

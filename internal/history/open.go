@@ -98,7 +98,6 @@ func open(ctx context.Context, path, mode string) (*Store, error) {
 	return s, nil
 }
 
-// inMemory makes a store without a file.
 func inMemory(ctx context.Context, path string, now time.Time) (*Store, error) {
 	d, err := connect(ctx, path, "file::memory:", false)
 	if err != nil {
@@ -123,7 +122,6 @@ func load(ctx context.Context, s *Store) error {
 	return s.db.Get(ctx, metaGeneration, &s.gen)
 }
 
-// create turns an empty database into a store.
 func create(ctx context.Context, s *Store, root string, now time.Time) error {
 	s.salt = make([]byte, 32)
 	rand.Read(s.salt) // never fails

@@ -19,10 +19,8 @@ const (
 	keySize  = 16
 )
 
-// key identifies a piece.
 type key [keySize]byte
 
-// keyer computes keys.
 type keyer struct {
 	salt []byte
 	h    hash.Hash
@@ -54,7 +52,6 @@ func (p *pack) add(piece []byte, k key) {
 	p.keys = append(p.keys, k)
 }
 
-// piece returns the bytes of the pack's piece i.
 func (p *pack) piece(i int) []byte {
 	start := 0
 	if i > 0 {
@@ -81,14 +78,12 @@ func (p *pack) keyBytes() []byte {
 	return b
 }
 
-// has reports whether the pack holds a piece.
 func (p *pack) has(id int64) bool { return id >= p.first && id < p.first+int64(len(p.keys)) }
 
 // recent holds the packs that were used last, the last one first.
 type recent []*pack
 
-// manyRecent is how many packs are kept.
-const manyRecent = 12
+const manyRecent = 12 // packs that are kept
 
 // find returns the pack that holds a piece, nil if it is not among them.
 func (r recent) find(id int64) *pack {
@@ -104,7 +99,6 @@ func (r recent) find(id int64) *pack {
 
 func (r *recent) add(p *pack) { *r = slices.Insert((*r)[:min(len(*r), manyRecent-1)], 0, p) }
 
-// newEncoder makes the compressor of packs.
 func newEncoder() *zstd.Encoder {
 	return sure(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(maxPack), zstd.WithLowerEncoderMem(true)))
@@ -125,7 +119,6 @@ func sure[T any](v T, err error) T {
 	return v
 }
 
-// parseKeys reads a pack's list of keys.
 func parseKeys(b []byte) []key {
 	keys := make([]key, len(b)/keySize)
 	for i := range keys {

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"stchat/internal/safefile"
 )
 
 // Kind is the kind of file that has versions.
@@ -154,6 +156,21 @@ type Seen struct {
 	Ctime int64 // likewise; 0 where the system has none
 	Inode int64
 	Racy  bool // it may have changed within the same tick of the clock
+}
+
+// SeenAs describes a file as a snapshot finds it, without a version.
+func SeenAs(path string, stamp safefile.Stamp) Seen {
+	_, inode, err := stamp.FileID(path)
+	if err != nil {
+		inode = 0
+	}
+	return Seen{Size: stamp.Size(), Mtime: stamp.ModTime().UnixNano(), Ctime: stamp.ChangeTime(), Inode: int64(inode)}
+}
+
+// Is reports whether a file is surely as it was found.
+func (f Seen) Is(path string, stamp safefile.Stamp) bool {
+	f.Rev = 0
+	return f == SeenAs(path, stamp) // one that is racy differs
 }
 
 // stored is what the store has of a row, as pointers to it.

@@ -32,7 +32,6 @@ func (r Run) Lines() int64 {
 	return r.Count
 }
 
-// appendRun adds a piece to the runs of a version.
 func appendRun(runs []Run, piece int64, part Part) []Run {
 	if n := len(runs); n > 0 {
 		last := &runs[n-1]

@@ -47,7 +47,6 @@ type Writer struct {
 	commits int
 }
 
-// keyOf is a key and its piece.
 type keyOf struct {
 	k  key
 	id int64
@@ -173,7 +172,6 @@ func (w *Writer) piece(c *Content, data []byte, k key, likely int64) (int64, err
 	return id, w.addPiece(c, data, k, id)
 }
 
-// addPiece adds a new piece of the file c. id is the next number.
 func (w *Writer) addPiece(c *Content, data []byte, k key, id int64) error {
 	if len(w.cur.keys) == 0 {
 		w.cur.first = id
@@ -188,7 +186,6 @@ func (w *Writer) addPiece(c *Content, data []byte, k key, id int64) error {
 	return nil
 }
 
-// flush writes the pack that is being filled.
 func (w *Writer) flush() error {
 	done := &w.cur
 	if len(done.keys) == 0 {

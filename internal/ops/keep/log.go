@@ -178,21 +178,16 @@ func Changes(ctx context.Context, where Where, each func(Changed) error) (note s
 				line = to
 			}
 		}
-		doc.describe(line)
+		doc.Role = string(message.Role(field(line, "is_user"), field(line, "is_system")))
+		doc.Name, _ = rawjson.Unquote(field(line, "name"))
+		if date := field(line, "send_date"); date != nil {
+			doc.Date = textOr(date, date)
+		}
 		if err := each(doc); err != nil {
 			return s.note, err
 		}
 	}
 	return s.note, nil
-}
-
-// describe fills in the message's role, name and date.
-func (d *Changed) describe(line []byte) {
-	d.Role = string(message.Role(field(line, "is_user"), field(line, "is_system")))
-	d.Name, _ = rawjson.Unquote(field(line, "name"))
-	if date := field(line, "send_date"); date != nil {
-		d.Date = textOr(date, date)
-	}
 }
 
 // field returns the raw value of a key, nil if it is missing or the line is damaged.

@@ -17,7 +17,6 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
 	"stchat/internal/ops"
-	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
@@ -150,15 +149,6 @@ const (
 func isRead(err error) bool {
 	_, ok := errors.AsType[*fs.PathError](err)
 	return ok
-}
-
-// see describes a file as the store notes it.
-func see(path string, stamp safefile.Stamp) history.Seen {
-	_, inode, err := stamp.FileID(path)
-	if err != nil {
-		inode = 0
-	}
-	return history.Seen{Size: stamp.Size(), Mtime: stamp.ModTime().UnixNano(), Ctime: stamp.ChangeTime(), Inode: int64(inode)}
 }
 
 // relative is the function [relative], but resolves each folder only once.

@@ -229,9 +229,8 @@ func (s *snapshot) readFile(path string, backup bool) (*foundFile, error) {
 	s.sum.Bytes += stamp.Size()
 	s.opt.Meter.Read(stamp.Size())
 	was, seen := s.seen[rel]
-	was.Rev = 0
 	_, known := s.places[rel]
-	if seen && (known || backup) && !s.opt.Rescan && was == see(path, stamp) { // one that is racy differs
+	if seen && (known || backup) && !s.opt.Rescan && was.Is(path, stamp) {
 		s.sum.Unchanged++
 		s.held[rel] = true
 		return nil, nil
@@ -436,7 +435,7 @@ func (s *snapshot) add(f *foundFile, of string, v history.Version) error {
 
 // see records how a file was found.
 func (s *snapshot) see(f *foundFile) error {
-	seen := see(f.file, f.stamp)
+	seen := history.SeenAs(f.file, f.stamp)
 	seen.Rev, seen.Racy = f.rev, s.opt.Now.Sub(f.stamp.ModTime()) < racy
 	return s.w.See(f.Path, seen)
 }

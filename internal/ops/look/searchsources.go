@@ -149,15 +149,9 @@ func (s *searcher) findUnchanged(ctx context.Context, st *searchStore) error {
 		if err != nil {
 			continue
 		}
-		f, ok := seen[filepath.ToSlash(rel)]
-		if !ok || f.Racy {
-			continue
-		}
-		stamp, err := safefile.StampPath(src.Path)
-		if err != nil || !stamp.Regular() || stamp.Size() != f.Size || stamp.ModTime().UnixNano() != f.Mtime || stamp.ChangeTime() != f.Ctime {
-			continue
-		}
-		if v := versions[f.Rev]; v != nil {
+		was := seen[filepath.ToSlash(rel)]
+		v := versions[was.Rev]
+		if stamp, err := safefile.StampPath(src.Path); err == nil && stamp.Regular() && v != nil && was.Is(src.Path, stamp) {
 			if runs, err := v.Runs(); err == nil && allWhole(runs) {
 				src.store, src.version, src.runs = st, v, runs
 			}
