@@ -160,6 +160,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	for _, err := range append(errs, copies.Errs...) {
 		res.Errs = append(res.Errs, err)
 	}
+	var unknown []string
 	for _, name := range opt.Names {
 		switch root, _, users := rootOf(name); {
 		case users > 1:
@@ -167,7 +168,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		case users == 0:
 			res.Errs = append(res.Errs, fmt.Errorf("%s: %w", name, fs.ErrNotExist))
 		default:
-			list.Paths = append(list.Paths, root)
+			list.Paths, unknown = append(list.Paths, root), append(unknown, name)
 		}
 	}
 	for _, root := range ops.Roots(ops.Walk(list), opt.List.Shard) {
@@ -176,7 +177,6 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 			roots = append(roots, root)
 		}
 	}
-	unknown := slices.Clone(opt.Names)
 	for _, root := range roots {
 		f := newFinder(root, &opt)
 		err := f.find(ctx, copies.Chats)
