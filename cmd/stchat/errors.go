@@ -22,6 +22,7 @@ import (
 	"stchat/internal/meta"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/ops/address"
 	"stchat/internal/ops/cut"
 	"stchat/internal/patch"
 	"stchat/internal/plural"
@@ -157,7 +158,7 @@ func errorCode(err error) string {
 		return "changed"
 	case any(names.ErrTaken, fs.ErrExist):
 		return "exists"
-	case any(fs.ErrNotExist, lorebook.ErrMissing):
+	case any(fs.ErrNotExist, lorebook.ErrMissing), isA[*address.NoneError](err):
 		return "not-found"
 	case any(fs.ErrPermission, syscall.EROFS, history.ErrReadOnly):
 		return "denied"

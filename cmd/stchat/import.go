@@ -97,7 +97,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	case errors.Is(err, bring.ErrNothing):
 		return errNo
 	case err != nil:
-		return nearest(err)
+		return withHint(err, nil)
 	}
 	how := saying{dryRun: o.opt.Changes.DryRun}
 	of := func(r *bring.Result) (string, *ops.Result[bring.Document]) {

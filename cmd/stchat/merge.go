@@ -150,7 +150,7 @@ func (o *mergeOptions) into(c *console, arg string) (string, error) {
 	found, err := f.Find(arg)
 	switch {
 	case err != nil:
-		return "", nearest(err)
+		return "", withHint(err, nil)
 	case found.Owner:
 		owner, err := address.OwnerOf(f.Lib, arg, o.data)
 		if err != nil || owner.Group == nil {

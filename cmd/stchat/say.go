@@ -15,6 +15,7 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/ops/address"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"
 	"stchat/internal/visible"
@@ -142,6 +143,9 @@ func withHint(err error, own []hint) error {
 		if errors.Is(err, h.kind) {
 			return &hinted{err, h.text}
 		}
+	}
+	if none, ok := errors.AsType[*address.NoneError](err); ok {
+		return &hinted{err, didYouMean(none.Arg, none.Known, "")}
 	}
 	if kind, ok := errors.AsType[*ops.Kind](err); ok && kind.Hint != "" {
 		return &hinted{err, "; " + helps(kind.Hint)}

@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -56,11 +54,11 @@ func (c *console) resolve(fs *pflag.FlagSet, s *subjects, args []string) (paths 
 			err = s.judge(arg, found)
 		}
 		if isA[*address.NoneError](err) && end > 1 && !s.all { // it fails as a path, and the others are done
-			c.unknown[arg] = nearest(err)
+			c.unknown[arg] = withHint(err, nil)
 			found, err = address.Found{}, nil
 		}
 		if err != nil {
-			return nil, nearest(err)
+			return nil, withHint(err, nil)
 		}
 		if len(found.Paths) == 0 {
 			found = address.Found{Paths: []string{arg}}
@@ -89,14 +87,6 @@ func (s *subjects) judge(arg string, found address.Found) error {
 		return usagef("%s is an owner of chats; %s/* means all of them, %s/@ the one that is open", arg, arg, arg)
 	}
 	return nil
-}
-
-// nearest adds the nearest name to the error of one that nothing has.
-func nearest(err error) error {
-	if none, ok := errors.AsType[*address.NoneError](err); ok {
-		return fmt.Errorf("%w%s", err, didYouMean(none.Arg, none.Known, ""))
-	}
-	return withHint(err, nil)
 }
 
 // amongWords returns those arguments that name chats or are files as also says, as paths, and the

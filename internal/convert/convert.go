@@ -6,6 +6,7 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -165,15 +166,22 @@ func Read(name string, raw []byte, opt Options) (*Conversation, error) {
 	if err := f.read(c, raw, fields(raw), &opt); err != nil {
 		return nil, err
 	}
-	for _, m := range c.Messages {
-		switch {
-		case m.Role == User && c.User == "":
-			c.User = m.Name
-		case m.Role == Character && c.Character == "":
-			c.Character = m.Name
-		}
-	}
+	c.User, c.Character = cmp.Or(c.User, c.nameOf(User)), cmp.Or(c.Character, c.nameOf(Character))
 	return c, nil
+}
+
+// nameOf returns the name of the first message of a role. Where some have a name and others have
+// none it is "": the named ones are somebody else's.
+func (c *Conversation) nameOf(role Role) (name string) {
+	for _, m := range slices.Backward(c.Messages) {
+		if m.Role != role {
+			continue
+		} else if m.Name == "" {
+			return ""
+		}
+		name = m.Name
+	}
+	return name
 }
 
 // object is the values of an object, by key: a conversation is gone through once for all of them.

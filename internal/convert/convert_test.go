@@ -174,6 +174,55 @@ func TestSplitterBorders(t *testing.T) {
 	}
 }
 
+// Odd input is read as a person would, and what is wrong is named with its place.
+func TestOdd(t *testing.T) {
+	said := func(role, text string) string {
+		return `{"message":{"author":{"role":"` + role + `"},"content":{"parts":["` + text + `"]}},"parent":"`
+	}
+	for _, test := range []struct{ name, as, in, want string }{
+		{"no chat at all", "", `{"histories":{"histories":[]}}`, `cai id="" title="" user="" character="" greeting=-1`},
+		{"no chat of a character", "", `{"type":"risuAllChats","data":[]}`, `risu id="" title="" user="" character="" greeting=0`},
+		{
+			"a name is one message's own", "", `{"type":"risuChat","data":{"message":[{"role":"char","data":"a"},{"role":"char","data":"b","name":"Zed"},{"role":"user","data":"c","name":"Bo"}]}}`,
+			`risu id="" title="" user="Bo" character="" greeting=0
+  char "a"
+  char "b" name="Zed"
+  user "c" name="Bo"`,
+		},
+		{
+			"a circle ends in its leaf", "", `{"mapping":{"a":` + said("user", "A") + `b"},"b":` + said("assistant", "B") + `a"}},"current_node":"b"}`,
+			`chatgpt id="" title="" user="" character="" greeting=-1
+  user "A"
+  char "B"
+  note a message follows itself: the tree is cut there`,
+		},
+		{
+			"an empty text, and what is no line", "chub", "{\"mes\":{\"message\":\"\"}}\n[1]\n{\"mes\":\"\",\"swipes\":[{\"message\":\"\"},{\"message\":1}]}",
+			`chub id="" title="" user="" character="" greeting=-1
+  char "" {"mes":""}
+  char "" *"" "" {"mes":"","swipes":["",""]}
+  dropped 1 damaged lines`,
+		},
+		{
+			"CR LF", "txt", "Tom: a\r\nb\r\n\r\nMira: c\r\n",
+			`txt id="" title="" user="Tom" character="Mira" greeting=-1
+  user "a\nb" name="Tom"
+  char "c" name="Mira"`,
+		},
+		{
+			"places", "", "[{\"mapping\":{}},\n {\"odd\":1}, {\"mapping\":{\n\"a\":x}}, {\"mapping\":{y}}]", `chatgpt id="" title="" user="" character="" greeting=-1
+refused: 2:2: no format fits
+refused: 3:5: unexpected 'x' where a value must follow
+refused: 3:22: unexpected 'y' where a key or } must follow`,
+		},
+	} {
+		got, err := scanned(test.in, test.as)
+		if diff := cmp.Diff(test.want+"\n", got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", test.name, err, diff)
+		}
+	}
+}
+
 func TestDates(t *testing.T) {
 	for raw, want := range map[string]string{
 		"1700000000": "2023-11-14T22:13:20Z", "1700000000.25": "2023-11-14T22:13:20.25Z", "1700000000123": "2023-11-14T22:13:20.123Z", `"1700000000"`: "2023-11-14T22:13:20Z",

@@ -35,13 +35,13 @@ type Found struct {
 // Scan finds the conversations in a file of size bytes, and calls each with what it has there.
 // What there is may be kept only until each returns. as is a format that is certain, "" to find
 // it. The error is each's or that of reading, wraps [ErrFormat] or [ErrTavern], or is a
-// [*PlaceError].
+// [*jsonl.Damage].
 func Scan(r io.ReaderAt, size int64, as string, each func(f Found, raw []byte) error) error {
 	s := &splitter{file: r, size: size, as: as, each: each, r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 256<<10)}
 	if front, _ := s.r.Peek(3); bytes.HasPrefix(front, []byte("\xef\xbb\xbf")) {
 		s.skip(3)
 	} else if len(front) > 1 && (front[0] == 0 || front[1] == 0 || bytes.HasPrefix(front, []byte("\xff\xfe")) || bytes.HasPrefix(front, []byte("\xfe\xff"))) {
-		return &PlaceError{1, 1, "this is not UTF-8; save it as UTF-8"}
+		return s.place("this is not UTF-8; save it as UTF-8")
 	}
 	if as == "txt" || as == "chub" {
 		return s.whole(as, nil)
@@ -49,7 +49,7 @@ func Scan(r io.ReaderAt, size int64, as string, each func(f Found, raw []byte) e
 	kind, err := s.next()
 	switch {
 	case errors.Is(err, io.EOF):
-		return &PlaceError{1, 1, "the file is empty"}
+		return s.place("the file is empty")
 	case err != nil:
 		return err
 	case kind == '[':
@@ -66,13 +66,13 @@ func Scan(r io.ReaderAt, size int64, as string, each func(f Found, raw []byte) e
 		if kind != '{' || n > 0 && !s.newLine {
 			return s.place("there is more behind the end")
 		}
-		off := s.off
+		off, at := s.off, s.place("")
 		raw, err := s.value(s.off, 0)
 		if err == nil && n == 0 && as == "" && isTavern(raw) {
 			s.off = off
 			return s.whole("chub", hasChub)
 		}
-		if err = s.found(off, raw, err); err != nil {
+		if err = s.found(off, at, raw, err); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func isTavern(v []byte) bool {
 
 // list hands out the conversations of a list, or the list if it is itself one.
 func (s *splitter) list() error {
-	off := s.off
+	off, begin := s.off, s.place("")
 	s.skip(1)
 	for n := 0; ; n++ {
 		kind, err := s.next()
@@ -124,17 +124,17 @@ func (s *splitter) list() error {
 			}
 			return fmt.Errorf("%w: the list is empty", ErrFormat)
 		}
-		at := s.off
+		from, at := s.off, s.place("")
 		raw, err := s.value(s.off, 0)
 		if err == nil && n == 0 && (s.as == "openai" || s.as == "") && jsonl.Valid(raw) && has(raw, "role") {
 			s.as = "openai" // the messages of one conversation
 			raw, err = s.value(off, 1)
-			if err = s.found(off, raw, err); err != nil {
+			if err = s.found(off, begin, raw, err); err != nil {
 				return err
 			}
 			return s.end()
 		}
-		if err = s.found(at, raw, err); err != nil {
+		if err = s.found(from, at, raw, err); err != nil {
 			return err
 		}
 	}
@@ -148,12 +148,17 @@ func (s *splitter) end() error {
 	return nil
 }
 
-// found finds the format of a value, and hands out the conversations in it.
-func (s *splitter) found(off int64, raw []byte, err error) error {
+// found finds the format of a value that begins at a place, and hands out the conversations in
+// it.
+func (s *splitter) found(off int64, at *jsonl.Damage, raw []byte, err error) error {
 	f := Found{Format: s.as, Off: off, Len: int64(len(raw)), Err: err}
 	if err == nil {
 		if d := jsonl.Check(raw); d != nil {
-			f.Err = fmt.Errorf("byte %d of the file: %s", off+int64(offsetOf(raw, d)), d.Reason)
+			if d.Line == 1 {
+				d.Column += at.Column - 1
+			}
+			d.Line += at.Line - 1
+			f.Err = d
 		}
 	} else if !errors.Is(err, errLong) {
 		return err
@@ -170,43 +175,30 @@ func (s *splitter) found(off int64, raw []byte, err error) error {
 	if is == nil && !s.known {
 		return ErrFormat
 	} else if is == nil {
-		f.Err = fmt.Errorf("byte %d of the file: %w", off, ErrFormat)
+		at.Reason = ErrFormat.Error()
+		f.Err = at
 		return s.each(f, nil)
 	}
 	s.known = true
 	f.Format = is.name
-	if is.parts == nil || is.parts(o) == nil {
+	var list []byte
+	if is.parts != nil {
+		list = is.parts(o)
+	}
+	if rawjson.Len(list) == 0 { // it is one conversation, or there is none
 		return s.each(f, raw)
 	}
-	list := is.parts(o)
-	at := bytes.Index(raw, list) + 1
+	inner := bytes.Index(raw, list) + 1
 	for e := range rawjson.Elements(list) {
-		at += bytes.Index(raw[at:], e) // elements come in order, and only spaces and a comma stand between
-		part := Found{Format: is.name, Off: off + int64(at), Len: int64(len(e))}
+		inner += bytes.Index(raw[inner:], e) // elements come in order, and only spaces and a comma stand between
+		part := Found{Format: is.name, Off: off + int64(inner), Len: int64(len(e))}
 		if err := s.each(part, e); err != nil {
 			return err
 		}
-		at += len(e)
+		inner += len(e)
 	}
 	return nil
 }
-
-// offsetOf returns where in raw the damage is.
-func offsetOf(raw []byte, d *jsonl.Damage) int {
-	at := 0
-	for range d.Line - 1 {
-		at += bytes.IndexByte(raw[at:], '\n') + 1
-	}
-	return at + d.Column - 1
-}
-
-// PlaceError is what is wrong at a place of a file.
-type PlaceError struct {
-	Line, Column int
-	Reason       string
-}
-
-func (e *PlaceError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Reason) }
 
 // splitter cuts JSON into values, without reading what is in them.
 type splitter struct {
@@ -224,8 +216,8 @@ type splitter struct {
 	each func(f Found, raw []byte) error
 }
 
-func (s *splitter) place(reason string) error {
-	return &PlaceError{s.line + 1, int(s.off-s.begin) + 1, reason}
+func (s *splitter) place(reason string) *jsonl.Damage {
+	return &jsonl.Damage{Line: s.line + 1, Column: int(s.off-s.begin) + 1, Reason: reason}
 }
 
 func (s *splitter) skip(n int) {

@@ -22,12 +22,12 @@ func readChub(c *Conversation, v []byte, _ object, _ *Options) error {
 		if len(line) == 0 {
 			continue
 		}
-		if d := jsonl.Check(line); d != nil {
+		if !jsonl.Valid(line) || rawjson.KindOf(line) != rawjson.ObjectKind {
 			c.drop("damaged lines", 1)
 			continue
 		}
 		head := !began && meta.IsHeader(line)
-		if began = true; head || rawjson.KindOf(line) != rawjson.ObjectKind {
+		if began = true; head {
 			continue
 		}
 		line = flatten(line)
@@ -71,7 +71,7 @@ func flatten(line []byte) []byte {
 	}
 	inner := func(raw []byte) ([]byte, bool) {
 		s := rawjson.Value(raw, "message")
-		return s, isChub(raw) && rawjson.Truthy(s)
+		return s, isChub(raw) && rawjson.KindOf(s) == rawjson.String
 	}
 	if s, ok := inner(o.Value("mes")); ok {
 		o.Set("mes", s)
@@ -102,7 +102,7 @@ func readText(c *Conversation, v []byte, _ object, opt *Options) error {
 			c.add(*m)
 		}
 	}
-	for line := range strings.Lines(strings.ToValidUTF8(string(v), "�")) {
+	for line := range strings.Lines(strings.ReplaceAll(strings.ToValidUTF8(string(v), "�"), "\r\n", "\n")) {
 		name, rest, ok := strings.Cut(line, ": ")
 		user := slices.Contains(opt.Users, name)
 		if free && ok && (user || slices.Contains(opt.Characters, name)) {

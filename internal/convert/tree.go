@@ -29,7 +29,7 @@ func (c *Conversation) grow(nodes []node, leaf string) {
 			index[n.id] = i
 		}
 	}
-	if t.link(index) {
+	if t.link(index, leaf) {
 		c.note("a message follows itself: the tree is cut there")
 	}
 	if roots := t.children[-1]; len(roots) > 1 && slices.ContainsFunc(roots, func(i int) bool { return nodes[i].Role != Character }) {
@@ -68,15 +68,19 @@ func (c *Conversation) grow(nodes []node, leaf string) {
 	}
 }
 
-// link finds what is above each node, and reports whether some are above themselves.
-func (t *tree) link(index map[string]int) (circle bool) {
+// link finds what is above each node, and reports whether some are above themselves: such a
+// circle is cut so that leaf, or else its first node, is its end.
+func (t *tree) link(index map[string]int, leaf string) (circle bool) {
 	const unknown, looking = -2, -3
 	for i := range t.above {
 		t.above[i] = unknown
 	}
-	for i := range t.nodes {
+	for i := range len(t.nodes) + 1 {
 		var chain []int
-		at := i
+		at := i - 1
+		if n, ok := index[leaf]; ok && i == 0 {
+			at = n
+		}
 		for at >= 0 && t.above[at] == unknown {
 			t.above[at] = looking
 			chain = append(chain, at)

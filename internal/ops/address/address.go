@@ -36,9 +36,13 @@ var ErrNoFolder = error(&ops.Kind{Code: "usage", Text: "SillyTavern has several 
 type NoneError struct {
 	Arg   string
 	Known []string // what there is instead, to name the nearest
+	Owner bool     // an owner is meant, not a chat
 }
 
 func (e *NoneError) Error() string {
+	if e.Owner {
+		return e.Arg + ": " + ErrOwner.Error()
+	}
 	return e.Arg + ": there is no such file, and no chat or owner of this name"
 }
 
@@ -83,7 +87,7 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 	case o == nil && f.Root() == "":
 		return found, nil
 	case o == nil:
-		return found, &NoneError{arg, f.Owners()}
+		return found, &NoneError{Arg: arg, Known: f.Owners()}
 	case !named && o.Group == nil:
 		found.Owner, found.Paths = true, []string{o.Folder}
 		return found, nil
@@ -121,7 +125,7 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 		for i, chat := range list {
 			known[i] = owner + "/" + chat
 		}
-		return found, &NoneError{arg, known}
+		return found, &NoneError{Arg: arg, Known: known}
 	}
 	return found, nil
 }

@@ -37,11 +37,15 @@ func OwnerOf(lib *library.Library, arg, data string) (*Owner, error) {
 	if o != nil || isPath(arg) {
 		return o, err
 	}
-	named, nameErr := (&Finder{Lib: lib, Data: data}).owner(strings.TrimRight(filepath.ToSlash(arg), "/"))
-	if named == nil && nameErr == nil {
-		nameErr = err
+	f := &Finder{Lib: lib, Data: data}
+	named, nameErr := f.owner(strings.TrimRight(filepath.ToSlash(arg), "/"))
+	switch {
+	case named != nil || nameErr != nil:
+		return named, nameErr
+	case f.Root() == "":
+		return nil, err
 	}
-	return named, nameErr
+	return nil, &NoneError{Arg: arg, Known: f.Owners(), Owner: true}
 }
 
 // ownerAt returns the owner at a path.

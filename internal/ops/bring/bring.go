@@ -16,6 +16,7 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/convert"
+	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/names"
 	"stchat/internal/ops"
@@ -113,6 +114,11 @@ type job struct {
 // be read in their places; notes are about those that have none. The error is that of the
 // options.
 func Run(ctx context.Context, opt Options) (results []*Result, notes []string, err error) {
+	if opt.Name != "" {
+		if opt.Name, err = names.New(strings.TrimSuffix(opt.Name, names.Extension), names.MaxBytes); err != nil {
+			return nil, nil, err
+		}
+	}
 	c := &call{Options: &opt, lib: new(library.Library)}
 	if c.owner, err = address.OwnerOf(c.lib, opt.Owner, opt.Data); err != nil {
 		return nil, nil, err
@@ -160,7 +166,10 @@ func Run(ctx context.Context, opt Options) (results []*Result, notes []string, e
 func (c *call) fail(path string, err error) {
 	r := &Result{}
 	r.Doc = Document{Schema: 1, Source: path}
+	place, placed := errors.AsType[*jsonl.Damage](err)
 	switch {
+	case placed:
+		err = &jsonl.LineError{Path: path, Damage: *place}
 	case errors.Is(err, convert.ErrTavern):
 		err = fmt.Errorf("%s: %w", path, ErrTavern)
 	case errors.Is(err, convert.ErrFormat):
@@ -169,9 +178,6 @@ func (c *call) fail(path string, err error) {
 		if err = ops.PathError(err); !strings.HasPrefix(err.Error(), path) {
 			err = fmt.Errorf("%s: %w", path, err)
 		}
-	}
-	if place, ok := errors.AsType[*convert.PlaceError](err); ok {
-		err = fmt.Errorf("%s:%w%w", path, place, &ops.Kind{Code: "damaged"})
 	}
 	r.Err = err
 	c.results = append(c.results, r)
@@ -236,19 +242,21 @@ func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversa
 	c.results = append(c.results, r)
 	key := f.Format + "\x00" + id
 	known := c.known[key]
-	grown := !slices.ContainsFunc(known, func(k imported) bool { return k.messages >= len(conversation.Messages) })
-	if len(known) > 0 && (!grown || !c.Grown) {
-		k := known[0]
+	full := c.completed(conversation, s.mtime)
+	messages := len(full.Messages)
+	as := slices.IndexFunc(known, func(k imported) bool { return k.messages >= messages })
+	if grown := as < 0; len(known) > 0 && (!grown || !c.Grown) {
+		k := known[max(as, 0)]
 		r.Doc.Path, r.Doc.Name, r.Doc.Existed, r.Doc.Messages = k.path, k.name, true, k.messages
 		r.Doc.Warnings, r.Doc.DryRun, r.Doc.Steps = []string{}, c.Changes.DryRun, []ops.Step{}
 		if grown {
-			r.Note("%s: it has grown since it was imported: %d messages, here %d; --grown imports it again, beside", k.path, len(conversation.Messages), k.messages)
+			r.Note("%s: it has grown since it was imported: %d messages, here %d; --grown imports it again, beside", k.path, messages, k.messages)
 		}
 		return
 	}
 	j := &job{Result: r, source: s, found: f}
-	c.setNames(j, c.completed(conversation, s.mtime))
-	c.known[key] = append(known, imported{c.path(j.name), j.name, len(conversation.Messages)})
+	c.setNames(j, full)
+	c.known[key] = append(known, imported{c.path(j.name), j.name, messages})
 	for _, note := range conversation.Notes {
 		r.Note("%s: %s", c.path(j.name), note)
 	}
