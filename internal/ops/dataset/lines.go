@@ -101,6 +101,9 @@ func (e *exporter) lines(ctx context.Context, path string, f facts, d *Document,
 		if p.n++; p.n <= f.begin {
 			return nil
 		}
+		if !utf8.Valid(m.Raw.Text) && m.Text != nil && utf8.ValidString(*m.Text) { // else it is counted below
+			d.Bad++
+		}
 		if e.Format == Rows {
 			return p.rows(m)
 		}
