@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
 	"stchat/internal/sendate"
@@ -175,6 +176,13 @@ func parsed[T any](parse func(text string) (T, error), take func(T)) flagValue {
 		}
 		return err
 	}}
+}
+
+// chatName returns the value of a flag with a chat's name or a part of one, which is made safe.
+func chatName(to *string) flagValue {
+	return parsed(func(text string) (string, error) {
+		return names.New(strings.TrimSuffix(text, names.Extension), names.MaxBytes)
+	}, func(name string) { *to = name }).notEmpty()
 }
 
 // timed returns the value of a flag that takes a point in time, which may count back from now.

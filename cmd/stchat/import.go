@@ -60,7 +60,7 @@ func (o *importOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&b.As, "", convert.Formats()...), "as", "the `FORMAT` of FILE; default: found out")
 	fs.Var(filled(&b.User), "user", "`NAME` of the user; default: the source's, else SillyTavern's")
 	fs.Var(filled(&b.Character), "character", "`NAME` of the character; default: the source's, else the card's")
-	fs.VarP(filled(&b.Name), "name", "n", "`NAME` of the chat; one conversation only")
+	fs.VarP(chatName(&b.Name), "name", "n", "`NAME` of the chat; one conversation only")
 	fs.BoolVar(&b.Branches, "branches", false, "the other ends of a tree of messages become branches")
 	fs.Var(oneOf(&b.Greeting, "", bring.GreetingCard, bring.GreetingNone), "greeting", "where the source does not store it: `WHICH` is card or none; default: card for risu, else none")
 	fs.BoolVar(&b.Grown, "grown", false, "what has grown since it was imported is imported again, beside")

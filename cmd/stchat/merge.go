@@ -76,8 +76,8 @@ type mergeOptions struct {
 
 // owners reads THEIRS=OURS.
 func owners(pair string) (names [2]string, err error) {
-	theirs, ours, ok := strings.Cut(pair, "=")
-	if !ok || theirs == "" || ours == "" || strings.ContainsAny(ours, `/\`) {
+	theirs, ours, _ := strings.Cut(pair, "=")
+	if theirs == "" || strings.Trim(ours, ".") == "" || strings.ContainsAny(ours, `/\`) {
 		return names, refusal(fmt.Sprintf("takes THEIRS=OURS, not %q", pair))
 	}
 	return [2]string{theirs, ours}, nil
@@ -95,7 +95,7 @@ func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
 	o.opt.Owners = map[string]string{}
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR` in which INTO is found as OWNER or OWNER/NAME; default: around the working folder")
 	fs.Var(filled(&o.opt.Base), "base", "`PATH` of what both were at the last merge: a text that it has too was deleted or edited on the side that lacks it")
-	fs.Var(filled(&o.opt.Label), "label", "`NAME` in the names of branches; default: the folder that tells FROM from INTO")
+	fs.Var(chatName(&o.opt.Label), "label", "`NAME` in the names of branches; default: the folder that tells FROM from INTO")
 	fs.Var(parsed(owners, func(pair [2]string) { o.opt.Owners[pair[0]] = pair[1] }), "owner", "in user folders: `THEIRS=OURS`, the character of FROM is INTO's of that name; may be repeated")
 	fs.Var(each(&o.opt.Only, checkOnly), "only", "only what `GLOB` matches of the paths in FROM; may be repeated")
 	fs.Var(oneOf(&o.reworded, "branch", "branch", "keep"), "reworded", "where FROM only has another wording of messages: `HOW` is branch, or keep for INTO's")

@@ -201,13 +201,15 @@ func (p *Print) addValues(l *jsonl.Line, ids *message.Identifier) {
 		if !rawjson.Truthy(value) || isEmpty(value) {
 			return
 		}
-		switch key, _ := rawjson.Unquote(rawKey); {
-		case notValue(key):
+		key, _ := rawjson.Unquote(rawKey)
+		if notValue(key) {
 			return
-		case key == "original_avatar" || key == "force_avatar":
-			value = numbered.ReplaceAll(value, []byte("$1"))
-		case bytes.IndexByte(value, '/') >= 0:
+		}
+		if bytes.IndexByte(value, '/') >= 0 {
 			value = marked.ReplaceAll(value, []byte("$1"))
+		}
+		if key == "original_avatar" || key == "force_avatar" {
+			value = numbered.ReplaceAll(value, []byte("$1"))
 		}
 		p.Values = with(p.Values, ids.Identity(rawKey, nil, nil, value, l.Plain))
 	}

@@ -114,11 +114,6 @@ type job struct {
 // be read in their places; notes are about those that have none. The error is that of the
 // options.
 func Run(ctx context.Context, opt Options) (results []*Result, notes []string, err error) {
-	if opt.Name != "" {
-		if opt.Name, err = names.New(strings.TrimSuffix(opt.Name, names.Extension), names.MaxBytes); err != nil {
-			return nil, nil, err
-		}
-	}
 	c := &call{Options: &opt, lib: new(library.Library)}
 	if c.owner, err = address.OwnerOf(c.lib, opt.Owner, opt.Data); err != nil {
 		return nil, nil, err

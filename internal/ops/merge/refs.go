@@ -48,11 +48,16 @@ func carried(place string) bool {
 // inURL is how a background's address is written.
 var inURL = regexp.MustCompile(`^url\(["']?(.*?)["']?\)$`)
 
+// persona is how the address of a user's picture begins (SillyTavern 1.19, getThumbnailUrl).
+const persona = "/thumbnail?type=persona&file="
+
 // now returns an address as it is in INTO.
 func (u *user) now(address string) string {
 	place := address
 	if m := inURL.FindStringSubmatch(address); m != nil {
 		place = m[1]
+	} else if file, ok := strings.CutPrefix(address, persona); ok {
+		place = "User Avatars/" + file
 	}
 	place, exists, _ := u.from.Served(place)
 	if !exists || !carried(place) || !filepath.IsLocal(filepath.FromSlash(place)) || !u.opt.wanted(place) {
@@ -125,15 +130,17 @@ func copyFile(s *changeset.Set, from, to, about string) error {
 
 // renamed returns the text of an address with the file's name in INTO.
 func (a *attachment) renamed(address string) string {
-	end := len(address)
-	if i := strings.IndexAny(address, "?#"); i >= 0 {
-		end = i
+	from := 0
+	if strings.HasPrefix(address, persona) {
+		from = len(persona)
 	}
-	dot := strings.LastIndex(address[:end], path.Ext(a.place))
+	file, _, _ := strings.Cut(address[from:], "?")
+	file, _, _ = strings.Cut(file, "#")
+	dot := strings.LastIndex(file, path.Ext(a.place))
 	if dot < 0 {
 		return address
 	}
-	return address[:dot] + a.mark + address[dot:]
+	return address[:from+dot] + a.mark + address[from+dot:]
 }
 
 // follow returns a JSON value in which the addresses of attachments are those in INTO; raw itself
@@ -197,7 +204,7 @@ func (u *user) message(line []byte) []byte {
 
 // avatar returns the name of a card's picture, or the address of its thumbnail, in INTO.
 func (u *user) avatar(text string) string {
-	address, file, ok := strings.Cut(text, "&file=")
+	address, file, ok := strings.Cut(text, "?type=avatar&file=")
 	if !ok {
 		address, file = "", text
 	}
@@ -208,7 +215,7 @@ func (u *user) avatar(text string) string {
 	case err != nil || !isCard || to == "" || to == stem:
 		return text
 	case ok:
-		return address + "&file=" + url.PathEscape(to+userdir.CardExtension)
+		return address + "?type=avatar&file=" + url.PathEscape(to+userdir.CardExtension)
 	}
 	return to + userdir.CardExtension
 }
