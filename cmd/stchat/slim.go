@@ -34,7 +34,7 @@ it is read again: names, texts, dates and everything else must be as before.
 The old chat is kept for undo until 'stchat undo --prune' drops it; only then is
 the space free. A copy that was not made slim has swipes that the other lacks:
 merge with --no-swipes. Prints each chat that changed with what went.
-` + choiceDoc + inPlaceDoc, no: "no message was chosen, or --expect-… fails",
+` + choiceDoc + inPlaceDoc, no: "--expect-… fails",
 		example: "  stchat slim \"chats/Mira/Harbour.jsonl\"\n  stchat slim chats --drop swipes,reasoning,images --keep-last 200 --dry-run",
 		means:   edits(),
 		options: &slimOptions{},
