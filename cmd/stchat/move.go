@@ -367,10 +367,10 @@ func (o *deleteOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	}
 	var results []*move.Result
 	var kept []move.Kept // checkpoints
-	opt := move.DeleteOptions{Options: common, Chats: slices.DeleteFunc(slices.Clone(paths), isBook), Family: o.family, Keep: o.links == "keep"}
+	opt := move.DeleteOptions{Options: common, Chats: paths, Family: o.family, Keep: o.links == "keep"}
 	if o.checkpoints {
 		results, kept = move.DeleteCheckpoints(ctx, opt, o.spent)
-	} else if len(opt.Chats) > 0 {
+	} else if opt.Chats = slices.DeleteFunc(slices.Clone(paths), isBook); len(opt.Chats) > 0 {
 		results = move.Delete(ctx, opt)
 	} else if o.family || fs.Changed("links") {
 		return usagef("--family and --links go with a chat")
