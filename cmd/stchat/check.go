@@ -307,7 +307,7 @@ func (o *checkOptions) configured(c *console, fs *pflag.FlagSet, args []string) 
 		}
 		return err
 	}
-	for text := range bytes.Lines(data) {
+	for text := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
 		line++
 		arg := strings.TrimSpace(string(text))
 		var err error

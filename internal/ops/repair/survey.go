@@ -209,6 +209,10 @@ func Check(ctx context.Context, opt CheckOptions) (*CheckResult, error) {
 		}
 	}
 	for _, c := range s.chats {
+		if opt.SkipOther && c.Kind == userdir.File && c.Lines == 0 { // nothing shows that it is a chat
+			res.Others = append(res.Others, c.Path)
+			continue
+		}
 		res.Chats = append(res.Chats, c.Path)
 		order[c.Path] = len(order)
 		keep(c.Findings())
