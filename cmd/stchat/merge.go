@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -153,16 +154,14 @@ func (o *mergeOptions) into(c *console, arg string) (string, error) {
 		return "", withHint(err, nil)
 	case found.Owner:
 		owner, err := address.OwnerOf(f.Lib, arg, o.data)
-		if err != nil || owner.Group == nil {
-			return strings.Join(found.Paths, ""), err
+		if err == nil && owner.Group != nil {
+			return owner.Group.Path, nil
 		}
-		return owner.Group.Path, nil
+		return strings.Join(found.Paths, ""), err
 	case len(found.Paths) > 1:
 		return "", usagef("%s are several chats; name one of them, or their owner", arg)
-	case len(found.Paths) == 1:
-		return found.Paths[0], nil
 	}
-	return arg, nil
+	return cmp.Or(strings.Join(found.Paths, ""), arg), nil
 }
 
 // report prints the rows of one FROM, and the summary.
