@@ -228,3 +228,9 @@ func served(address string) (places []string, ours bool) {
 	}
 	return places, true
 }
+
+// component is what JavaScript escapes in other ways than Go.
+var component = strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
+
+// Component escapes a text as JavaScript's encodeURIComponent does.
+func Component(s string) string { return component.Replace(url.QueryEscape(s)) }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -22,6 +21,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
+	"stchat/internal/userdir"
 )
 
 // complete is a conversation with what the source does not say.
@@ -223,7 +223,7 @@ func (c *call) line(full *complete, m *convert.Message, date time.Time) [][]byte
 	o.Set("extra", extra(m))
 	if avatar := c.faces[name]; avatar != "" && m.Role == convert.Character {
 		o.Set("original_avatar", rawjson.Quote(avatar))
-		o.Set("force_avatar", rawjson.Quote("/thumbnail?type=avatar&file="+component(avatar)))
+		o.Set("force_avatar", rawjson.Quote("/thumbnail?type=avatar&file="+userdir.Component(avatar)))
 	}
 	var texts, infos []byte
 	for _, swipe := range m.Swipes {
@@ -255,9 +255,4 @@ func extra(m *convert.Message) []byte {
 		o.Set("reasoning", rawjson.Quote(m.Reasoning))
 	}
 	return o.Bytes()
-}
-
-// component escapes a text as JavaScript's encodeURIComponent does.
-func component(s string) string {
-	return strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(url.QueryEscape(s))
 }

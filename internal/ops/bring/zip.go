@@ -30,11 +30,7 @@ func unzip(ctx context.Context, s *source) (list []*source, err error) {
 		}
 		n++
 		label := s.label + "/" + f.Name
-		if why := room.Refuses(f); why != "" {
-			errs = append(errs, fmt.Errorf("%s: %w: it %s", label, errEntry, why))
-			continue
-		}
-		entry, err := spool(ctx, f)
+		entry, err := spool(ctx, f, room)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", label, err))
 			continue
@@ -55,7 +51,10 @@ func isNear(name string) bool {
 }
 
 // spool copies an entry to a private file. It reads no more than the entry declares.
-func spool(ctx context.Context, f *zip.File) (*source, error) {
+func spool(ctx context.Context, f *zip.File, room *ops.Unpacking) (*source, error) {
+	if why := room.Refuses(f); why != "" {
+		return nil, fmt.Errorf("%w: it %s", errEntry, why)
+	}
 	r, err := f.Open()
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,10 +49,8 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 	if err != nil {
 		return err
 	}
-	to, forced := u.opt.Owners[stem]
-	if !forced {
-		to = stem
-	}
+	given := u.opt.Owners[stem]
+	to, forced := cmp.Or(given, stem), given != ""
 	for n := 1; ; n, to = n+1, stem+strconv.Itoa(n) {
 		path, err := card.Find(u.into, to)
 		switch {

@@ -45,11 +45,7 @@ func (r *Result) run(ctx context.Context, opt *Options, jobs []*job) {
 	opt.Changes.Precious = true
 	writing := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.row.Err != nil || j.draft == nil })
 	ops.Each(ctx, opt.Changes, writing, func(j *job) (*job, changeset.Unit) {
-		root := r.root
-		if root == "" {
-			root = changeset.RootOf(j.path)
-		}
-		return j, changeset.Unit{Root: root, Shares: append(j.needs, j.path), Draft: j.draft}
+		return j, changeset.Unit{Root: cmp.Or(r.root, changeset.RootOf(j.path)), Shares: append(j.needs, j.path), Draft: j.draft}
 	})
 	seen := map[changeset.Step]bool{} // only what is done, and to which path
 	for _, j := range writing {

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,10 +122,7 @@ func everything(string) bool { return true }
 
 // owner opens two folders with the chats of both that are wanted.
 func (opt *Options) owner(lib *library.Library, into, from string, here, there func(name string) bool) (*owner, error) {
-	o := &owner{opt: opt, label: opt.Label, seed: message.NewSeed()}
-	if o.label == "" {
-		o.label = label(into, from)
-	}
+	o := &owner{opt: opt, label: cmp.Or(opt.Label, label(into, from)), seed: message.NewSeed()}
 	var err error
 	if o.ours, err = openSide(lib, into, here); err != nil {
 		return nil, err

@@ -45,3 +45,17 @@ func TestLabel(t *testing.T) {
 		}
 	}
 }
+
+// A plus in the name of a picture is a plus, and in an address a space.
+func TestAvatar(t *testing.T) {
+	u := &user{stems: map[string]string{"A+B": "A+B1", "A B": "A B2", "C": "C"}}
+	for text, want := range map[string]string{
+		"A+B.png": "A+B1.png", "A B.png": "A B2.png", "C.png": "C.png", "other.png": "other.png",
+		"/thumbnail?type=avatar&file=A%2BB.png": "/thumbnail?type=avatar&file=A%2BB1.png", "/thumbnail?type=avatar&file=A%20B.png": "/thumbnail?type=avatar&file=A%20B2.png",
+		"/thumbnail?type=persona&file=A%20B.png": "/thumbnail?type=persona&file=A%20B.png", "/thumbnail?type=avatar&file=%zz.png": "/thumbnail?type=avatar&file=%zz.png",
+	} {
+		if got := u.avatar(text); got != want {
+			t.Errorf("%s is %s, not %s", text, got, want)
+		}
+	}
+}

@@ -297,9 +297,7 @@ func (o *owner) adopt(w *work) {
 	switch {
 	case w.row.Sign == Parted:
 		w.parent = w.p.name
-	case w.row.Sign == Ahead && w.p.name != w.c.name:
-		w.parent = w.p.mainChat
-	case w.row.Sign == Ahead && w.c.mainChat == "":
+	case w.row.Sign == Ahead && (w.p.name != w.c.name || w.c.mainChat == ""):
 		w.parent = w.p.mainChat
 	default:
 		w.parent = o.now(w.c.mainChat)

@@ -204,18 +204,18 @@ func (u *user) message(line []byte) []byte {
 
 // avatar returns the name of a card's picture, or the address of its thumbnail, in INTO.
 func (u *user) avatar(text string) string {
-	address, file, ok := strings.Cut(text, "?type=avatar&file=")
-	if !ok {
-		address, file = "", text
-	}
+	address, file, isAddress := strings.Cut(text, "?type=avatar&file=")
 	name, err := url.QueryUnescape(file)
+	if !isAddress || err != nil {
+		name = text
+	}
 	stem, isCard := strings.CutSuffix(name, userdir.CardExtension)
 	to := u.stems[stem]
 	switch {
-	case err != nil || !isCard || to == "" || to == stem:
+	case !isCard || to == "" || to == stem:
 		return text
-	case ok:
-		return address + "?type=avatar&file=" + url.PathEscape(to+userdir.CardExtension)
+	case isAddress:
+		return address + "?type=avatar&file=" + userdir.Component(to+userdir.CardExtension)
 	}
 	return to + userdir.CardExtension
 }

@@ -270,11 +270,8 @@ type link struct {
 // is not in as well.
 func label(into, from string) string {
 	known := map[string]bool{"chats": true, "group chats": true, "groups": true, "data": true, "default-user": true, ".": true, "": true}
-	for path := userdir.RealPath(into); ; path = filepath.Dir(path) {
+	for path := userdir.RealPath(into); path != filepath.Dir(path); path = filepath.Dir(path) {
 		known[userdir.ChatName(filepath.Base(path))] = true
-		if path == filepath.Dir(path) {
-			break
-		}
 	}
 	for path := userdir.RealPath(from); path != filepath.Dir(path); path = filepath.Dir(path) {
 		name := filepath.Base(path)

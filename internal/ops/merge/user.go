@@ -259,9 +259,8 @@ func (u *user) createGroup(j *job, o *owner, there *group.File) {
 			for _, key := range []string{"members", "disabled_members"} {
 				g.EditList(key, func(_ int, raw []byte) ([]byte, bool) {
 					member, _ := rawjson.Unquote(raw)
-					stem := strings.TrimSuffix(member, userdir.CardExtension)
-					if to, ok := u.stems[stem]; ok && to != stem {
-						raw = rawjson.Quote(to + userdir.CardExtension)
+					if to := u.avatar(member); to != member {
+						raw = rawjson.Quote(to)
 					}
 					return raw, true
 				})
@@ -278,19 +277,16 @@ func (u *user) createGroup(j *job, o *owner, there *group.File) {
 // folder.
 func leftOut(has func(name string) bool) []string {
 	found := []string{}
-	for _, never := range []struct {
-		what string
-		at   []string
-	}{
-		{"settings, personas, tags", []string{"settings.json"}},
-		{"secrets", []string{"secrets.json"}},
-		{"presets", []string{"OpenAI Settings", "TextGen Settings", "KoboldAI Settings", "NovelAI Settings", "instruct", "context", "sysprompt", "QuickReplies"}},
-		{"vectors", []string{"vectors"}},
-		{"extensions", []string{"extensions"}},
-		{"backups", []string{"backups"}},
+	for _, never := range [][]string{ // what it is, and where
+		{"settings, personas, tags", "settings.json"},
+		{"secrets", "secrets.json"},
+		{"presets", "OpenAI Settings", "TextGen Settings", "KoboldAI Settings", "NovelAI Settings", "instruct", "context", "sysprompt", "QuickReplies"},
+		{"vectors", "vectors"},
+		{"extensions", "extensions"},
+		{"backups", "backups"},
 	} {
-		if slices.ContainsFunc(never.at, has) {
-			found = append(found, strings.Split(never.what, ", ")...)
+		if slices.ContainsFunc(never[1:], has) {
+			found = append(found, strings.Split(never[0], ", ")...)
 		}
 	}
 	return found

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stchat/internal/names"
@@ -153,19 +154,15 @@ func userFolderIn(files []*zip.File) (prefix string, found bool) {
 
 // isMerged reports whether a file at a place of a user folder is merged.
 func isMerged(place string) bool {
-	parts := strings.Split(place, "/")
-	ext := strings.ToLower(path.Ext(place))
-	switch parts[0] {
-	case "chats":
-		return len(parts) >= 3 && (ext == names.Extension || ext == ".json")
-	case "group chats":
-		return len(parts) >= 2 && (ext == names.Extension || ext == ".json")
-	case "groups", "worlds":
-		return len(parts) >= 2 && ext == ".json"
-	case "characters":
-		return len(parts) >= 2 && (ext == userdir.CardExtension || ext == ".json")
+	folder, rest, _ := strings.Cut(place, "/")
+	if folder == "chats" { // of a character
+		_, rest, _ = strings.Cut(rest, "/")
 	}
-	return carried(place)
+	extensions := map[string][]string{
+		"chats": {names.Extension, ".json"}, "group chats": {names.Extension, ".json"}, "groups": {".json"}, "worlds": {".json"},
+		"characters": {userdir.CardExtension, ".json"},
+	}[folder]
+	return rest != "" && slices.Contains(extensions, strings.ToLower(path.Ext(rest))) || carried(place)
 }
 
 // unsafeEntry returns why an entry cannot be unpacked, "" if it can.
