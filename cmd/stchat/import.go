@@ -99,14 +99,13 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	case err != nil:
 		return withHint(err, nil)
 	}
-	how := saying{dryRun: o.opt.Changes.DryRun}
 	of := func(r *bring.Result) (string, *ops.Result[bring.Document]) {
 		if r.Err != nil && errors.Is(r.Err, bring.ErrTavern) {
 			r.Err = &hinted{r.Err, "; `stchat merge " + visible.Args(opt.Owner, r.Doc.Source) + "`"}
 		}
 		return r.Doc.Source, &r.Result
 	}
-	return sayAll(c, how, results, of, func(r *bring.Result) {
+	return sayAll(c, saying{dryRun: o.opt.Changes.DryRun}, results, of, func(r *bring.Result) {
 		c.made(r.Doc.Path) // whose document is printed already
 		for _, d := range r.More {
 			if c.json {
