@@ -226,6 +226,7 @@ func (d *differ) messages(ctx context.Context, v *version) (list []lineRef, inde
 	if err != nil {
 		return nil, nil, err
 	}
+	list, index = lines[:0], make([]int, 0, len(lines))
 	for n, l := range lines {
 		before, other := slices.BinarySearch(others, n)
 		if other {

@@ -267,11 +267,8 @@ type Versioned struct {
 	Live     bool   // the chat is there now
 	Note     string // which chat it is, if not the one that has the name now
 	Content  *os.File
-	cleanup  func()
+	Close    func() // closes and removes the file
 }
-
-// Close closes and removes the file.
-func (v *Versioned) Close() { v.cleanup() }
 
 // Version reads a version of a chat into a temporary file. The errors are those of [Restore].
 func Version(ctx context.Context, where Where) (*Versioned, error) {
@@ -284,6 +281,6 @@ func Version(ctx context.Context, where Where) (*Versioned, error) {
 	if v.file == "" {
 		res.Rev = &v.Rev
 	}
-	res.Content, res.cleanup, err = safefile.SpoolFrom(func(w io.Writer) error { return s.write(ctx, v, w) }, "")
+	res.Content, res.Close, err = safefile.SpoolFrom(func(w io.Writer) error { return s.write(ctx, v, w) }, "")
 	return res, err
 }

@@ -66,11 +66,8 @@ func (s *searcher) show(ctx context.Context, t text) (*SearchHit, error) {
 	if s.Read {
 		said, doc.Within = s.readable(said)
 	}
-	if snippet, marks := s.Query.Snippet(said); marks != nil {
-		doc.Snippet, doc.Marks = snippet, marks
-	} else {
-		doc.Snippet = snippet
-	}
+	snippet, marks := s.Query.Snippet(said)
+	doc.Snippet, doc.Marks = snippet, append(doc.Marks, marks...)
 	return doc, nil
 }
 

@@ -152,18 +152,13 @@ func (s *searcher) findUnchanged(ctx context.Context, st *searchStore) error {
 		was := seen[filepath.ToSlash(rel)]
 		v := versions[was.Rev]
 		if stamp, err := safefile.StampPath(src.Path); err == nil && stamp.Regular() && v != nil && was.Is(src.Path, stamp) {
-			if runs, err := v.Runs(); err == nil && allWhole(runs) {
+			inParts := func(r history.Run) bool { return r.Part != history.Whole } // so its line is not in the index
+			if runs, err := v.Runs(); err == nil && !slices.ContainsFunc(runs, inParts) {
 				src.store, src.version, src.runs = st, v, runs
 			}
 		}
 	}
 	return nil
-}
-
-// allWhole reports whether all lines of a version can be in the index: none is stored in
-// parts.
-func allWhole(runs []history.Run) bool {
-	return !slices.ContainsFunc(runs, func(r history.Run) bool { return r.Part != history.Whole })
 }
 
 func (s *searcher) close(damaged bool) {
