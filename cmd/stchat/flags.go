@@ -180,8 +180,10 @@ func parsed[T any](parse func(text string) (T, error), take func(T)) flagValue {
 
 // chatName returns the value of a flag with a chat's name or a part of one, which is made safe.
 func chatName(to *string) flagValue {
-	safe := func(name string) (string, error) { return names.New(name, names.MaxBytes) }
-	return parsed(safe, func(name string) { *to = strings.TrimSuffix(name, names.Extension) }).notEmpty()
+	safe := func(name string) (string, error) {
+		return names.New(strings.TrimSuffix(name, names.Extension), names.MaxBytes)
+	}
+	return parsed(safe, func(name string) { *to = name }).notEmpty()
 }
 
 // timed returns the value of a flag that takes a point in time, which may count back from now.
