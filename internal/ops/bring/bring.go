@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stchat/internal/changeset"
@@ -87,17 +88,18 @@ var (
 // call is one import.
 type call struct {
 	*Options
-	lib     *library.Library
-	owner   *address.Owner
-	user    string            // SillyTavern's own name of the user
-	faces   map[string]string // of a group: the avatars of its members, by name
-	taken   map[string]bool   // folded names of chats
-	next    map[string]int    // by folded name, the number to try
-	known   map[string][]imported
-	results []*Result
-	jobs    []*job // those of them that are written
-	empty   int
-	notes   []string
+	lib       *library.Library
+	owner     *address.Owner
+	user      string            // SillyTavern's own name of the user
+	greetings func() []string   // of the owner's card, which is read once
+	faces     map[string]string // of a group: the avatars of its members, by name
+	taken     map[string]bool   // folded names of chats
+	next      map[string]int    // by folded name, the number to try
+	known     map[string][]imported
+	results   []*Result
+	jobs      []*job // those of them that are written
+	empty     int
+	notes     []string
 }
 
 // job is a conversation that is written.
@@ -118,6 +120,7 @@ func Run(ctx context.Context, opt Options) (results []*Result, notes []string, e
 	if c.owner, err = address.OwnerOf(c.lib, opt.Owner, opt.Data); err != nil {
 		return nil, nil, err
 	}
+	c.greetings = sync.OnceValue(c.readGreetings)
 	if err := ops.InFiles(c.lib, c.owner.Dir, opt.Owner); err != nil {
 		return nil, nil, err
 	}

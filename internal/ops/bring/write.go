@@ -60,19 +60,26 @@ func (c *call) greets(full *complete) bool {
 	return c.Greeting == GreetingCard || c.Greeting == "" && full.Format == "risu"
 }
 
-// greet returns the greeting that the chat began with, if it is the card's and the source does
-// not store it.
-func (c *call) greet(full *complete) *convert.Message {
-	if !c.greets(full) || c.owner.Card == "" {
-		return nil
-	}
+// readGreetings reads the greetings of the owner's card, if there is one.
+func (c *call) readGreetings() []string {
 	known, err := card.Open(c.owner.Card)
 	if err != nil {
 		return nil
 	}
+	return known.Greetings()
+}
+
+// macros are what a greeting says for the names.
+var macros = regexp.MustCompile(`(?i)\{\{(?:char|user)\}\}|<(?:bot|user)>`)
+
+// greet returns the greeting that the chat began with, if it is the card's and the source does
+// not store it.
+func (c *call) greet(full *complete) *convert.Message {
+	if !c.greets(full) {
+		return nil
+	}
 	m := &convert.Message{}
-	macros := regexp.MustCompile(`(?i)\{\{(?:char|user)\}\}|<(?:bot|user)>`)
-	for _, text := range known.Greetings() {
+	for _, text := range c.greetings() {
 		text = macros.ReplaceAllStringFunc(text, func(macro string) string {
 			if strings.EqualFold(macro[len(macro)-5:], "user>") || strings.EqualFold(macro, "{{user}}") {
 				return full.user
