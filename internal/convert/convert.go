@@ -172,12 +172,17 @@ func Read(name string, raw []byte, opt Options) (*Conversation, error) {
 
 // nameOf returns the name of the first message of a role. Where some have a name and others have
 // none it is "": the named ones are somebody else's.
-func (c *Conversation) nameOf(role Role) string {
-	of := slices.DeleteFunc(slices.Clone(c.Messages), func(m Message) bool { return m.Role != role })
-	if len(of) == 0 || slices.ContainsFunc(of, func(m Message) bool { return m.Name == "" }) {
-		return ""
+func (c *Conversation) nameOf(role Role) (name string) {
+	for i := range c.Messages {
+		switch m := &c.Messages[i]; {
+		case m.Role != role:
+		case m.Name == "":
+			return ""
+		default:
+			name = cmp.Or(name, m.Name)
+		}
 	}
-	return of[0].Name
+	return name
 }
 
 // object is the values of an object, by key: a conversation is gone through once for all of them.
