@@ -140,12 +140,13 @@ func Changes(ctx context.Context, where Where, each func(Changed) error) (note s
 		return "", err
 	}
 	list := s.versions
-	if v.file == "" && v.Chat != s.id {
+	is := func(o version) bool { return o.Rev == v.Rev && o.file == v.file }
+	if !slices.ContainsFunc(list, is) { // it is another file's
 		if list, err = s.stored(ctx, v.Chat); err != nil {
 			return s.note, err
 		}
 	}
-	i := slices.IndexFunc(list, func(o version) bool { return o.Rev == v.Rev && o.file == v.file })
+	i := slices.IndexFunc(list, is)
 	d := newDiffer(s.store)
 	newer, newIndex, err := d.messages(ctx, v)
 	if err != nil {
