@@ -170,6 +170,7 @@ func (f *finder) count(v *lostVersion) {
 	at, known := f.byID[v.of]
 	if name := userdir.ChatName(v.chat); v.restored && strings.HasPrefix(name, v.said.Parent+"__") { // of a chat that is there
 		at, known = f.byPath[userdir.RealPath(filepath.Join(filepath.Dir(v.chat), v.said.Parent+names.Extension))]
+		v.said.Parent = "" // restore wrote it
 	}
 	kind, _ := userdir.KindOf(v.chat)
 	greets := !known && v.said.Greets(kind == userdir.Group || f.isGroupKey(v.key))
