@@ -55,9 +55,10 @@ type subject struct {
 	*present
 	rel      string      // where the file is or was; relative to root, with slashes
 	path     string      // likewise, as it was named
+	asked    string      // the path that was asked for; where the file is now may be another
 	id       int64       // of the file in the store; 0: it is not known there
 	versions []version   // the newest first
-	others   [][]version // likewise of other files that once had the path
+	others   [][]version // likewise of other files that once had the path asked for
 	note     string      // which file it is, if not the one that has the name now
 }
 
@@ -77,7 +78,7 @@ func openSubject(ctx context.Context, where Where) (*subject, error) {
 		s.versions = slices.DeleteFunc(s.versions, func(v version) bool { return v.Path != s.rel })
 	}
 	for _, p := range s.places {
-		if backup || p.Path != s.rel || of[p.Chat] {
+		if backup || p.Path != s.asked || of[p.Chat] {
 			continue
 		}
 		of[p.Chat] = true
@@ -248,6 +249,7 @@ var ErrNobody = error(&ops.Kind{Code: "not-found", Text: "nothing was there then
 // identify finds which file is meant by the path: the one that was there at the time asked for,
 // else the one that is there now, else the one that was there last.
 func (s *subject) identify(ctx context.Context, where Where) (err error) {
+	s.asked = s.rel
 	if history.KindOf(s.rel) == history.Backup {
 		s.id = s.backups[s.rel]
 		return nil
