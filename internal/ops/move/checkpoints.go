@@ -26,25 +26,25 @@ type Kept struct {
 // their parent lacks, and that nothing needs. It returns a result for each chat deleted, and
 // the checkpoints that stay; all is judged before anything goes.
 func DeleteCheckpoints(ctx context.Context, opt DeleteOptions, spent Spent) (results []*Result, kept []Kept) {
-	for _, d := range deleteChosen(ctx, opt, func(f *folder, list []*family.Chat) (goes []*family.Chat, kept []Kept, err error) {
+	for _, n := range deleteChosen(ctx, opt, func(n *renameSet, list []*family.Chat) (goes []*family.Chat, err error) {
 		for _, c := range list {
 			if c.Role != family.CheckpointRole {
 				continue
 			}
-			why, err := f.needed(ctx, c, spent)
+			why, err := n.needed(ctx, c, spent)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			if why == "" {
 				goes = append(goes, c)
 			} else {
-				kept = append(kept, Kept{c.Path, why})
+				n.kept = append(n.kept, Kept{c.Path, why})
 			}
 		}
-		return goes, kept, nil
+		return goes, nil
 	}) {
-		if kept = append(kept, d.kept...); d.Err != nil || len(d.set.goes) > 0 {
-			results = append(results, together(d.set.results)...)
+		if kept = append(kept, n.kept...); n.r.Err != nil || len(n.goes) > 0 {
+			results = append(results, n.results...)
 		}
 	}
 	slices.SortFunc(kept, func(a, b Kept) int { return strings.Compare(a.Path, b.Path) })

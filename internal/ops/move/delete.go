@@ -34,74 +34,51 @@ type DeleteOptions struct {
 // dropped. It returns a result for every chat deleted, grouped by folder, and one for each
 // folder in which it failed.
 func Delete(ctx context.Context, opt DeleteOptions) (results []*Result) {
-	for _, d := range deleteChosen(ctx, opt, nil) {
-		results = append(results, together(d.set.results)...)
+	for _, n := range deleteChosen(ctx, opt, func(_ *renameSet, list []*family.Chat) ([]*family.Chat, error) { return list, nil }) {
+		results = append(results, n.results...)
 	}
 	return results
 }
 
-// deletion is what becomes of the chats in one folder.
-type deletion struct {
-	*Result // of the first that is deleted
-	set     *renameSet
-	kept    []Kept
-}
-
-// choosing says which of the chats in a folder are deleted, and why others are not.
-type choosing func(f *folder, list []*family.Chat) (goes []*family.Chat, kept []Kept, err error)
-
-// deleteChosen deletes those of the chats in each folder that choose returns; nil: all.
-func deleteChosen(ctx context.Context, opt DeleteOptions, choose choosing) []*deletion {
+// deleteChosen deletes those of the chats in each folder that choose returns.
+func deleteChosen(ctx context.Context, opt DeleteOptions, choose func(n *renameSet, list []*family.Chat) ([]*family.Chat, error)) []*renameSet {
 	opt.Changes.Precious = true
 	byFolder := map[string][]string{}
-	var folders []string
+	var first []string // of each folder
 	for _, path := range opt.Chats {
 		key := userdir.RealPath(filepath.Dir(path))
 		if byFolder[key] == nil {
-			folders = append(folders, key)
+			first = append(first, path)
 		}
 		byFolder[key] = append(byFolder[key], path)
-	}
-	return ops.Each(ctx, opt.Changes, folders, func(key string) (*deletion, changeset.Unit) {
-		paths := byFolder[key]
-		n := newRenameSet(paths[0])
-		d := &deletion{Result: n.r, set: n}
-		return d, changeset.Unit{Root: changeset.RootOf(paths[0]), Draft: func(ctx context.Context, s *changeset.Set) error {
-			return d.draft(ctx, &opt, paths, choose, s)
-		}}
-	})
-}
-
-func (d *deletion) draft(ctx context.Context, opt *DeleteOptions, paths []string, choose choosing, s *changeset.Set) (err error) {
-	n := d.set
-	if n.folder, err = read(ctx, &opt.Options, filepath.Dir(paths[0])); err != nil {
-		return err
 	}
 	var above func(*family.Chat) *family.Chat
 	if opt.Family {
 		above = func(c *family.Chat) *family.Chat { return c }
 	}
-	goes, err := n.chosen(paths, above)
-	if err == nil && choose != nil {
-		goes, d.kept, err = choose(n.folder, goes)
-	}
-	if err != nil || len(goes) == 0 {
-		return err
-	}
-	n.s, n.keep = s, opt.Keep
-	for _, c := range goes {
-		n.to[c] = ""
-	}
-	n.r.Doc.From = goes[0].Path
-	if n.begin(goes); !opt.Keep {
-		n.chooseOpen()
-	}
-	n.collect()
-	for _, name := range n.r.Doc.Dangling {
-		n.r.Warn("%s: %s names %q, which no longer exists", name.Path, name.Key, name.Name)
-	}
-	n.noteBookless(ctx)
-	return n.draft(ctx)
+	return changeEach(ctx, &opt.Options, first, func(n *renameSet) error {
+		goes, err := n.chosen(byFolder[userdir.RealPath(n.folder.path)], above)
+		if err == nil {
+			goes, err = choose(n, goes)
+		}
+		if err != nil || len(goes) == 0 {
+			return err
+		}
+		n.keep = opt.Keep
+		for _, c := range goes {
+			n.to[c] = ""
+		}
+		n.r.Doc.From = goes[0].Path
+		if n.begin(goes); !opt.Keep {
+			n.chooseOpen()
+		}
+		n.collect()
+		for _, name := range n.r.Doc.Dangling {
+			n.r.Warn("%s: %s names %q, which no longer exists", name.Path, name.Key, name.Name)
+		}
+		n.noteBookless(ctx)
+		return nil
+	})
 }
 
 // noteBookless records the lorebooks that the deleted chats name and no other chat of the user

@@ -164,27 +164,5 @@ func (f *folder) isGroup() bool { return f.graph.Folder.Kind == userdir.Group }
 
 func newResult(from string) *Result { return &Result{Doc: Moved{Schema: 1, From: from}} }
 
-// run drafts a change to what r is made from. If it fails, the warnings are dropped: they are
-// about changes that were not made.
-func run(ctx context.Context, opt *Options, r *Result, draft func(context.Context, *changeset.Set) error) *Result {
-	if ops.One(ctx, opt.Changes, r, r.Doc.From, draft); r.Err != nil {
-		r.Warnings = nil
-	}
-	return r
-}
-
-// together completes the results of what was changed together with the first, and returns all;
-// only the first if it failed.
-func together(results []*Result) []*Result {
-	first := results[0]
-	if first.Err != nil {
-		return results[:1]
-	}
-	for _, r := range results[1:] {
-		r.Complete(changeset.Outcome{ID: first.ID}, first.Doc.DryRun)
-	}
-	return results
-}
-
 // ErrNoFile means that a chat has no file yet in which anything could be set.
 var ErrNoFile = errors.New("it has no file yet")

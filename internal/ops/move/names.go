@@ -39,6 +39,7 @@ type renameSet struct {
 	open      map[string]string             // by the path of a card or group file: what it opens with instead of a chat that goes
 	noFolder  bool                          // elsewhere has no folder of chats yet
 	keep      bool                          // leave links to what goes as they are
+	kept      []Kept                        // checkpoints that are not deleted
 	adopted   map[*family.Chat]*family.Chat // the new parents of children of what goes
 	book      *bookNames                    // the lorebook that is renamed with the chat; nil: none
 	edits     family.Edits
@@ -52,18 +53,35 @@ func newRenameSet(path string) *renameSet {
 // change changes chats in the folder of the chat at path: prepare says what becomes of their
 // names. It returns a result for each, or only the first one's if that fails.
 func change(ctx context.Context, opt *Options, path string, prepare func(n *renameSet) error) []*Result {
-	n := newRenameSet(path)
-	run(ctx, opt, n.r, func(ctx context.Context, s *changeset.Set) (err error) {
-		n.s = s
-		if n.folder, err = read(ctx, opt, filepath.Dir(path)); err == nil {
-			err = prepare(n)
-		}
-		if err == nil {
-			err = n.draft(ctx)
-		}
-		return err
+	return changeEach(ctx, opt, []string{path}, prepare)[0].results
+}
+
+// changeEach is [change] for several folders, each of the chat at one of the paths.
+func changeEach(ctx context.Context, opt *Options, paths []string, prepare func(n *renameSet) error) []*renameSet {
+	return ops.Each(ctx, opt.Changes, paths, func(path string) (*renameSet, changeset.Unit) {
+		n := newRenameSet(path)
+		return n, changeset.Unit{Root: changeset.RootOf(path), Draft: func(ctx context.Context, s *changeset.Set) (err error) {
+			n.s = s
+			if n.folder, err = read(ctx, opt, filepath.Dir(path)); err == nil {
+				err = prepare(n)
+			}
+			if err == nil {
+				err = n.draft(ctx)
+			}
+			return err
+		}}
 	})
-	return together(n.results)
+}
+
+// Complete implements [ops.Completer]. If the change failed, there is only the first result, and
+// warnings are dropped: they are about changes that were not made.
+func (n *renameSet) Complete(o changeset.Outcome, dryRun bool) {
+	if n.r.Complete(o, dryRun); o.Err != nil {
+		n.results, n.r.Warnings = n.results[:1], nil
+	}
+	for _, r := range n.results[1:] {
+		r.Complete(changeset.Outcome{ID: o.ID}, dryRun)
+	}
 }
 
 // begin makes the results of the chats that were asked for, whose new names are known.
