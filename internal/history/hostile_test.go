@@ -220,6 +220,24 @@ func TestChangedRows(t *testing.T) {
 	}
 }
 
+// So is a row of another store that says the same, as the disk may have it of one that was there before.
+func TestRowOfAnotherStore(t *testing.T) {
+	for _, table := range []string{"run", "chat", "place"} {
+		s, other := openNew(t), openNew(t)
+		take(t, s, "a", chatOf("a", 0, 3))
+		take(t, other, "a", chatOf("a", 0, 3))
+		if err := s.db.Exec(t.Context(), "ATTACH ? AS other", other.Path()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.db.Exec(t.Context(), "REPLACE INTO main."+table+" SELECT * FROM other."+table); err != nil {
+			t.Fatal(err)
+		}
+		if found := verified(t, s); len(found) != 1 || found[0].Rule != Row {
+			t.Errorf("%s: %+v", table, found)
+		}
+	}
+}
+
 // unbounded runs a statement that may make a value of any length.
 func unbounded(t *testing.T, s *Store, statement string) {
 	t.Helper()

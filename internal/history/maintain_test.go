@@ -444,3 +444,17 @@ func TestPruneWhereItPays(t *testing.T) {
 		}
 	}
 }
+
+// A pack goes with the last of its pieces, also where these have no bytes.
+func TestPruneEmptyPack(t *testing.T) {
+	s := openNew(t)
+	take(t, s, "a", nil)
+	take(t, s, "a", chatOf("a", 0, 3))
+	freed, err := Prune(t.Context(), s, Rules{Last: 1})
+	if err != nil || freed.Versions != 1 || freed.Pieces != 1 {
+		t.Errorf("%+v, %v", freed, err)
+	}
+	if list := verified(t, s); len(list) > 0 {
+		t.Errorf("%+v", list)
+	}
+}

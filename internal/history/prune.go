@@ -207,12 +207,12 @@ func sweep(ctx context.Context, s *Store, alive []Run, all bool, freed *Freed) e
 	}
 	p := &pack{}
 	return eachPack(ctx, s.db, func(r *row) error {
-		dead, gone, fresh, bytes := r.dead(alive)
-		if fresh == 0 && gone < r.n || gone < r.n && !all && 2*bytes <= r.raw {
+		dead, stays, fresh, bytes := r.dead(alive)
+		if stays && (fresh == 0 || !all && 2*bytes <= r.raw) {
 			return nil
 		}
-		whole := gone < r.n && r.decode(dec, p) == nil
-		if gone < r.n && !whole && !all {
+		whole := stays && r.decode(dec, p) == nil
+		if stays && !whole && !all {
 			return nil // a damaged pack stays as it is
 		}
 		now := &pack{first: r.first}
@@ -233,7 +233,7 @@ func sweep(ctx context.Context, s *Store, alive []Run, all bool, freed *Freed) e
 			}
 		}
 		freed.Pieces += fresh
-		if gone == r.n {
+		if !stays {
 			freed.Bytes += int64(len(r.data) + len(r.keys))
 			return s.change(ctx, "DELETE FROM pack WHERE first = ?", r.first)
 		}
@@ -243,22 +243,20 @@ func sweep(ctx context.Context, s *Store, alive []Run, all bool, freed *Freed) e
 	})
 }
 
-// dead reports for each piece of a pack whether it is not alive. n of them are dead,
-// fresh of these still have bytes, and bytes is how many.
-func (r *row) dead(alive []Run) (dead []bool, n, fresh, bytes int64) {
+// dead reports for each piece of a pack whether it is not alive, and whether any is. fresh of the
+// dead ones still have bytes, and bytes is how many.
+func (r *row) dead(alive []Run) (dead []bool, stays bool, fresh, bytes int64) {
 	dead = make([]bool, r.n)
 	lens := r.lens
 	for i := range dead {
 		var size uint64
 		size, lens = takeUvarint(lens)
-		k := keyAt(r, i)
 		if dead[i] = !has(alive, r.first+int64(i)); !dead[i] {
-			continue
-		}
-		if n++; !k.isZero() {
+			stays = true
+		} else if k := keyAt(r, i); !k.isZero() {
 			fresh++
 			bytes += int64(size)
 		}
 	}
-	return dead, n, fresh, bytes
+	return dead, stays, fresh, bytes
 }
