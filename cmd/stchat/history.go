@@ -285,14 +285,13 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 		}
 	}
 	if sum.Gone > 0 && !o.opt.DryRun {
-		about := "" // the folder that was taken
-		if store := o.of(c); store != "" {
-			about = " " + visible.Quote("--store="+absolute(store))
-		}
+		folder, store := "", o.of(c)
 		if len(list.Paths) == 1 && isFolder(list.Paths[0]) {
-			about += " " + visible.Args(absolute(list.Paths[0]))
+			folder = visible.Args(absolute(list.Paths[0]))
 		}
-		c.note("%s gone since the last one: stchat log --gone%s", plural.Of(sum.Gone, "chat is", "chats are"), about)
+		command := joined(" ", "stchat log --gone", when(store != "", visible.Quote("--store="+absolute(store))), folder)
+		elsewhere := when(sum.Part, " from there, or elsewhere now,") // where this one did not look
+		c.note("%s gone%s since the last one: %s", plural.Of(sum.Gone, "chat is", "chats are"), elsewhere, command)
 	}
 	return outcome(len(sum.Errs) > 0, false)
 }

@@ -326,7 +326,7 @@ func (t *listing) changed(d keep.Changed) grid.Row {
 	case d.To == nil:
 		sign, code, text = "-", red, from
 	}
-	return grid.Row{Cells: []string{sign, index, d.Role, visible.Text(d.Name), visible.Text(text)}, Codes: []string{code}}
+	return grid.Row{Cells: []string{sign, index, deref(d.Role), textOr(d.Name), visible.Text(text)}, Codes: []string{code}}
 }
 
 // localTime returns a document's time in local time, for people.

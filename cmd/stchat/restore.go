@@ -225,6 +225,7 @@ command. docs/json.md describes the JSON documents.
 type lostOptions struct {
 	listFlags
 	storeFlag
+	data    string
 	from    []string
 	min     int
 	since   time.Time
@@ -236,6 +237,7 @@ type lostOptions struct {
 func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	o.storeFlag.addFlags(fs)
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named; OWNER/NAME is found in it")
 	fs.StringArrayVar(&o.from, "from", nil, "also look at the chats in `FOLDER`; may be repeated")
 	fs.Var(number(&o.min, 1, "a number of messages, from 1"), "min", "show a chat that has lost at least `N` messages; default: 5, and 1 with --from and of one that is gone")
 	fs.Var(since(&o.since), "since", "look at no version older than `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
@@ -247,7 +249,7 @@ func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet, args []string) error {
-	opt := keep.LostOptions{From: o.from, Min: o.min, Gone: o.min, Since: o.since, Store: o.of(c), Now: c.Now()}
+	opt := keep.LostOptions{From: o.from, Min: o.min, Gone: o.min, Since: o.since, Store: o.of(c), Data: cmp.Or(o.data, c.Getenv(dataVariable)), Now: c.Now()}
 	named := map[string]bool{} // the real paths of the chats among the arguments
 	var paths []string
 	var err error
@@ -268,7 +270,7 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 		}
 	}
 	if len(opt.Names) == 0 || len(paths) > 0 || o.filesFrom != "" {
-		if opt.List, err = o.folders(ctx, c, paths, nameFolder("lost")); err != nil {
+		if opt.List, err = o.folders(ctx, c, paths, nameFolder("lost"), o.data); err != nil {
 			return err
 		}
 	}
@@ -366,14 +368,10 @@ func (o *lostOptions) parted(ctx context.Context, lost *keep.LostChat) error {
 
 // restores returns the command that brings back what a chat has lost, from any folder.
 func (o *lostOptions) restores(c *console, chat *keep.LostChat) string {
-	command := "stchat restore "
-	switch {
-	case chat.Best.Rev != nil:
+	if chat.Best.Rev != nil {
 		return restoreCommand(o.of(c), *chat.Best.Rev, chat.To, chat.Name)
-	case chat.Best.Path != nil:
-		command += "--backup " + visible.Quote(absolute(*chat.Best.Path)) + " "
 	}
-	return command + visible.Args(absolute(chat.To))
+	return joined(" ", "stchat restore --backup", visible.Quote(absolute(*chat.Best.Path)), visible.Args(absolute(chat.To)))
 }
 
 func (o *lostOptions) write(c *console, res *keep.LostResult) {

@@ -74,13 +74,14 @@ date, name, places, part of the text. docs/json.md describes the JSON documents.
 type searchOptions struct {
 	listFlags
 	storeFlag
-	opt          look.SearchOptions
-	query, roles string
+	opt                look.SearchOptions
+	query, roles, data string
 }
 
 func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	o.storeFlag.addFlags(fs)
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named; OWNER/NAME is found in it")
 	fs.StringVar(&o.roles, "role", "", "any role in `LIST`: user, character, system")
 	fs.StringArrayVar(&o.opt.Names, "name", nil, "said by exactly `NAME`; may be repeated")
 	fs.Var(since(&o.opt.Since), "since", "sent at `TIME` or later: RFC 3339, a local date such as 2026-03-01, or an age such as 2w")
@@ -130,7 +131,7 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 	if paths, err = c.resolve(fs, reads(), paths); err != nil {
 		return opt, err
 	}
-	if opt.List, err = o.folders(ctx, c, paths, nameFolder("search lighthouse")); err != nil {
+	if opt.List, err = o.folders(ctx, c, paths, nameFolder("search lighthouse"), o.data); err != nil {
 		return opt, err
 	}
 	if o.roles != "" {

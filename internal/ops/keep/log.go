@@ -124,8 +124,8 @@ type Changed struct {
 	Schema int     `json:"schema"`
 	Op     string  `json:"op"` // add, change, remove
 	Index  int     `json:"index"`
-	Role   string  `json:"role"`
-	Name   string  `json:"name"`
+	Role   *string `json:"role"` // null, as the name, if the file is not a chat
+	Name   *string `json:"name"`
 	Date   *string `json:"date"`
 	From   *string `json:"from"`
 	To     *string `json:"to"`
@@ -179,8 +179,10 @@ func Changes(ctx context.Context, where Where, each func(Changed) error) (note s
 				line = to
 			}
 		}
-		doc.Role = string(message.Role(field(line, "is_user"), field(line, "is_system")))
-		doc.Name, _ = rawjson.Unquote(field(line, "name"))
+		if v.file != "" || history.KindOf(v.Path).IsChat() {
+			doc.Role = new(string(message.Role(field(line, "is_user"), field(line, "is_system"))))
+			doc.Name = textOr(field(line, "name"), nil)
+		}
 		if date := field(line, "send_date"); date != nil {
 			doc.Date = textOr(date, date)
 		}

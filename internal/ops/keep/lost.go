@@ -29,6 +29,7 @@ type LostOptions struct {
 	Gone  int      // the same for a chat that is gone
 	Since time.Time
 	Store string // a file; empty: that of each user's folder
+	Data  string // the user's folder of Names that are in none; empty: the one around the working folder
 	Now   time.Time
 	Meter *progress.Meter
 
@@ -162,7 +163,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	}
 	var unknown []string
 	for _, name := range opt.Names {
-		switch root, _, users := rootOf(name); {
+		switch root, _, users := rootOf(name, opt.Data); {
 		case users > 1:
 			res.Errs = append(res.Errs, ErrUsers)
 		case users == 0:

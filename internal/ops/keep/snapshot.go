@@ -68,6 +68,7 @@ type Snapshotted struct {
 	LeftOut   int   `json:"left_out"`
 	DryRun    bool  `json:"dry_run"`
 
+	Part   bool               `json:"-"` // it did not look at the whole of a user's folder
 	Stores []string           `json:"-"`
 	Errs   []*ops.SourceError `json:"-"`
 }
@@ -97,6 +98,7 @@ func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Sn
 		return err
 	}
 	defer store.Close()
+	sum.Part = sum.Part || !sc.whole
 	sum.Stores = append(sum.Stores, store.Path())
 	s := &snapshot{scope: sc, store: store, opt: opt, sum: sum}
 	if s.w, err = history.NewWriter(ctx, store); err != nil {

@@ -118,10 +118,7 @@ func newestFirst(list []version) {
 // locate finds the folder, opens the store, and finds which file is meant.
 func locate(ctx context.Context, where Where) (*subject, error) {
 	s := &subject{present: &present{}}
-	root, inUser, users := rootOf(where.Chat)
-	if folder := cmp.Or(where.root, where.Data); folder != "" && !inUser {
-		root, users = folder, 1
-	}
+	root, inUser, users := rootOf(where.Chat, cmp.Or(where.root, where.Data))
 	switch {
 	case users > 1 && where.Store == "":
 		return s, ErrUsers
@@ -155,13 +152,17 @@ func locate(ctx context.Context, where Where) (*subject, error) {
 	return s, s.identify(ctx, where)
 }
 
-// rootOf returns the user's folder of a chat, which may be gone: the one that it lies in, else the
-// one around the working folder; users is how many there are, and unless it is 1, root is "".
-func rootOf(chat string) (root string, inUser bool, users int) {
+// rootOf returns the user's folder of a chat, which may be gone: the one that it lies in, else data
+// if that is not "", else the one around the working folder; users is how many there are, and unless
+// it is 1, root is "".
+func rootOf(chat, data string) (root string, inUser bool, users int) {
+	root, users = data, 1
 	if dir, ok := userdir.Enclosing(withExtension(chat)); ok {
-		return dir.Root, true, 1
+		return dir.Root, true, users
 	}
-	root, users = userdir.UserAround()
+	if data == "" {
+		root, users = userdir.UserAround()
+	}
 	return root, false, users
 }
 
