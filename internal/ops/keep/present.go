@@ -17,6 +17,7 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
 	"stchat/internal/ops"
+	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
 
@@ -193,13 +194,14 @@ type present struct {
 	chats   map[int64]history.Chat
 	backups map[string]int64 // whose each is, by the paths that they had
 
-	ids   map[string]int64 // the file at each path now; 0: a new one
-	paths map[int64]string // where each file is now
+	ids   map[string]int64  // the file at each path now; 0: a new one
+	paths map[int64]string  // where each file is now
+	sums  map[string]string // of the files that were read, by path
 }
 
 // read reads what the history knows of places.
 func (p *present) read(ctx context.Context) (err error) {
-	p.chats, p.ids, p.paths = map[int64]history.Chat{}, map[string]int64{}, map[int64]string{}
+	p.chats, p.ids, p.paths, p.sums = map[int64]history.Chat{}, map[string]int64{}, map[int64]string{}, map[string]string{}
 	if p.runs, err = p.store.Snapshots(ctx); err != nil {
 		return err
 	}
@@ -245,37 +247,32 @@ func (p *present) look(ctx context.Context, now time.Time, rel string, alone boo
 		return err
 	}
 	defer func() { _ = w.Close(true) }() // nothing was written
-	s := &snapshot{store: p.store, w: w, opt: &SnapshotOptions{Now: now}, sum: &Snapshotted{}, now: p}
+	s := &snapshot{scope: newScope(p.root), store: p.store, w: w, opt: &SnapshotOptions{Now: now}, sum: &Snapshotted{}, now: p}
+	if err := s.recall(ctx); err != nil {
+		return err
+	}
 	one := p.full(rel)
-	if alone && rel != "" && isFile(one) {
-		s.scope = newScope(p.root)
-		s.scope.add(one)
-		if err := s.read(ctx); err != nil {
-			return err
-		}
-		if s.held[rel] {
-			for path, place := range s.places {
-				if isFile(p.full(path)) {
-					p.put(path, place.Chat)
-				}
-			}
-			return nil
-		}
-	}
-	sc := newScope(p.root)
-	sc.whole = true
+	stamp, err := safefile.StampPath(one)
+	unchanged := alone && err == nil && s.isUnchanged(one, rel, stamp, false)
 	for _, place := range p.places {
-		if path := sc.full(place.Path); place.Until == 0 && isFile(path) {
-			sc.add(path)
+		switch path := p.full(place.Path); {
+		case place.Until != 0 || !isFile(path):
+		case unchanged:
+			p.put(place.Path, place.Chat)
+		default:
+			s.scope.add(path)
 		}
 	}
+	if unchanged {
+		return nil
+	}
+	s.whole = true
 	if rel != "" && history.KindOf(rel) != history.Backup && isFile(one) {
-		sc.add(one)
+		s.scope.add(one)
 	}
 	for _, folder := range p.folders(rel) {
-		sc.addFiles(folder, userdir.HasExtension)
+		s.addFiles(folder, userdir.HasExtension)
 	}
-	s.scope = sc
 	if err := s.read(ctx); err != nil {
 		return err
 	}
@@ -292,6 +289,7 @@ func (p *present) look(ctx context.Context, now time.Time, rel string, alone boo
 	}
 	for _, f := range s.files {
 		p.put(f.Path, f.ID)
+		p.sums[f.Path] = string(f.content.Sum[:])
 	}
 	return nil
 }

@@ -147,7 +147,11 @@ func (s *snapshot) take(ctx context.Context) error {
 		if err := s.now.read(ctx); err != nil {
 			return err
 		}
-		if err := s.read(ctx); err != nil {
+		err := s.recall(ctx)
+		if err == nil {
+			err = s.read(ctx)
+		}
+		if err != nil {
 			return err
 		}
 		if s.store.Generation() == generation {
@@ -173,17 +177,28 @@ func (s *snapshot) take(ctx context.Context) error {
 	return s.takeBackups(ctx)
 }
 
-// read reads the files that do not look as a snapshot found them.
-func (s *snapshot) read(ctx context.Context) (err error) {
-	s.files, s.held, s.places = nil, map[string]bool{}, map[string]history.Place{}
-	if s.seen, err = s.store.Seen(ctx); err != nil {
-		return err
-	}
+// recall finds out what the last snapshots found.
+func (s *snapshot) recall(ctx context.Context) (err error) {
+	s.places = map[string]history.Place{}
 	for _, p := range s.now.places {
 		if p.Until == 0 {
 			s.places[p.Path] = p
 		}
 	}
+	s.seen, err = s.store.Seen(ctx)
+	return err
+}
+
+// isUnchanged reports whether a file looks as a snapshot found it.
+func (s *snapshot) isUnchanged(path, rel string, stamp safefile.Stamp, backup bool) bool {
+	was, seen := s.seen[rel]
+	_, known := s.places[rel]
+	return seen && (known || backup) && !s.opt.Rescan && was.Is(path, stamp)
+}
+
+// read reads the files that do not look as a snapshot found them.
+func (s *snapshot) read(ctx context.Context) (err error) {
+	s.files, s.held = nil, map[string]bool{}
 	return s.each(ctx, len(s.scope.files), func(i int) error {
 		f, err := s.readFile(s.scope.files[i], false)
 		if f != nil {
@@ -230,9 +245,7 @@ func (s *snapshot) readFile(path string, backup bool) (*foundFile, error) {
 	}
 	s.sum.Bytes += stamp.Size()
 	s.opt.Meter.Read(stamp.Size())
-	was, seen := s.seen[rel]
-	_, known := s.places[rel]
-	if seen && (known || backup) && !s.opt.Rescan && was.Is(path, stamp) {
+	if s.isUnchanged(path, rel, stamp, backup) {
 		s.sum.Unchanged++
 		s.held[rel] = true
 		return nil, nil

@@ -385,6 +385,9 @@ func (s *subject) rev(ctx context.Context, rev int64, newFile bool) (*version, e
 
 // sum returns the sum of the file as it is.
 func (s *subject) sum(ctx context.Context) (string, error) {
+	if sum := s.sums[s.rel]; sum != "" {
+		return sum, nil
+	}
 	w, err := history.NewWriter(ctx, s.store)
 	if err != nil {
 		return "", err
