@@ -38,9 +38,12 @@ func newChunker(least, normal, most int) *chunkers.Chunker {
 		&chunkers.ChunkerOpts{MinSize: least, NormalSize: normal, MaxSize: most}, make([]byte, 2*most)))
 }
 
-// lines calls piece for each piece of a chat, and whole with each line, with an LF, that is not
-// cut by content. data and line are valid until the next call.
-func (c *cutter) lines(r io.Reader, piece func(data []byte, part Part) error, whole func(line []byte)) error {
+// cut calls piece for each piece of a file, and of a chat whole with each line, with an LF, that is
+// not cut by content. data and line are valid until the next call.
+func (c *cutter) cut(r io.Reader, chat bool, piece func(data []byte, part Part) error, whole func(line []byte)) error {
+	if !chat {
+		return chunks(c.other, r, piece)
+	}
 	c.in.Reset(r)
 	for {
 		line, err := c.in.ReadSlice('\n')
@@ -61,10 +64,6 @@ func (c *cutter) lines(r io.Reader, piece func(data []byte, part Part) error, wh
 			return err
 		}
 	}
-}
-
-func (c *cutter) file(r io.Reader, piece func(data []byte, part Part) error) error {
-	return chunks(c.other, r, piece)
 }
 
 // chunks cuts what it reads from r by content; an empty r is one empty piece.

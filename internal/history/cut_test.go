@@ -23,21 +23,20 @@ func TestCutsStay(t *testing.T) {
 	c := newCutter()
 	for _, tt := range []struct {
 		name string
-		cut  func(piece func([]byte, Part) error) error
+		data []byte
+		chat bool
 		n    int
 		sum  string
 	}{
-		{"a file", func(piece func([]byte, Part) error) error { return c.file(bytes.NewReader(file), piece) }, 262, "568328eec569fad6"},
-		{"a line", func(piece func([]byte, Part) error) error {
-			return c.lines(bytes.NewReader(long), piece, func([]byte) {})
-		}, 29, "b2dbdcc245b0f28c"},
+		{"a file", file, false, 262, "568328eec569fad6"},
+		{"a line", long, true, 29, "b2dbdcc245b0f28c"},
 	} {
 		n, sum := 0, sha256.New()
-		if err := tt.cut(func(data []byte, part Part) error {
+		if err := c.cut(bytes.NewReader(tt.data), tt.chat, func(data []byte, part Part) error {
 			n++
 			fmt.Fprintln(sum, len(data), part)
 			return nil
-		}); err != nil {
+		}, func([]byte) {}); err != nil {
 			t.Fatal(err)
 		}
 		if got := hex.EncodeToString(sum.Sum(nil)[:8]); n != tt.n || got != tt.sum {

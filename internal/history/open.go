@@ -41,9 +41,14 @@ func OpenWrite(ctx context.Context, path, root string, now time.Time) (*Store, e
 	if err != nil {
 		return nil, err
 	}
-	if err := belong(ctx, s, root, now); err != nil {
+	return s.unless(belong(ctx, s, root, now))
+}
+
+// unless returns the store, or closes it for an error.
+func (s *Store) unless(err error) (*Store, error) {
+	if err != nil {
 		_ = s.Close()
-		return nil, err
+		return nil, s.db.wrap(err)
 	}
 	return s, nil
 }
@@ -64,11 +69,7 @@ func OpenDry(ctx context.Context, path, root string, now time.Time) (*Store, err
 	if err != nil {
 		return nil, err
 	}
-	if err := belong(ctx, s, root, now); err != nil {
-		_ = s.Close()
-		return nil, err
-	}
-	return s, nil
+	return s.unless(belong(ctx, s, root, now))
 }
 
 func open(ctx context.Context, path, mode string) (*Store, error) {
@@ -91,11 +92,7 @@ func open(ctx context.Context, path, mode string) (*Store, error) {
 		return nil, (&database{path: path}).wrap(err)
 	}
 	s := &Store{db: d, dry: mode == "ro"}
-	if err := load(ctx, s); err != nil {
-		_ = s.Close()
-		return nil, d.wrap(err)
-	}
-	return s, nil
+	return s.unless(load(ctx, s))
 }
 
 func inMemory(ctx context.Context, path string, now time.Time) (*Store, error) {
@@ -104,11 +101,7 @@ func inMemory(ctx context.Context, path string, now time.Time) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{db: d, dry: true}
-	if err := create(ctx, s, "", now); err != nil {
-		_ = s.Close()
-		return nil, err
-	}
-	return s, nil
+	return s.unless(create(ctx, s, "", now))
 }
 
 // load reads the salt and generation of a store; an empty file is left to [belong].

@@ -142,7 +142,11 @@ type Version struct {
 // for what follows the last LF, is an error, and so is a list longer than any that was written.
 func (v *Version) Runs() ([]Run, error) {
 	runs, err := decodeRuns(v.runs)
-	if err == nil && pieceCount(runs) > v.Size+1 {
+	pieces := int64(0)
+	for _, r := range runs {
+		pieces += r.Count
+	}
+	if pieces > v.Size+1 {
 		return nil, errRuns
 	}
 	return runs, err
@@ -351,10 +355,3 @@ type blob string
 
 // Value implements [driver.Valuer].
 func (b blob) Value() (driver.Value, error) { return []byte(b), nil }
-
-func pieceCount(runs []Run) (n int64) {
-	for _, r := range runs {
-		n += r.Count
-	}
-	return n
-}

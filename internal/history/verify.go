@@ -212,16 +212,10 @@ func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
 	return nil
 }
 
-// pieceSet is a set of piece numbers, 64 of them by number/64.
-type pieceSet map[int64]uint64
-
-func (s pieceSet) add(id int64)      { s[id>>6] |= 1 << (id & 63) }
-func (s pieceSet) has(id int64) bool { return s[id>>6]&(1<<(id&63)) != 0 }
-
 // index compares the index of keys with the packs, both ways.
 func (v *verifier) index(ctx context.Context) error {
-	known := pieceSet{} // pieces that the index leads to
-	// in this order, each pack's keys are read once
+	var known []Run // pieces that the index leads to
+	// in this order, which is also that of known, each pack's keys are read once
 	err := v.s.db.Each(ctx, "SELECT k, id FROM key ORDER BY id", nil, func(scan func(...any) error) error {
 		var raw sql.RawBytes
 		var id int64
@@ -232,7 +226,7 @@ func (v *verifier) index(ctx context.Context) error {
 		copy(k[:], raw)
 		ok, err := v.s.isPiece(ctx, id, k)
 		if ok {
-			known.add(id)
+			known = appendRun(known, id, Whole)
 		} else if _, bad := v.d.pieces[id]; !bad && err == nil {
 			v.d.wrong++
 		}
@@ -249,7 +243,7 @@ func (v *verifier) index(ctx context.Context) error {
 		}
 		for i, k := range parseKeys(raw) {
 			id := first + int64(i)
-			if _, bad := v.d.pieces[id]; bad || k.isZero() || known.has(id) {
+			if _, bad := v.d.pieces[id]; bad || k.isZero() || has(known, id) {
 				continue
 			}
 			// a key that leads to another piece is that of the same line, stored twice
@@ -307,10 +301,7 @@ func (m *Mender) Look(r io.Reader, chat bool) error {
 		}
 		return nil
 	}
-	if chat {
-		return m.cut.lines(r, take, func([]byte) {})
-	}
-	return m.cut.file(r, take)
+	return m.cut.cut(r, chat, take, func([]byte) {})
 }
 
 // Mend stores the pieces that were found again, and repairs the index of keys if it was

@@ -38,18 +38,13 @@ type Writer struct {
 	data    []byte        // of the last pack, whose memory is reused
 	shares  []*Content    // the files that have pieces in cur
 	pending map[key]int64 // pieces whose keys are not in the index yet
-	fresh   []keyOf       // of written packs, not in the index yet
+	fresh   []key         // those of them that are in written packs
 	misses  int           // keys that the index was asked for in vain
 	filter  filter        // of the keys in the index, once it pays
 
 	read    int64 // bytes since the last commit
 	files   int
 	commits int
-}
-
-type keyOf struct {
-	k  key
-	id int64
 }
 
 // NewWriter begins a transaction. The error is an [ErrBusy] where another program holds
@@ -133,13 +128,7 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 		c.Runs = appendRun(c.Runs, id, part)
 		return nil
 	}
-	var err error
-	if chat {
-		err = w.cut.lines(r, add, count.whole)
-	} else {
-		err = w.cut.file(r, add)
-	}
-	if err != nil {
+	if err := w.cut.cut(r, chat, add, count.whole); err != nil {
 		return nil, w.s.db.wrap(err)
 	}
 	count.flush()
@@ -169,10 +158,6 @@ func (w *Writer) piece(c *Content, data []byte, k key, likely int64) (int64, err
 	if w.s.dry {
 		return id, nil
 	}
-	return id, w.addPiece(c, data, k, id)
-}
-
-func (w *Writer) addPiece(c *Content, data []byte, k key, id int64) error {
 	if len(w.cur.keys) == 0 {
 		w.cur.first = id
 	}
@@ -180,10 +165,10 @@ func (w *Writer) addPiece(c *Content, data []byte, k key, id int64) error {
 	if c.share += int64(len(data)) + 1; !slices.Contains(w.shares, c) {
 		w.shares = append(w.shares, c)
 	}
-	if len(w.cur.raw) >= packSize {
-		return w.flush()
+	if len(w.cur.raw) < packSize {
+		return id, nil
 	}
-	return nil
+	return id, w.flush()
 }
 
 func (w *Writer) flush() error {
@@ -204,9 +189,7 @@ func (w *Writer) flush() error {
 		c.Stored += stored * c.share / max(total, 1)
 		c.share = 0
 	}
-	for i, k := range done.keys {
-		w.fresh = append(w.fresh, keyOf{k, done.first + int64(i)})
-	}
+	w.fresh = append(w.fresh, done.keys...)
 	w.cur, w.shares = pack{raw: done.raw[:0], ends: done.ends[:0], keys: done.keys[:0]}, nil
 	if len(w.fresh) >= freshKeys {
 		return w.insertKeys()
@@ -216,7 +199,7 @@ func (w *Writer) flush() error {
 
 // insertKeys adds the keys of written packs to the index, in its order.
 func (w *Writer) insertKeys() error {
-	slices.SortFunc(w.fresh, func(a, b keyOf) int { return bytes.Compare(a.k[:], b.k[:]) })
+	slices.SortFunc(w.fresh, func(a, b key) int { return bytes.Compare(a[:], b[:]) })
 	const one = "INSERT OR IGNORE INTO key(k, id) VALUES(?, ?)"
 	many := one + strings.Repeat(", (?, ?)", manyKeys-1)
 	args := make([]any, 0, 2*manyKeys)
@@ -227,10 +210,10 @@ func (w *Writer) insertKeys() error {
 		}
 		args = args[:0]
 		for i := range rest[:n] {
-			args = append(args, rest[i].k[:], rest[i].id)
-			delete(w.pending, rest[i].k)
+			args = append(args, rest[i][:], w.pending[rest[i]])
+			delete(w.pending, rest[i])
 			if w.filter != nil {
-				w.filter.add(rest[i].k)
+				w.filter.add(rest[i])
 			}
 		}
 		if err := w.s.db.Exec(w.ctx, insert, args...); err != nil {
