@@ -124,11 +124,6 @@ func (m *Matches) places(ctx context.Context, query string, args ...any) iter.Se
 
 var errStopped = errors.New("no more is wanted")
 
-// byArchiving yields all texts that match, the last archived first.
-func (m *Matches) byArchiving(ctx context.Context) iter.Seq2[Candidate, error] {
-	return m.places(ctx, "SELECT u.text, u.at FROM words CROSS JOIN use u ON u.text = words.rowid WHERE words MATCH ? AND %s ORDER BY words.rowid DESC", m.want.Query.FTS())
-}
-
 // listTexts sets m.Texts, and m.ids unless there are more than most. If the oldest make it
 // likely that there are far more, they are passed over up to that number, which takes less
 // than to list them.

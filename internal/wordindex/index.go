@@ -13,6 +13,7 @@
 package wordindex
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -180,8 +181,8 @@ func (x *Index) Find(ctx context.Context, w *Want) (*Matches, error) {
 		m.Texts, texts = len(m.ranked.ids), m.ranked.texts
 	} else if err = m.listTexts(ctx, MostExact); m.Texts <= MostExact {
 		m.ByDate, texts = true, m.byDate(ctx)
-	} else {
-		texts = m.byArchiving(ctx)
+	} else { // the last archived first
+		texts = m.places(ctx, "SELECT u.text, u.at FROM words CROSS JOIN use u ON u.text = words.rowid WHERE words MATCH ? AND %s ORDER BY words.rowid DESC", w.Query.FTS())
 	}
 	if err != nil {
 		return nil, err
@@ -329,10 +330,13 @@ func add(ctx context.Context, x *Index, s *history.Store, until int64) error {
 	if err := addLines(ctx, x, s, fresh); err != nil {
 		return err
 	}
-	if err := setSpans(ctx, x, history.Ranges(append(known, fresh...))); err != nil {
-		return err
+	err = x.Exec(ctx, "DELETE FROM span")
+	for _, r := range history.Ranges(append(known, fresh...)) {
+		if err == nil {
+			err = x.Exec(ctx, "INSERT INTO span(first, n) VALUES(?, ?)", r.First, r.Count)
+		}
 	}
-	return x.Exec(ctx, "UPDATE meta SET v = ? WHERE k = ?", newest, metaVersion)
+	return cmp.Or(err, x.Exec(ctx, "UPDATE meta SET v = ? WHERE k = ?", newest, metaVersion))
 }
 
 func addLines(ctx context.Context, x *Index, s *history.Store, fresh []history.Run) error {
@@ -369,16 +373,4 @@ func spansOf(ctx context.Context, x *Index) (list []history.Run, err error) {
 		return err
 	})
 	return list, err
-}
-
-func setSpans(ctx context.Context, x *Index, spans []history.Run) error {
-	if err := x.Exec(ctx, "DELETE FROM span"); err != nil {
-		return err
-	}
-	for _, sp := range spans {
-		if err := x.Exec(ctx, "INSERT INTO span(first, n) VALUES(?, ?)", sp.First, sp.Count); err != nil {
-			return err
-		}
-	}
-	return nil
 }

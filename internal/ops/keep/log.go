@@ -161,18 +161,16 @@ func Changes(ctx context.Context, where Where, each func(Changed) error) (note s
 	}
 	for _, c := range d.changes(ctx, older, newer) {
 		doc := Changed{Schema: 1, Op: "change"}
-		switch {
-		case c.from < 0:
-			doc.Op = "add"
-		case c.to < 0:
-			doc.Op = "remove"
-		}
 		var line []byte
-		if c.from >= 0 {
+		if c.from < 0 {
+			doc.Op = "add"
+		} else {
 			line = d.text(ctx, older[c.from])
 			doc.Index, doc.From = oldIndex[c.from], textOr(field(line, "mes"), line)
 		}
-		if c.to >= 0 {
+		if c.to < 0 {
+			doc.Op = "remove"
+		} else {
 			to := d.text(ctx, newer[c.to])
 			doc.Index, doc.To = newIndex[c.to], textOr(field(to, "mes"), to)
 			if to != nil {

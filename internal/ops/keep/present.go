@@ -31,11 +31,11 @@ type scope struct {
 	bytes int64
 	below map[string]bool // folders that are taken with all that is in them, as the store has them
 	seen  map[string]bool
-	dirs  map[string]string // by folder, its path as the store has it
+	real  userdir.Real
 }
 
 func newScope(root string) *scope {
-	return &scope{root: root, below: map[string]bool{}, seen: map[string]bool{}, dirs: map[string]string{}}
+	return &scope{root: root, below: map[string]bool{}, seen: map[string]bool{}}
 }
 
 // scopes groups what PATHs name by the folders whose stores keep it. What has no store is
@@ -152,20 +152,21 @@ func isRead(err error) bool {
 	return ok
 }
 
-// relative is the function [relative], but resolves each folder only once.
+// relative returns a path as the store has it: relative to the root, with slashes. It is an error if
+// the path is outside of that.
 func (s *scope) relative(path string) (string, error) {
-	dir, file := filepath.Split(path)
-	rel, ok := s.dirs[dir]
-	if !ok {
-		full, err := relative(s.root, filepath.Join(dir, "x"))
-		if err != nil {
-			return "", err
+	for _, of := range []func(string) string{s.real.Abs, s.real.Path} {
+		folder := of(filepath.Dir(path)) // alone: the file may be a link, or gone
+		rel, err := filepath.Rel(of(s.root), filepath.Join(folder, filepath.Base(path)))
+		if err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel), nil
 		}
-		rel = strings.TrimSuffix(full, "x")
-		s.dirs[dir] = rel
 	}
-	return rel + file, nil
+	return "", fmt.Errorf("%s: lies outside of %s", path, s.root)
 }
+
+// relative is [scope.relative] for one path.
+func relative(root, path string) (string, error) { return newScope(root).relative(path) }
 
 // full returns the path of a file that the store names.
 func (s *scope) full(rel string) string { return filepath.Join(s.root, filepath.FromSlash(rel)) }
@@ -302,26 +303,22 @@ func (p *present) put(rel string, id int64) {
 
 // folders returns the folders in which chats are or were, and that of another file.
 func (p *present) folders(rel string) (list []string) {
-	add := func(folder string) {
-		if !slices.Contains(list, folder) {
-			list = append(list, folder)
-		}
-	}
 	user := userdir.Dir{Root: p.root}
 	for _, folder := range user.Folders() {
 		if folder == user.GroupChats() || filepath.Dir(folder) == user.Chats() {
-			add(folder)
+			list = append(list, folder)
 		}
 	}
 	if rel != "" && history.KindOf(rel) != history.Backup {
-		add(filepath.Dir(p.full(rel)))
+		list = append(list, filepath.Dir(p.full(rel)))
 	}
 	for _, c := range p.list {
 		if isChat(c.Path) {
-			add(filepath.Dir(p.full(c.Path)))
+			list = append(list, filepath.Dir(p.full(c.Path)))
 		}
 	}
-	return list
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // knows reports whether a file was at a path once.

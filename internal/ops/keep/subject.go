@@ -458,24 +458,3 @@ func openToWrite(ctx context.Context, root, named string, now time.Time, dryRun 
 	s, err := history.OpenWrite(ctx, path, root, now)
 	return s, ops.PathError(err)
 }
-
-// relative returns a path as the store has it: relative to root, with slashes. It is an
-// error if the path is outside of root.
-func relative(root, path string) (string, error) {
-	for _, of := range []func(string) (string, error){filepath.Abs, func(p string) (string, error) { return userdir.RealPath(p), nil }} {
-		dir, err := of(root)
-		if err != nil {
-			return "", err
-		}
-		// the folder alone: the file may be a link, or gone
-		folder, err := of(filepath.Dir(path))
-		if err != nil {
-			return "", err
-		}
-		rel, err := filepath.Rel(dir, filepath.Join(folder, filepath.Base(path)))
-		if err == nil && filepath.IsLocal(rel) {
-			return filepath.ToSlash(rel), nil
-		}
-	}
-	return "", fmt.Errorf("%s: lies outside of %s", path, root)
-}
