@@ -42,11 +42,10 @@ const (
 
 // Backup is one copy of a chat.
 type Backup struct {
-	Path  string
-	Key   string    // empty if the name does not end in a time, so that the key is unknown
-	At    time.Time // when it was made: by its name, else by its modification time
-	Dated bool      // At is by its name
-	Size  int64
+	Path string
+	Key  string    // empty if the name does not end in a time, so that the key is unknown
+	At   time.Time // when it was made: by its name, else by its modification time
+	Size int64
 }
 
 // Folder is what a backups folder holds.
@@ -73,11 +72,11 @@ func Read(dir userdir.Dir) (*Folder, error) {
 			continue
 		}
 		if info, err := e.Info(); err == nil { // else it was pruned just now
-			b := Backup{Path: filepath.Join(f.Path, e.Name()), Size: info.Size()}
-			if b.Key, b.At, b.Dated = Parse(e.Name(), time.Local); !b.Dated {
-				b.At = info.ModTime()
+			key, at, dated := Parse(e.Name(), time.Local)
+			if !dated {
+				at = info.ModTime()
 			}
-			f.Backups = append(f.Backups, b)
+			f.Backups = append(f.Backups, Backup{filepath.Join(f.Path, e.Name()), key, at, info.Size()})
 		}
 	}
 	slices.SortStableFunc(f.Backups, func(a, b Backup) int { return a.At.Compare(b.At) })

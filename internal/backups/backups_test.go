@@ -140,13 +140,13 @@ func TestRead(t *testing.T) {
 	}
 	var got []string
 	for _, b := range f.Backups {
-		got = append(got, fmt.Sprintf("%s %q %s %v", filepath.Base(b.Path), b.Key, b.At.Format("20060102-150405"), b.Dated))
+		got = append(got, fmt.Sprintf("%s %q %s", filepath.Base(b.Path), b.Key, b.At.Format("20060102-150405")))
 	}
 	want := []string{
-		`chat_other.jsonl "" 20200101-000000 false`,
-		`chat_mira_20261120-210401.jsonl "mira" 20261120-210401 true`,
-		`chat_mira_20261320-210411.jsonl "mira" 20261120-210405 false`,
-		`chat_mira_20261120-210411.jsonl "mira" 20261120-210411 true`,
+		`chat_other.jsonl "" 20200101-000000`,
+		`chat_mira_20261120-210401.jsonl "mira" 20261120-210401`,
+		`chat_mira_20261320-210411.jsonl "mira" 20261120-210405`,
+		`chat_mira_20261120-210411.jsonl "mira" 20261120-210411`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

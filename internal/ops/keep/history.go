@@ -42,72 +42,45 @@ type History struct {
 
 // Describe returns what a store holds.
 func Describe(ctx context.Context, opt HistoryOptions) (*History, error) {
-	s, err := openExisting(ctx, opt, false)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	return describe(ctx, s, opt)
-}
-
-func describe(ctx context.Context, s *history.Store, opt HistoryOptions) (*History, error) {
-	st, err := s.State(ctx)
-	if err != nil {
-		return nil, err
-	}
-	d := &History{Schema: 1, Store: s.Path(), State: st, DryRun: opt.DryRun}
-	if info, err := os.Stat(s.Path()); err == nil {
-		d.Bytes, d.Stored = info.Size(), info.Size()
-	}
-	if info, err := os.Stat(filepath.Join(filepath.Dir(s.Path()), wordindex.File)); err == nil {
-		d.IndexBytes, d.Indexed = info.Size(), true
-	}
-	return d, nil
+	return withStore(ctx, opt, false, func(*history.Store, *History) error { return nil })
 }
 
 // Verify reads all of a store and returns what is damaged in Problems. With mend, damaged
 // pieces are stored again from files that still have them, unless it is a dry run; Problems
 // is then what remains.
 func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error) {
-	s, err := openExisting(ctx, opt, mend)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	d, err := describe(ctx, s, opt)
-	if err != nil {
-		return nil, err
-	}
-	note := func(p history.Problem) error {
-		d.Problems = append(d.Problems, p)
-		return nil
-	}
-	wrong, err := wordindex.Verify(ctx, s)
-	if err == nil && wrong != "" {
-		d.Problems = append(d.Problems, history.Problem{Rule: history.Search, Text: wrong + "; the next search makes it anew"})
-		if !opt.DryRun {
-			err = wordindex.Remove(s.Path())
+	return withStore(ctx, opt, mend, func(s *history.Store, d *History) error {
+		note := func(p history.Problem) error {
+			d.Problems = append(d.Problems, p)
+			return nil
 		}
-	}
-	if err != nil {
-		return d, err
-	}
-	if !mend {
-		return d, history.Verify(ctx, s, note)
-	}
-	m, err := history.NewMender(ctx, s, note)
-	if err != nil || !m.Damaged() || opt.DryRun {
-		return d, err
-	}
-	if err := lookEverywhere(ctx, s, m, opt.Root); err != nil {
-		return d, err
-	}
-	pieces, err := m.Mend(ctx)
-	if err != nil {
-		return d, err
-	}
-	d.Mended, d.Problems = &pieces, nil
-	return d, history.Verify(ctx, s, note)
+		wrong, err := wordindex.Verify(ctx, s)
+		if err == nil && wrong != "" {
+			d.Problems = append(d.Problems, history.Problem{Rule: history.Search, Text: wrong + "; the next search makes it anew"})
+			if !opt.DryRun {
+				err = wordindex.Remove(s.Path())
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if !mend {
+			return history.Verify(ctx, s, note)
+		}
+		m, err := history.NewMender(ctx, s, note)
+		if err != nil || !m.Damaged() || opt.DryRun {
+			return err
+		}
+		if err := lookEverywhere(ctx, s, m, opt.Root); err != nil {
+			return err
+		}
+		pieces, err := m.Mend(ctx)
+		if err != nil {
+			return err
+		}
+		d.Mended, d.Problems = &pieces, nil
+		return history.Verify(ctx, s, note)
+	})
 }
 
 // lookEverywhere passes every file in the store that still exists to the mender, and the backups.
@@ -141,44 +114,48 @@ func lookEverywhere(ctx context.Context, s *history.Store, m *history.Mender, ro
 	return nil
 }
 
-// openExisting opens a store that must exist, for writing if it is to change and this is no dry
-// run.
-func openExisting(ctx context.Context, opt HistoryOptions, change bool) (*history.Store, error) {
+// withStore opens a store that must exist, for writing if it is to change and this is no dry run,
+// calls do, and describes it.
+func withStore(ctx context.Context, opt HistoryOptions, change bool, do func(*history.Store, *History) error) (*History, error) {
 	path := StoreOf(opt.Root, opt.Store)
 	s, err := history.OpenRead(ctx, path)
 	if err == nil && change && !opt.DryRun {
 		_ = s.Close()
 		s, err = history.OpenWrite(ctx, path, opt.Root, opt.Now)
 	}
-	return s, ops.PathError(err)
-}
-
-// withStore opens a store, calls do to change it, and returns what it holds afterwards.
-func withStore(ctx context.Context, opt HistoryOptions, do func(*history.Store) (history.Freed, error)) (*History, error) {
-	s, err := openExisting(ctx, opt, true)
 	if err != nil {
-		return nil, err
+		return nil, ops.PathError(err)
 	}
 	defer s.Close()
-	freed, err := do(s)
-	if err != nil {
+	d := &History{Schema: 1, Store: path, DryRun: opt.DryRun}
+	if err := do(s, d); err != nil {
 		return nil, err
 	}
-	d, err := describe(ctx, s, opt)
-	if err == nil {
-		d.Freed = &freed
+	if info, err := os.Stat(filepath.Join(filepath.Dir(path), wordindex.File)); err == nil {
+		d.IndexBytes, d.Indexed = info.Size(), true
 	}
+	if info, err := os.Stat(path); err == nil {
+		d.Bytes, d.Stored = info.Size(), info.Size()
+	}
+	d.State, err = s.State(ctx)
 	return d, err
 }
 
 // Prune drops the versions that the rules do not keep.
 func Prune(ctx context.Context, opt HistoryOptions, rules history.Rules) (*History, error) {
-	return withStore(ctx, opt, func(s *history.Store) (history.Freed, error) { return history.Prune(ctx, s, rules) })
+	return withStore(ctx, opt, true, func(s *history.Store, d *History) error {
+		freed, err := history.Prune(ctx, s, rules)
+		d.Freed = &freed
+		return err
+	})
 }
 
 // Compact returns the free pages of a store to the disk.
 func Compact(ctx context.Context, opt HistoryOptions) (*History, error) {
-	return withStore(ctx, opt, func(s *history.Store) (history.Freed, error) { return history.Freed{}, history.Compact(ctx, s) })
+	return withStore(ctx, opt, true, func(s *history.Store, d *History) error {
+		d.Freed = &history.Freed{}
+		return history.Compact(ctx, s)
+	})
 }
 
 // Forget drops all that a store has of some chats, and the word index, which the next search
@@ -200,16 +177,16 @@ func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, 
 			others = append(others, s.full(s.lastPath(list[0].Chat)))
 		}
 	}
-	d, err := withStore(ctx, opt, func(s *history.Store) (history.Freed, error) {
-		if !opt.DryRun {
-			if err := wordindex.Remove(s.Path()); err != nil {
-				return history.Freed{}, err
-			}
-		}
-		return history.Forget(ctx, s, ids)
-	})
-	if err == nil {
+	return withStore(ctx, opt, true, func(s *history.Store, d *History) (err error) {
 		d.Others = others
-	}
-	return d, err
+		if !opt.DryRun {
+			err = wordindex.Remove(s.Path())
+		}
+		if err != nil {
+			return err
+		}
+		freed, err := history.Forget(ctx, s, ids)
+		d.Freed = &freed
+		return err
+	})
 }

@@ -187,10 +187,11 @@ func chosen(ctx context.Context, opt *RestoreOptions) (*subject, *version, error
 
 // backupOf returns the backup that opt.Backup names as a version.
 func backupOf(ctx context.Context, opt *RestoreOptions) (*subject, *version, error) {
+	where := opt.Where
 	if _, inUser := userdir.Enclosing(withExtension(opt.Chat)); !inUser && opt.Data == "" && opt.Store == "" {
-		opt.root = filepath.Dir(opt.Chat) // a loose chat, which needs no history for that
+		where.Data = filepath.Dir(opt.Chat) // a loose chat, which needs no history for that
 	}
-	s, err := locate(ctx, opt.Where)
+	s, err := locate(ctx, where)
 	if err != nil {
 		return s, nil, err
 	}

@@ -31,8 +31,6 @@ type Where struct {
 	Backups bool   // include SillyTavern's own backups
 	Now     time.Time
 	Pick
-
-	root string // the folder of loose chats; empty: as Data says
 }
 
 // Pick says which version is meant.
@@ -118,7 +116,7 @@ func newestFirst(list []version) {
 // locate finds the folder, opens the store, and finds which file is meant.
 func locate(ctx context.Context, where Where) (*subject, error) {
 	s := &subject{present: &present{}}
-	root, inUser, users := rootOf(where.Chat, cmp.Or(where.root, where.Data))
+	root, inUser, users := rootOf(where.Chat, where.Data)
 	switch {
 	case users > 1 && where.Store == "":
 		return s, ErrUsers

@@ -15,6 +15,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/progress"
 	"stchat/internal/rawjson"
+	"stchat/internal/userdir"
 	"stchat/internal/wordindex"
 )
 
@@ -122,7 +123,7 @@ func search(ctx context.Context, opt SearchOptions, told []uint64) (res *SearchR
 	list.AllowEmpty = true // texts that are gone may still be found
 	walked := ops.Walk(list)
 	res = &SearchResult{ByDate: true, Shown: len(told), Errs: walked.Errors()}
-	s := &searcher{SearchOptions: opt, lib: new(library.Library), folders: map[string]string{}, weights: map[uint64]uint32{}, counts: map[uint64][]int32{}, parents: map[int32]string{}}
+	s := &searcher{SearchOptions: opt, lib: new(library.Library), weights: map[uint64]uint32{}, counts: map[uint64][]int32{}, parents: map[int32]string{}}
 	s.again = newSearchReader(s)
 	s.addChats(walked.Chats, nil)
 	s.asked = len(s.sources)
@@ -173,7 +174,7 @@ func search(ctx context.Context, opt SearchOptions, told []uint64) (res *SearchR
 type searcher struct {
 	SearchOptions
 	lib     *library.Library
-	folders map[string]string // real paths, by folder
+	reals   userdir.Real
 	id      string            // of the history; part of the hash of a text
 	stores  []*searchStore
 	sources []*source // chats, of which the first asked are searched and the others only say which texts there are; then old versions

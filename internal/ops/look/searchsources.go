@@ -63,7 +63,7 @@ func (src *source) stored(number int64) []history.Run {
 // addChats adds chats that are not there yet.
 func (s *searcher) addChats(chats []ops.Target, there map[string]bool) {
 	for _, t := range chats {
-		if !there[s.real(t)] {
+		if !there[s.reals.Path(t.Path)] {
 			s.sources = append(s.sources, &source{Target: t})
 		}
 	}
@@ -89,7 +89,7 @@ func (s *searcher) open(ctx context.Context, walked ops.Walked) (err error) {
 	}
 	asked := map[string]bool{}
 	for _, src := range s.sources {
-		asked[s.real(src.Target)] = true
+		asked[s.reals.Path(src.Path)] = true
 	}
 	for _, st := range s.stores {
 		if !st.root.Whole || !s.List.Shard.Whole() {
@@ -145,7 +145,7 @@ func (s *searcher) findUnchanged(ctx context.Context, st *searchStore) error {
 	}
 	root := userdir.RealPath(st.root.Path)
 	for _, src := range s.sources {
-		rel, err := filepath.Rel(root, s.real(src.Target))
+		rel, err := filepath.Rel(root, s.reals.Path(src.Path))
 		if err != nil {
 			continue
 		}
@@ -172,20 +172,6 @@ func (s *searcher) close(damaged bool) {
 	for _, st := range s.stores {
 		_ = st.store.Close() // only read from
 	}
-}
-
-// real returns the path of a chat without links. Each folder is resolved once.
-func (s *searcher) real(t ops.Target) string {
-	if t.From == "" { // it may be a link: it was not listed as a regular file
-		return userdir.RealPath(t.Path)
-	}
-	dir, file := filepath.Split(t.Path)
-	folder, ok := s.folders[dir]
-	if !ok {
-		folder = userdir.RealPath(dir)
-		s.folders[dir] = folder
-	}
-	return filepath.Join(folder, file)
 }
 
 // hash returns the hash that identifies a text.
