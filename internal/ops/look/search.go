@@ -125,7 +125,7 @@ func search(ctx context.Context, opt SearchOptions, told []uint64) (res *SearchR
 	res = &SearchResult{ByDate: true, Shown: len(told), Errs: walked.Errors()}
 	s := &searcher{SearchOptions: opt, lib: new(library.Library), weights: map[uint64]uint32{}, counts: map[uint64][]int32{}, parents: map[int32]string{}}
 	s.again = newSearchReader(s)
-	s.addChats(walked.Chats, nil)
+	s.addChats(walked.Chats)
 	s.asked = len(s.sources)
 	defer func() { s.close(wordindex.Damaged(err)) }()
 	opt.Meter.Expect(s.asked, 0)

@@ -61,9 +61,13 @@ func (src *source) stored(number int64) []history.Run {
 }
 
 // addChats adds chats that are not there yet.
-func (s *searcher) addChats(chats []ops.Target, there map[string]bool) {
+func (s *searcher) addChats(chats []ops.Target) {
+	there := map[string]bool{}
+	for _, src := range s.sources {
+		there[s.reals.Path(src.Path)] = true
+	}
 	for _, t := range chats {
-		if !there[s.reals.Path(t.Path)] {
+		if len(there) == 0 || !there[s.reals.Path(t.Path)] {
 			s.sources = append(s.sources, &source{Target: t})
 		}
 	}
@@ -87,13 +91,9 @@ func (s *searcher) open(ctx context.Context, walked ops.Walked) (err error) {
 	if s.Gone && len(s.stores)+len(s.errs) == 0 {
 		return ErrNoHistory
 	}
-	asked := map[string]bool{}
-	for _, src := range s.sources {
-		asked[s.reals.Path(src.Path)] = true
-	}
 	for _, st := range s.stores {
 		if !st.root.Whole || !s.List.Shard.Whole() {
-			s.addChats(ops.Walk(ops.List{Paths: []string{st.root.Path}, AllowEmpty: true}).Chats, asked)
+			s.addChats(ops.Walk(ops.List{Paths: []string{st.root.Path}, AllowEmpty: true}).Chats)
 		}
 	}
 	for _, st := range s.stores {
