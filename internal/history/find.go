@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
-	"errors"
 	"iter"
 
 	"stchat/internal/jsonl"
@@ -28,10 +27,7 @@ func (s *Store) keysOf(ctx context.Context, id int64) (*pack, error) {
 		return l, nil
 	}
 	l, raw := &pack{}, []byte(nil)
-	err := s.db.Row(ctx, "SELECT first, "+keysColumn+" FROM pack WHERE first <= ? ORDER BY first DESC LIMIT 1", id).Scan(&l.first, &raw)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
+	_, err := s.db.Find(ctx, "SELECT first, "+keysColumn+" FROM pack WHERE first <= ? ORDER BY first DESC LIMIT 1", id, &l.first, &raw)
 	if l.keys = parseKeys(raw); err != nil || !l.has(id) {
 		return nil, err
 	}
@@ -40,11 +36,8 @@ func (s *Store) keysOf(ctx context.Context, id int64) (*pack, error) {
 }
 
 func (s *Store) find(ctx context.Context, k key) (id int64, found bool, err error) {
-	err = s.db.Row(ctx, "SELECT id FROM key WHERE k = ?", k[:]).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, false, nil
-	}
-	return id, err == nil, err
+	found, err = s.db.Find(ctx, "SELECT id FROM key WHERE k = ?", k[:], &id)
+	return id, found, err
 }
 
 // find is [Store.find], unless the filter rules the key out: the lines of a new chat are mostly in no

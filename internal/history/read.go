@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"errors"
 	"io"
 	"iter"
@@ -168,9 +167,9 @@ func packRow(ctx context.Context, db *database, id int64) (*row, error) {
 // onePack reads the first row that which selects by a number; the error may be errNoPiece.
 func onePack(ctx context.Context, db *database, which string, number int64) (*row, error) {
 	var r row
-	err := db.Row(ctx, "SELECT "+packColumns+" FROM pack WHERE "+which+" LIMIT 1", number).Scan(&r.first, &r.n, &r.raw, &r.lens, &r.keys, &r.data)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, errNoPiece
+	found, err := db.Find(ctx, "SELECT "+packColumns+" FROM pack WHERE "+which+" LIMIT 1", number, &r.first, &r.n, &r.raw, &r.lens, &r.keys, &r.data)
+	if !found {
+		err = cmp.Or(err, errNoPiece)
 	}
 	return &r, db.wrap(err)
 }

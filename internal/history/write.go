@@ -337,7 +337,6 @@ func (w *Writer) exec(query string, args ...any) error {
 
 // See records how a file was found.
 func (w *Writer) See(path string, f Seen) error {
-	return w.exec(`INSERT INTO seen(path, version, size, mtime_ns, ctime_ns, inode, racy) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
-		ON CONFLICT DO UPDATE SET version = ?2, size = ?3, mtime_ns = ?4, ctime_ns = ?5, inode = ?6, racy = ?7`,
+	return w.exec("REPLACE INTO seen(path, version, size, mtime_ns, ctime_ns, inode, racy) VALUES(?, ?, ?, ?, ?, ?, ?)",
 		path, f.Rev, f.Size, f.Mtime, f.Ctime, f.Inode, f.Racy)
 }

@@ -104,6 +104,15 @@ func (d *DB) Set(ctx context.Context, k string, v any) error {
 	return d.Exec(ctx, "INSERT INTO meta(k, v) VALUES(?, ?) ON CONFLICT DO UPDATE SET v = excluded.v", k, v)
 }
 
+// Find reads a row of a query into dest, if it has any.
+func (d *DB) Find(ctx context.Context, query string, arg any, dest ...any) (found bool, err error) {
+	err = d.Row(ctx, query, arg).Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Exec runs a statement or, without arguments, one or several.
 func (d *DB) Exec(ctx context.Context, query string, args ...any) (err error) {
 	if len(args) == 0 {

@@ -16,7 +16,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -278,8 +277,7 @@ func (a *adder) text(raw []byte) (id int64, err error) {
 		return 0, nil
 	}
 	h := int64(Hash(a.id, a.raw))
-	err = a.x.Row(a.ctx, "SELECT id FROM text WHERE h = ?", h).Scan(&id)
-	if !errors.Is(err, sql.ErrNoRows) {
+	if found, err := a.x.DB.Find(a.ctx, "SELECT id FROM text WHERE h = ?", h, &id); found || err != nil {
 		return id, err
 	}
 	if a.said = words.Append(a.said[:0], string(a.raw)); len(a.said) == 0 {

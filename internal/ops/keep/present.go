@@ -321,9 +321,6 @@ func (p *present) folders(rel string) (list []string) {
 	return slices.Compact(list)
 }
 
-// knows reports whether a file was at a path once.
-func (p *present) knows(rel string) bool { return p.backups[rel] != 0 || p.last(rel) != 0 }
-
 // namesIn returns the names of the chats that were in a folder once.
 func (p *present) namesIn(folder string) (list []string) {
 	for _, place := range p.places {

@@ -68,9 +68,8 @@ type Snapshotted struct {
 	LeftOut   int   `json:"left_out"`
 	DryRun    bool  `json:"dry_run"`
 
-	Part   bool               `json:"-"` // it did not look at the whole of a user's folder
-	Stores []string           `json:"-"`
-	Errs   []*ops.SourceError `json:"-"`
+	Part bool               `json:"-"` // it did not look at the whole of a user's folder
+	Errs []*ops.SourceError `json:"-"`
 }
 
 // Snapshot takes what changed into the store of each user's folder. All files of a folder are
@@ -99,7 +98,6 @@ func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Sn
 	}
 	defer store.Close()
 	sum.Part = sum.Part || !sc.whole
-	sum.Stores = append(sum.Stores, store.Path())
 	s := &snapshot{scope: sc, store: store, opt: opt, sum: sum}
 	if s.w, err = history.NewWriter(ctx, store); err != nil {
 		return err
@@ -144,10 +142,10 @@ func (s *snapshot) take(ctx context.Context) error {
 	for try := 0; ; try++ {
 		generation := s.store.Generation()
 		s.now = &present{store: s.store, root: s.root}
-		if err := s.now.read(ctx); err != nil {
-			return err
+		err := s.now.read(ctx)
+		if err == nil {
+			err = s.recall(ctx)
 		}
-		err := s.recall(ctx)
 		if err == nil {
 			err = s.read(ctx)
 		}

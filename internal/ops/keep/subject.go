@@ -177,7 +177,7 @@ func withExtension(path string) string {
 func (s *subject) name(given string) error {
 	paths, folders := namesOf(s.root, given)
 	for _, rel := range paths {
-		if s.knows(rel) || isFile(s.full(rel)) {
+		if s.backups[rel] != 0 || s.last(rel) != 0 || isFile(s.full(rel)) {
 			s.goTo(rel)
 			return nil
 		}

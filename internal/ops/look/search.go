@@ -33,17 +33,13 @@ type SearchOptions struct {
 	Each    func(*SearchHit) error // called for each hit, in order
 }
 
-// within reports whether a date is from since to until. A zero bound does not count.
-func within(date, since, until time.Time) bool {
-	return !date.Before(since) && (until.IsZero() || !date.After(until))
-}
-
 // wants reports whether a message's role and date match the options.
 func (opt *SearchOptions) wants(said wordindex.Said) bool {
 	if len(opt.Roles) > 0 && !slices.Contains(opt.Roles, said.Role) {
 		return false
 	}
-	return opt.Since.IsZero() && opt.Until.IsZero() || said.Dated && within(time.UnixMilli(said.At), opt.Since, opt.Until)
+	at := time.UnixMilli(said.At)
+	return opt.Since.IsZero() && opt.Until.IsZero() || said.Dated && !at.Before(opt.Since) && (opt.Until.IsZero() || !at.After(opt.Until))
 }
 
 // names reports whether a name is one of opt.Names. raw is called for it only if there are
@@ -175,7 +171,7 @@ type searcher struct {
 	SearchOptions
 	lib     *library.Library
 	reals   userdir.Real
-	id      string            // of the history; part of the hash of a text
+	id      string // of the history; part of the hash of a text
 	stores  []*searchStore
 	sources []*source // chats, of which the first asked are searched and the others only say which texts there are; then old versions
 	asked   int
