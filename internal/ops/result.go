@@ -49,6 +49,14 @@ func (r *Result[D]) Complete(o changeset.Outcome, dryRun bool) {
 	}
 }
 
+// Or returns what p points to, or otherwise for nil.
+func Or[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
 // Completer is a result that takes what became of the files: a [Result], or what embeds one.
 type Completer interface {
 	Complete(o changeset.Outcome, dryRun bool)

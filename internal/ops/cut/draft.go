@@ -216,10 +216,7 @@ func editMetadata(c *call, src *chat.Chat, p *plan, h *meta.Header, state *isola
 
 // setParent names the source as the new chat's parent.
 func setParent(opt *Options, src *chat.Chat, name string, md *rawjson.Object, r *Result) {
-	parent := src.Name
-	if opt.MainChat != nil {
-		parent = *opt.MainChat
-	}
+	parent := ops.Or(opt.MainChat, src.Name)
 	if parent != "" {
 		md.Set(keyMainChat, rawjson.Quote(parent))
 		return

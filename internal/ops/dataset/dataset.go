@@ -189,10 +189,7 @@ func (e *exporter) survey(ctx context.Context, path string, d *Document) (f fact
 			d.LeftOut++
 			return nil
 		}
-		name := ""
-		if m.Name != nil {
-			name = *m.Name
-		}
+		name := ops.Or(m.Name, "")
 		switch role {
 		case "user":
 			if firstUser < 0 {

@@ -305,7 +305,7 @@ func (d *Comparison) Each(each func(Difference) error) error {
 // lone describes a message that only one side has.
 func (d *Comparison) lone(op string, s *compared, i int) Difference {
 	m := d.message(s, i)
-	row := Difference{Schema: 1, Op: op, Role: m.Role, Name: textOr(m.Name), Date: m.Date}
+	row := Difference{Schema: 1, Op: op, Role: m.Role, Name: ops.Or(m.Name, ""), Date: m.Date}
 	if op == "remove" {
 		row.A, row.From = &i, m.Text
 	} else {
@@ -321,13 +321,13 @@ func (d *Comparison) message(s *compared, i int) *Message {
 // changed describes two versions of a message.
 func (d *Comparison) changed(p align.Pair) Difference {
 	a, b := d.message(&d.a, p.A), d.message(&d.b, p.B)
-	row := Difference{Schema: 1, Op: "change", A: &p.A, B: &p.B, Role: b.Role, Name: textOr(b.Name), Date: b.Date, From: a.Text, To: b.Text}
+	row := Difference{Schema: 1, Op: "change", A: &p.A, B: &p.B, Role: b.Role, Name: ops.Or(b.Name, ""), Date: b.Date, From: a.Text, To: b.Text}
 	for _, k := range []struct {
 		key  string
 		same bool
 	}{
 		{"text", reflect.DeepEqual(a.Text, b.Text)},
-		{"name", textOr(a.Name) == textOr(b.Name)},
+		{"name", ops.Or(a.Name, "") == ops.Or(b.Name, "")},
 		{"role", rawjson.Truthy(a.Raw.User) == rawjson.Truthy(b.Raw.User)},
 		{"hidden", rawjson.Truthy(a.Raw.System) == rawjson.Truthy(b.Raw.System)},
 		{"swipes", !d.opt.Swipes || reflect.DeepEqual(a.SwipeTexts, b.SwipeTexts)},
@@ -353,16 +353,9 @@ func (d *Comparison) changed(p align.Pair) Difference {
 	return row
 }
 
-func textOr(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
 // otherSwipe finds the text of another message among the swipes of m.
 func otherSwipe(of string, m, other *Message) *OtherSwipe {
-	if other.Text == nil || textOr(m.Text) == *other.Text {
+	if other.Text == nil || ops.Or(m.Text, "") == *other.Text {
 		return nil
 	}
 	for i, text := range m.SwipeTexts {

@@ -14,6 +14,7 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 
 	"stchat/internal/names"
+	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
@@ -188,10 +189,7 @@ func (g *pager) swipes(m *look.Message) {
 	if len(m.SwipeTexts) < 2 {
 		return
 	}
-	chosen := 0
-	if m.Swipe != nil {
-		chosen = *m.Swipe
-	}
+	chosen := ops.Or(m.Swipe, 0)
 	g.printf("<details class=\"sw\"><summary>‹%d/%d›</summary>", chosen, m.Swipes)
 	for i, text := range m.SwipeTexts {
 		if text != nil && i+1 != chosen {
@@ -248,11 +246,7 @@ func (g *pager) avatar(m *look.Message, who string) string {
 }
 
 func (g *pager) leftPicture(m *look.Message, url, reason string) {
-	at := -1
-	if m.Index != nil {
-		at = *m.Index
-	}
-	g.d.PicturesLeftOut = append(g.d.PicturesLeftOut, LeftPicture{at, cutURL(url), reason})
+	g.d.PicturesLeftOut = append(g.d.PicturesLeftOut, LeftPicture{ops.Or(m.Index, -1), cutURL(url), reason})
 }
 
 // cutURL returns an address short enough to report.

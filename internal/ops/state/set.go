@@ -274,11 +274,7 @@ func place(ctx context.Context, opt *SetOptions, t *target) (floor, swipe int, e
 			return 0, 0, err
 		}
 	}
-	swipe = swipes[floor]
-	if opt.Swipe != nil {
-		swipe = *opt.Swipe
-	}
-	return floor, swipe, nil
+	return floor, ops.Or(opt.Swipe, swipes[floor]), nil
 }
 
 // difference returns the operations that turn object a into b, on one line, and how many
