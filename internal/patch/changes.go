@@ -69,7 +69,7 @@ func (c *Changes) Documents(raw []byte) ([]byte, error) {
 	return without.Apply(raw)
 }
 
-// LeaveOut removes from MergePatch and Patch what would change one of the keys, and returns
+// LeaveOut removes from Merge, MergePatch and Patch what would change one of the keys, and returns
 // the keys concerned. Test operations stay, since they change nothing.
 func (c *Changes) LeaveOut(keys ...string) (left []string) {
 	changes := func(path Path) bool { return len(path) > 0 && slices.Contains(keys, path[0]) }
@@ -87,14 +87,18 @@ func (c *Changes) LeaveOut(keys ...string) (left []string) {
 		}
 		return false
 	})
-	if with, err := rawjson.ParseObject(c.MergePatch); err == nil {
+	for _, document := range []*[]byte{&c.Merge, &c.MergePatch} {
+		with, err := rawjson.ParseObject(*document)
+		if err != nil {
+			continue
+		}
 		for _, key := range keys {
 			if with.Has(key) {
 				named[key] = true
 				with.Unset(key)
 			}
 		}
-		c.MergePatch = with.Bytes()
+		*document = with.Bytes()
 	}
 	for _, key := range keys {
 		if named[key] {

@@ -77,7 +77,7 @@ func TestLeaveOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Changes{MergePatch: []byte(`{"i":1,"z":2,"i":null}`), Patch: list}
+	c := Changes{Merge: []byte(`{"y":1,"i":2}`), MergePatch: []byte(`{"i":1,"z":2,"i":null}`), Patch: list}
 	if diff := cmp.Diff([]string{"m", "i"}, c.LeaveOut("m", "i")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -85,8 +85,8 @@ func TestLeaveOut(t *testing.T) {
 	for _, o := range c.Patch {
 		kept = append(kept, o.Op)
 	}
-	if diff := cmp.Diff([]string{"copy", "test", "replace"}, kept); diff != "" || string(c.MergePatch) != `{"z":2}` {
-		t.Errorf("%s (-want +got):\n%s", c.MergePatch, diff)
+	if diff := cmp.Diff([]string{"copy", "test", "replace"}, kept); diff != "" || string(c.MergePatch) != `{"z":2}` || string(c.Merge) != `{"y":1}` {
+		t.Errorf("%s, %s (-want +got):\n%s", c.Merge, c.MergePatch, diff)
 	}
 	if len(list) != 6 || list[0].Op != "remove" {
 		t.Error("the list that was given is another")

@@ -56,11 +56,6 @@ var ErrPassedOver = errors.New("the chat is not as the conditions ask")
 // [ErrPassedOver] in its result.
 func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
 	left := opt.Values.LeaveOut(ownKeys()...)
-	for _, key := range ownKeys() {
-		if _, named := rawjson.Lookup(opt.Values.Merge, key); named && !slices.Contains(left, key) {
-			left = append(left, key)
-		}
-	}
 	opt.again = true
 	results := run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		metadata := o.chat.Header.Metadata().Bytes()

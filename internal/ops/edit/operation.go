@@ -106,9 +106,6 @@ func (o *operation) checkMeta() error {
 	copied := *c
 	named := copied.LeaveOut(ownKeys()...)
 	for _, key := range ownKeys() {
-		if _, ok := rawjson.Lookup(c.Merge, key); ok {
-			named = append(named, key)
-		}
 		for _, e := range c.Edits {
 			if len(e.Path) == 0 || e.Path[0] == key {
 				named = append(named, key)
