@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -407,7 +408,7 @@ func (n *counts) add(r *cut.Result) {
 // message.
 func isRefused(err error) bool {
 	unfit := isA[*patch.OperationError](err) && (errors.Is(err, patch.ErrTest) || errors.Is(err, patch.ErrMissing))
-	return unfit || errors.Is(err, cut.ErrRequirement) || errors.Is(err, choose.ErrNone)
+	return unfit || isAny(err, cut.ErrRequirement, cut.ErrUnedited, choose.ErrNone)
 }
 
 // cutSummary is the last document where several chats are given.
@@ -434,8 +435,8 @@ func (n *counts) summary(o *cutOptions) string {
 const asBranchDoc = `
 AS A BRANCH
 With --as-branch the chat stays as it is: a branch at the one chosen message is
-written, as 'stchat branch' writes it, with the edit on that message. Prints the
-path of the branch.
+written, as 'stchat branch' writes it, with the edit on that message. An edit that
+changes nothing there makes no branch: exit 1. Prints the path of the branch.
 `
 
 // asBranchFlags write an edit of one message to a new branch (CONTENT.md 2.3).
@@ -499,7 +500,14 @@ func (o *asBranchFlags) run(ctx context.Context, c *console, in *inPlaceFlags, c
 	if err != nil {
 		return err
 	}
-	opt.AtOne, opt.Message = choice, edit
+	opt.AtOne = choice
+	opt.Message = func(at int, line []byte, metadata *rawjson.Object) ([]byte, error) {
+		edited, err := edit(at, line, metadata)
+		if err == nil && bytes.Equal(edited, line) {
+			err = cut.ErrUnedited
+		}
+		return edited, err
+	}
 	if taints {
 		opt.Values.Edits = append(opt.Values.Edits, patch.Edit{Path: patch.Path{"tainted"}, Value: []byte("true")})
 	}

@@ -81,6 +81,9 @@ type Options struct {
 // the metadata of the source, and returns the new line.
 type MessageEdit func(at int, line []byte, metadata *rawjson.Object) ([]byte, error)
 
+// ErrUnedited means that an edit changes nothing in the message of which a branch was to be made.
+var ErrUnedited = error(&ops.Kind{Code: "refused", Text: "the edit changes nothing, so no branch is made"})
+
 // clones reports whether the new chats get lorebooks of their own.
 func (o *Options) clones() bool { return o.Lorebook != LorebookShare }
 
