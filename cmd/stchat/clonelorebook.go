@@ -83,7 +83,6 @@ func (o *cloneLorebookOptions) run(ctx context.Context, c *console, _ *pflag.Fla
 	var inPlace []string
 	how := saying{
 		dryRun: opt.Changes.DryRun, steps: !c.json, hints: []hint{{ops.ErrNotInPlace, " (--rebind)"}}, no: never,
-		written: "every clone that was to be named there is written",
 		end: func() {
 			if len(inPlace) > 0 && !opt.Changes.DryRun {
 				c.closeTabs(opt.BumpIntegrity, inPlace...)

@@ -163,9 +163,9 @@ func failedAll[E error](c *console, errs []E) {
 	}
 }
 
-// unprinted is [console.printed] for results that were made all the same: the error is completed
-// by all, which says so, and a closed pipe is none.
-func (c *console) unprinted(all string) error {
+// unprinted is [console.printed] for a command that has changed files: the error says so, and a
+// closed pipe is none.
+func (c *console) unprinted() error {
 	err := c.printed()
 	if err == nil {
 		return nil
@@ -174,7 +174,7 @@ func (c *console) unprinted(all string) error {
 	if c.docErr = nil; isClosedPipe(err) {
 		return nil
 	}
-	return fmt.Errorf("%w; %s", err, all)
+	return fmt.Errorf("%w; what the command was to do is done all the same", err)
 }
 
 func (c *console) errLine(color, kind, text string) {

@@ -231,8 +231,7 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 	inPlace := false
 	var linked []string
 	how := saying{
-		dryRun: o.opt.Changes.DryRun && !c.json, hints: cutHints(o), no: isRefused,
-		written: fmt.Sprintf("every %s that was to be named there is written", o.opt.Kind),
+		dryRun: o.opt.Changes.DryRun, counted: c.json, hints: cutHints(o), no: isRefused,
 		end: func() {
 			if inPlace && !o.opt.Changes.DryRun {
 				c.closeTabs(o.opt.BumpIntegrity, linked...)

@@ -89,7 +89,7 @@ func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	}
 	failed := o.report(c, rep, ended != nil)
 	if err = c.printed(); o.write {
-		err = c.unprinted("what was to be told there is done")
+		err = c.unprinted()
 	}
 	if err = errors.Join(ended, err); err != nil {
 		return err

@@ -329,7 +329,7 @@ func (c *console) throughJQ(cmd *cobra.Command, run func() error) error {
 	c.Out = w
 	defer func() { c.Out = out }()
 	err = run()
-	if w.err != nil {
+	if w.err != nil && !errors.Is(err, w.err) {
 		return w.err // whatever the command makes of a failed write
 	}
 	return err

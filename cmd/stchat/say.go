@@ -31,10 +31,9 @@ type hint struct {
 type saying struct {
 	dryRun  bool
 	steps   bool // print what was done too, not only what would be
-	counted bool // the steps were told already, counted
+	counted bool // the steps are told otherwise: counted, or in the documents
 	hints   []hint
 	no      func(error) bool // whether an error is an answer to what was asked; nil: isNo
-	written string           // what was done, for where the results cannot be printed; "": it is known
 	end     func()           // tells what is to be known of all results; nil: nothing
 }
 
@@ -73,7 +72,7 @@ func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source st
 	if how.no == nil {
 		how.no = isNo
 	}
-	failed, no := false, false
+	failed, no, wrote := false, false, false
 	for _, one := range results {
 		c.flush()
 		source, r := of(one)
@@ -83,6 +82,7 @@ func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source st
 			failed, no = failed || !is, no || is
 			continue
 		}
+		wrote = wrote || len(r.Steps) > 0 && !how.dryRun
 		if c.json {
 			var doc any = r.Doc
 			if own, ok := any(one).(interface{ Document() any }); ok {
@@ -93,12 +93,12 @@ func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source st
 		}
 		done(one)
 	}
-	if how.end != nil && (c.printed() == nil || how.written != "") {
+	if how.end != nil && (c.printed() == nil || wrote) {
 		how.end()
 	}
 	printed := c.printed()
-	if how.written != "" {
-		printed = c.unprinted(how.written)
+	if wrote {
+		printed = c.unprinted()
 	}
 	return cmp.Or(printed, outcome(failed, no))
 }
