@@ -71,7 +71,7 @@ func (c *Changes) Documents(raw []byte) ([]byte, error) {
 
 // LeaveOut removes from Merge, MergePatch and Patch what would change one of the keys, and returns
 // the keys concerned. Test operations stay, since they change nothing.
-func (c *Changes) LeaveOut(keys ...string) (left []string) {
+func (c *Changes) LeaveOut(keys ...string) []string {
 	changes := func(path Path) bool { return len(path) > 0 && slices.Contains(keys, path[0]) }
 	named := map[string]bool{}
 	c.Patch = slices.DeleteFunc(slices.Clone(c.Patch), func(o Operation) bool {
@@ -100,12 +100,7 @@ func (c *Changes) LeaveOut(keys ...string) (left []string) {
 		}
 		*document = with.Bytes()
 	}
-	for _, key := range keys {
-		if named[key] {
-			left = append(left, key)
-		}
-	}
-	return left
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !named[key] })
 }
 
 // ParseValue reads a VALUE that may be JSON. It returns valid JSON on one line, and any other
