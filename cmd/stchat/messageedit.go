@@ -154,6 +154,9 @@ Prints the indexes of the messages that were added, one per line.
 	}
 }
 
+// deletes is the usage of --force for a command that may delete messages.
+const deletes = "delete all messages of a chat; go on where pending work of an extension refers to messages that move"
+
 type messageApplyOptions struct {
 	inPlaceFlags
 	patch bool
@@ -161,7 +164,7 @@ type messageApplyOptions struct {
 
 func (o *messageApplyOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.patch, "patch", false, "OPS is a JSON patch over the list of messages")
-	o.inPlaceFlags.addFlags(fs, "go on where pending work of an extension refers to messages that move")
+	o.inPlaceFlags.addFlags(fs, deletes)
 }
 
 func (o *messageApplyOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
@@ -327,14 +330,9 @@ func (o *messageSwipeOptions) run(ctx context.Context, c *console, fs *pflag.Fla
 			o.add = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 		}
 	}
-	wanted := 0
-	for _, is := range []bool{opt.Choose > 0, opt.Add != nil, opt.Delete > 0} {
-		if is {
-			wanted++
-		}
-	}
+	wanted := slices.DeleteFunc([]bool{opt.Choose > 0, opt.Add != nil, opt.Delete > 0}, func(is bool) bool { return !is })
 	switch {
-	case wanted != 1:
+	case len(wanted) != 1:
 		return usagef("give one of --choose K, --add TEXT and --delete K")
 	case opt.Chosen && opt.Add == nil:
 		return usagef("--choose takes a swipe's number, from 1")
@@ -453,7 +451,7 @@ func (o *messageDeleteOptions) addFlags(fs *pflag.FlagSet) {
 	o.choiceFlags.addFlags(fs)
 	fs.BoolVar(&o.toolCalls, "tool-calls", false, "also delete the tool calls directly before a deleted reply")
 	fs.Var(filled(&o.save), "save", "write the deleted lines to this new `FILE`")
-	o.addManyFlags(fs, "delete all messages of a chat; go on where pending work of an extension refers to messages that move")
+	o.addManyFlags(fs, deletes)
 }
 
 func (o *messageDeleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {

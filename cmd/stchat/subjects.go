@@ -193,7 +193,7 @@ func (f *choiceFlags) addFilters(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.hidden, "hidden", false, "only hidden messages")
 	fs.BoolVar(&f.seen, "no-hidden", false, "no hidden messages")
 	fs.Var(parsed(patch.ParseKey, func(p patch.Path) { by.Has = append(by.Has, p) }), "has", "has this `KEY`; one that begins with / is a JSON pointer, such as /extra/model")
-	fs.Var(parsed(regexp.Compile, func(re *regexp.Regexp) { by.Match = re }), "match", "the text matches the regular expression `RE` (RE2; (?i) for any letter case)")
+	fs.Var(parsed(regexp.Compile, func(re *regexp.Regexp) { by.Match = re }).notEmpty(), "match", "the text matches the regular expression `RE` (RE2; (?i) for any letter case)")
 	fs.Var(since(&by.Since).notEmpty(), "since", "sent at `TIME` or later: a local date such as 2026-03-01, an age such as 3d, or RFC 3339")
 	fs.Var(until(&by.Until).notEmpty(), "until", "sent at `TIME` or earlier; a date means all of that day")
 }
@@ -203,9 +203,6 @@ func (f *choiceFlags) choice() choose.Choice {
 	c := f.chosenBy
 	if f.hidden || f.seen {
 		c.Filter.Hidden = &f.hidden
-	}
-	if c.Filter.Match != nil && c.Filter.Match.String() == "" {
-		c.Filter.Match = nil
 	}
 	return c
 }

@@ -123,13 +123,17 @@ func model(c *Choice, messages []line) ([]int, bool) {
 		}
 		list = append(list, i)
 	}
+	begin, end := 0, len(list)
 	if c.Last > 0 {
-		list = list[max(0, len(list)-c.Last):]
+		begin = max(0, len(list)-c.Last)
 	}
 	if c.First > 0 {
-		list = list[:min(c.First, len(list))]
+		end = min(c.First, len(list))
 	}
-	return list, true
+	if begin >= end {
+		return nil, true
+	}
+	return list[begin:end], true
 }
 
 func choice(random *rand.Rand, messages int) *Choice {

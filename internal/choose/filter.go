@@ -139,8 +139,8 @@ func Hidden(l *jsonl.Line) bool {
 type Choice struct {
 	Ranges []Range // empty: all
 	Filter Filter
-	First  int // only so many of what the others choose, from the front; 0: all
-	Last   int // only so many from the end; 0: all
+	First  int // only so many of what Ranges, Filter and Only choose, from the front; 0: all
+	Last   int // only so many of that from the end; 0: all
 
 	// Only, if not nil, narrows the choice like Ranges: it reports whether a message is
 	// chosen. It is called in the messages' order.

@@ -218,13 +218,14 @@ func (s *scan) handOut(p Place) error {
 	return s.each(p)
 }
 
-// finish hands out the ring of last messages.
+// finish hands out those of the ring of last messages that are among the first ones, too.
 func (s *scan) finish() error {
 	for i := range s.last {
-		if err := s.handOut(s.last[(s.next+i)%len(s.last)]); err != nil {
-			if errors.Is(err, errEnough) {
-				return nil
-			}
+		if first := s.choice.First; first > 0 && s.held-len(s.last)+i >= first {
+			break
+		}
+		s.found.Chosen++
+		if err := s.each(s.last[(s.next+i)%len(s.last)]); err != nil {
 			return err
 		}
 	}
@@ -237,19 +238,6 @@ var ErrNoTail = errors.New("how many messages from the end is not said")
 // tailBlock is how many bytes of the end are read first; each further attempt reads four
 // times as much.
 const tailBlock = 64 << 10
-
-func handOut(places []Place, first int, each func(Place) error) error {
-	if first > 0 {
-		places = places[:min(first, len(places))]
-	}
-	for _, p := range places {
-		p.Index = -1
-		if err := each(p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // lineStart returns the offset of the first line that begins at or after off.
 func lineStart(src Source, off int64) (int64, error) {
@@ -287,9 +275,9 @@ func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) (
 		}
 		var all []Place // of messages that pass, Index counted from start
 		messages, damaged := 0, 0
-		end := src
-		end.Body, end.Line = start, 0
-		err = lines(ctx, end, -1, c.Filter.match, Beside[struct{}]{}, func(b *batch[struct{}], base jsonl.Base, d jsonl.Damages) error {
+		tail := src
+		tail.Body, tail.Line = start, 0
+		err = lines(ctx, tail, -1, c.Filter.match, Beside[struct{}]{}, func(b *batch[struct{}], base jsonl.Base, d jsonl.Damages) error {
 			damaged += d.Total
 			for _, p := range b.places {
 				all = append(all, Place{p.Index + base.Index, p.Off, p.Len})
@@ -302,11 +290,15 @@ func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) (
 		}
 		whole := start == src.Body
 		chosen := slices.DeleteFunc(all, func(p Place) bool { back := p.Index - messages; return back < from || back > to })
-		enough := messages >= -from
+		enough := messages >= -from || c.Last > 0 && c.First == 0 && len(chosen) >= c.Last
+		begin, end := 0, len(chosen)
 		if c.Last > 0 {
-			enough = enough || len(chosen) >= c.Last
-			chosen = chosen[max(0, len(chosen)-c.Last):]
+			begin = max(0, end-c.Last)
 		}
+		if c.First > 0 {
+			end = max(begin, min(end, c.First))
+		}
+		chosen = chosen[begin:end]
 		switch {
 		case whole && len(c.Ranges) > 0 && messages < -from:
 			return damage, &OutOfRangeError{from, messages}
@@ -319,7 +311,11 @@ func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) (
 					return damage, err
 				}
 			}
-			return damage, handOut(chosen, c.First, each)
+			for i := 0; i < len(chosen) && err == nil; i++ {
+				chosen[i].Index = -1
+				err = each(chosen[i])
+			}
+			return damage, err
 		}
 	}
 }
@@ -355,7 +351,7 @@ func (c *Choice) tail() (from, to int, err error) {
 	switch {
 	case len(c.Ranges) == 1 && c.Ranges[0].From < 0 && (c.Ranges[0].To < 0 || c.Ranges[0].toEnd):
 		return c.Ranges[0].From, min(-1, c.Ranges[0].To), nil
-	case len(c.Ranges) == 0 && c.Last > 0:
+	case len(c.Ranges) == 0 && c.Last > 0 && c.First == 0:
 		return -open, -1, nil
 	}
 	return 0, 0, ErrNoTail

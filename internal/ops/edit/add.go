@@ -54,7 +54,7 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 		case *opt.At >= 0:
 			s.Only = func(index int) bool { return index == *opt.At-1 }
 		default:
-			s.Choice = choose.Choice{Last: 1 - *opt.At, First: 1}
+			s.Choice = choose.Choice{Last: 1 - *opt.At}
 		}
 		before, err := o.list(ctx, s)
 		if err != nil {
@@ -68,6 +68,9 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 		}
 		if err != nil {
 			return nil, err
+		}
+		if opt.At != nil && *opt.At < 0 {
+			before = before[:len(before)+*opt.At]
 		}
 		p := &Plan{Taints: true}
 		if opt.Role != "" {
@@ -129,13 +132,6 @@ func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 		p := &Plan{Taints: true, Delete: places, Save: opt.Save}
 		if err == nil {
 			err = followToolCalls(ctx, o, p, opt.ToolCalls)
-		}
-		if err != nil {
-			return nil, err
-		}
-		messages, err := o.count(ctx)
-		if err == nil && len(p.Delete) == messages && !opt.Force {
-			err = o.errorf("%w", ErrAll)
 		}
 		return p, err
 	})

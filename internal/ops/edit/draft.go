@@ -45,7 +45,10 @@ func (d *drafting) draft(ctx context.Context) error {
 	}
 	d.plan.sorted()
 	d.change, d.swiped = d.plan.moves(o.messages), map[int]int{}
-	lines := d.plan.isLines()
+	lines, left := d.plan.isLines(), d.change.Left()
+	if len(d.plan.Delete) > 0 && left == 0 && !o.opt.Force {
+		return o.errorf("%w", ErrAll)
+	}
 	if err := d.judge(ctx); err != nil {
 		return err
 	}
@@ -71,7 +74,6 @@ func (d *drafting) draft(ctx context.Context) error {
 		if err := d.followInLogs(ctx); err != nil {
 			return err
 		}
-		left := d.change.Left()
 		r.Doc.Messages = &left
 	}
 	if d.plan.Logs != nil {
