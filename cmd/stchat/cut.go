@@ -352,10 +352,13 @@ func (o *splitOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	})
 }
 
+// skippable is the hint for a damaged chat that --skip-damaged reads.
+const skippable = "; see 'stchat check', or leave such lines out with --skip-damaged"
+
 // cutHints returns the hints for a chat that cannot be made.
 func cutHints(o *cutOptions) []hint {
 	without := either(o.opt.Isolate, "; --unset world_info leaves the name out", "; --lorebook share takes the name alone")
-	again, damaged := "; choose another name, --if-missing to let it be, or --force to make it again", "; see 'stchat check', or leave such lines out with --skip-damaged"
+	again, damaged := "; choose another name, --if-missing to let it be, or --force to make it again", skippable
 	if o.opt.Output != "" {
 		again = "; choose another name, or --force to replace it"
 	}

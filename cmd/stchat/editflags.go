@@ -390,7 +390,7 @@ func readInput(ctx context.Context, c *console, path string) ([]byte, error) {
 	}
 	data, _, err := safefile.Read(path)
 	if errors.Is(err, safefile.ErrNotRegular) {
-		err = fmt.Errorf("%w; to read a pipe, give - and feed it to standard input", err)
+		err = fmt.Errorf("%w; name a file, or give - to read standard input", err)
 	}
 	return data, ops.PathError(err)
 }

@@ -82,7 +82,7 @@ func (o *messageCountOptions) run(ctx context.Context, c *console, _ *pflag.Flag
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			c.failed(path, err)
+			c.failed(path, withHint(err, []hint{{chat.ErrDamaged, skippable}}))
 		case c.json:
 			c.document(messageCount{1, path, read.Chosen})
 		case len(paths) > 1:
@@ -218,7 +218,7 @@ func (o *messageGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagS
 			if ctx.Err() != nil || isClosedPipe(err) {
 				return err
 			}
-			c.failed(path, err)
+			c.failed(path, withHint(err, []hint{{chat.ErrDamaged, skippable}}))
 		}
 	}
 	none := chosen == 0 && len(paths) > 0

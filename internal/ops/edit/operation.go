@@ -56,7 +56,7 @@ func parseOperation(line []byte) (*operation, error) {
 	known := []string{"add", "set", "delete", "hide", "unhide", "swipe", "meta", "test"}
 	op := &operation{message: o.Value("message"), value: o.Value("value")}
 	if op.op, _ = rawjson.Unquote(o.Value("op")); !slices.Contains(known, op.op) {
-		return nil, fmt.Errorf("%w: op must be one of %v", ErrOperation, known)
+		return nil, fmt.Errorf("%w: op must be one of %s", ErrOperation, strings.Join(known, ", "))
 	}
 	if !o.Has("at") && op.op != "meta" && op.op != "add" {
 		return nil, fmt.Errorf("%w: %s needs at", ErrOperation, op.op)
