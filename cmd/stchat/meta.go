@@ -109,7 +109,7 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			c.failed(path, err)
+			c.failed(path, withHint(err, editHints()))
 		case one && m.Value(o.value) == nil:
 			absent = true
 		case c.json, len(paths) > 1 && !one:
