@@ -437,8 +437,8 @@ func (n *counts) summary(o *cutOptions) string {
 const asBranchDoc = `
 AS A BRANCH
 With --as-branch the chat stays as it is: a branch at the one chosen message is
-written, as 'stchat branch' writes it, with the edit on that message. An edit that
-changes nothing there makes no branch: exit 1. Prints the path of the branch.
+written, as 'stchat branch' writes it, with the edit on that message. Prints the
+path of the branch. An edit that changes nothing makes no branch (exit code 1).
 `
 
 // asBranchFlags write an edit of one message to a new branch (CONTENT.md 2.3).
