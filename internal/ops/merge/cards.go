@@ -59,7 +59,7 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 		case errors.Is(err, card.ErrMissing):
 			path = filepath.Join(u.into.Characters(), to+ext)
 			j.creates(path, func(_ context.Context, s *changeset.Set) error { return u.draftCard(s, theirs, stem, path) })
-			row.Sign, u.stems[stem] = New, to
+			row.Sign, u.stems[stem], u.fresh[stem] = New, to, j
 			if row.rename(stem, to); to != stem {
 				row.Sign = Other
 			}

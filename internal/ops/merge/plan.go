@@ -36,6 +36,7 @@ type owner struct {
 	renames bool              // some are others
 	taken   map[string]bool   // folded names
 	coming  map[string]bool   // those of FROM's folder
+	deleted map[string]bool   // names in FROM of chats that only the base and FROM have
 	parents map[string]string // main_chat by name, as it will be in INTO
 }
 
@@ -98,7 +99,7 @@ func (o *owner) judging(ctx context.Context, c *file) judging {
 
 // plan gives names, and decides about links.
 func (o *owner) plan(ctx context.Context, matches []*match) error {
-	o.to, o.parents = map[string]string{}, map[string]string{}
+	o.to, o.parents, o.deleted = map[string]string{}, map[string]string{}, map[string]bool{}
 	o.taken, o.coming = o.ours.keys(), o.theirs.keys()
 	if groups, err := o.ours.lib.In(o.ours.folder.Dir); err == nil && o.ours.folder.Kind == userdir.Group {
 		for _, g := range groups.Files {
@@ -116,7 +117,7 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 	}
 	for _, m := range matches {
 		w := &work{owner: o, match: m, noted: -1, links: map[int][]link{}}
-		o.judge(w)
+		o.judge(ctx, w)
 		o.works = append(o.works, w)
 	}
 	for _, w := range o.works {
@@ -141,7 +142,7 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 }
 
 // judge decides what becomes of a chat, by its messages alone.
-func (o *owner) judge(w *work) {
+func (o *owner) judge(ctx context.Context, w *work) {
 	path := o.ours.folder.File(w.c.name)
 	if w.p != nil {
 		path = w.p.path
@@ -162,10 +163,16 @@ func (o *owner) judge(w *work) {
 			return
 		}
 	}
-	if w.p == nil {
+	switch {
+	case w.p == nil && o.judging(ctx, w.c).holds(w.c.prints):
+		w.row.Sign = Behind
+		w.row.tell(deleted)
+		o.deleted[w.c.name] = true
+		return
+	case w.p == nil:
 		w.row.OwnFrom = w.c.messages
-	}
-	if w.p == nil || w.row.Sign == Same {
+		return
+	case w.row.Sign == Same:
 		return
 	}
 	w.row.Own, w.row.OwnFrom = w.kept, w.ownFrom
@@ -185,6 +192,9 @@ func (o *owner) judge(w *work) {
 		w.compareHeaders()
 	}
 }
+
+// deleted is told of what only the base and FROM have.
+const deleted = "it was deleted here since the base, and is as it was in FROM: it does not come"
 
 func (o *owner) namesake(name string) *file {
 	key := folded(name)
@@ -321,7 +331,7 @@ func (o *owner) link(ctx context.Context, w *work) error {
 		w.links[w.noted] = append(w.links[w.noted], link{false, w.name})
 		return nil
 	}
-	if w.row.Sign == Same && !o.renames || w.isNew() || w.also {
+	if w.row.Sign == Same && !o.renames || w.p == nil || w.isNew() || w.also {
 		return nil
 	}
 	theirs, err := w.c.links(ctx)

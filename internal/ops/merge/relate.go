@@ -46,6 +46,13 @@ func newBase(list []chat.Print) baseSet {
 	return b
 }
 
+// holds reports whether the base, if there is one, has all of a chat.
+func (by judging) holds(list []chat.Print) bool {
+	return by.base.ids != nil && !slices.ContainsFunc(list, func(p chat.Print) bool {
+		return by.alone(&p) > 0 || !allIn(p.Values, nil, by.base.values)
+	})
+}
+
 // relate compares a chat of FROM with one of INTO.
 func relate(from, into []chat.Print, by judging) relation {
 	r := relation{pairs: shared(from, into)}

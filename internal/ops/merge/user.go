@@ -34,6 +34,7 @@ type user struct {
 	chats      map[string]map[string]string // by a lorebook of FROM: what the chats that name it are called in INTO
 	files      map[string]*attachment       // by the place in FROM's user folder
 	owners     map[string]*owner            // by the folder in FROM
+	fresh      map[string]*job              // the cards of FROM that INTO lacks, without extension
 	given      map[string]map[string]bool   // by folder of INTO: folded names that come
 	works      []*work
 
@@ -49,7 +50,7 @@ type user struct {
 func (r *Result) user(ctx context.Context, opt *Options) error {
 	u := &user{
 		opt: opt, lib: new(library.Library), stems: map[string]string{}, books: map[string]*book{}, chats: map[string]map[string]string{},
-		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]map[string]bool{},
+		files: map[string]*attachment{}, owners: map[string]*owner{}, fresh: map[string]*job{}, given: map[string]map[string]bool{},
 	}
 	var err error
 	if u.into, err = userdir.Open(opt.Into); err != nil {
@@ -78,6 +79,9 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 		if err := step(ctx); err != nil {
 			return err
 		}
+	}
+	for stem, j := range u.fresh {
+		u.leaveDeleted(j, u.owners[stem])
 	}
 	for _, w := range u.works {
 		if err := w.collect(ctx); err != nil {
@@ -228,6 +232,7 @@ func (u *user) group(ctx context.Context, there *group.File, ours []*group.File)
 	switch {
 	case here == nil:
 		u.createGroup(own, o, there)
+		u.leaveDeleted(own, o)
 	case bytes.Equal(here.Raw(), there.Raw()):
 		own.row.Sign = Same
 	default:
@@ -243,6 +248,18 @@ func (u *user) group(ctx context.Context, there *group.File, ours []*group.File)
 	return here, nil
 }
 
+// leaveDeleted leaves a card or a group out that the base has as it is, unless a chat of its owner comes.
+func (u *user) leaveDeleted(j *job, o *owner) {
+	rel, err := filepath.Rel(u.from.Root, j.row.From)
+	if err != nil || u.opt.Base == "" || o != nil && slices.ContainsFunc(o.works, (*work).writes) {
+		return
+	}
+	if _, same, err := compare(j.row.From, filepath.Join(u.opt.Base, rel)); err == nil && same {
+		j.draft, j.row.Sign, j.row.To = nil, Behind, nil
+		j.row.tell(deleted)
+	}
+}
+
 // groupsDiffer returns the keys of a group's file that differ, apart from chats.
 func groupsDiffer(here, there *group.File) []string {
 	a, _ := rawjson.ParseObject(here.Raw()) // it was read as an object, as was the other
@@ -254,7 +271,7 @@ func groupsDiffer(here, there *group.File) []string {
 func (u *user) createGroup(j *job, o *owner, there *group.File) {
 	j.row.Sign = New
 	j.creates(j.path, func(_ context.Context, s *changeset.Set) error {
-		data := there.WithNames(func(name string) (string, bool) { return o.now(name), true }, "")
+		data := there.WithNames(func(name string) (string, bool) { return o.now(name), !o.deleted[name] }, "")
 		data = rawjson.Edit(data, func(g *rawjson.Object) {
 			for _, key := range []string{"members", "disabled_members"} {
 				g.EditList(key, func(_ int, raw []byte) ([]byte, bool) {
