@@ -1,7 +1,7 @@
 package merge
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"fmt"
 	"maps"
@@ -84,43 +84,44 @@ func withLinks(line []byte, links []link) ([]byte, error) {
 	return line, nil
 }
 
-// copy writes FROM's chat with the names changed that changed, and with the links of INTO's.
+// copy writes FROM's chat with the names changed that changed, and with the links of INTO's. Its lines end
+// as SillyTavern's do, whatever they end in there.
 func (w *work) copy(ctx context.Context, d *changeset.Draft, header func(md *rawjson.Object)) error {
 	c, err := w.c.open(ctx)
 	if err != nil {
 		return ops.PathError(err)
 	}
 	defer c.Close()
-	lines := chat.Lines{{Index: chat.HeaderIndex, Place: c.HeaderPlace, Do: func(line []byte) ([]byte, error) {
-		h := c.OutputHeader()
-		header(h.Metadata())
-		if line == nil && len(h.Metadata().Bytes()) == len("{}") {
-			return nil, nil
-		}
-		return h.Bytes(), nil
-	}}}
+	out := bufio.NewWriterSize(d, room)
+	h, between := c.OutputHeader(), ""
+	if header(h.Metadata()); c.Header != nil || len(h.Metadata().Bytes()) > len("{}") {
+		_, _ = out.Write(h.Bytes()) // an error stays until Flush
+		between = "\n"
+	}
 	err = eachLine(ctx, c, func(at int, l *jsonl.Line, links bool) error {
-		if (w.user == nil || !w.user.renames) && !w.goesOnto(at) && !links {
-			return nil
+		line := l.Raw
+		if w.user != nil && w.user.renames || w.goesOnto(at) || links {
+			var err error
+			if line, err = w.edited(at, line); err != nil {
+				return err
+			}
 		}
-		edited, err := w.edited(at, l.Raw)
-		if err != nil || bytes.Equal(edited, l.Raw) {
-			return err
-		}
-		lines = append(lines, chat.LineEdit{
-			Index: at, Place: jsonl.Place{Off: l.Off, Len: int64(len(l.Raw))}, Hash: chat.HashLine(l.Raw),
-			Do: func(line []byte) ([]byte, error) { return w.edited(at, line) },
-		})
-		return nil
+		_, _ = out.WriteString(between)
+		_, err := out.Write(line)
+		between = "\n"
+		return err
 	})
 	if err == nil {
-		err = lines.Render(ctx, d, c.Source.R, c.Source.Size)
+		err = out.Flush()
 	}
 	if err != nil {
 		return ops.PathError(err)
 	}
 	return c.Unchanged()
 }
+
+// room is how much of a chat is collected before it is written.
+const room = 256 << 10
 
 // goesOnto reports whether links of INTO's go onto a message that comes.
 func (w *work) goesOnto(at int) bool { return w.row.Sign == Ahead && len(w.links[at]) > 0 }
