@@ -377,7 +377,10 @@ func (p *differ) block(row look.Difference, i int) []string {
 		text, style = row.To, prose.Added
 	}
 	lines := []string{"", p.heading(row, "")}
-	body := p.texts([]prose.Run{{Text: deref(text), Style: style}}, false)
+	if !p.color {
+		style = 0
+	}
+	body := p.texts([]prose.Run{{Text: deref(text), Style: style}})
 	if len(body) > textShown && !p.full {
 		body = append(body[:textShown-1], p.cell(dim, p.pad()+p.sign("…")))
 	}
@@ -407,18 +410,25 @@ func (p *differ) changed(row look.Difference) {
 	if s := row.Swipe; s != nil {
 		about = fmt.Sprintf("another swipe (%d of %d)", s.Number, s.Count)
 	}
+	fmt.Fprintf(p.w, "\n%s\n", p.heading(row, about))
 	from, to := deref(row.From), deref(row.To)
 	pieces := align.Words(from, to)
-	if len(pieces) == 2 && pieces[0].Op != align.Same { // nothing is left of the old text
+	if from == to {
+		pieces = nil
+	}
+	if len(pieces) == 2 && pieces[0].Op != align.Same && !p.side { // nothing is left of the old text
 		pieces = slices.Insert(pieces, 1, align.Piece{Text: "\n"})
 	}
-	fmt.Fprintf(p.w, "\n%s\n", p.heading(row, about))
-	switch {
-	case from == to:
-	case p.side:
-		p.columns(p.texts(without(pieces, align.Added), true), p.texts(without(pieces, align.Removed), true))
-	default:
-		p.columns(p.texts(without(pieces, -1), true), nil)
+	for _, part := range align.Parts(pieces) {
+		a, b := p.texts(without(part.Pieces, align.Added)), p.texts(without(part.Pieces, align.Removed))
+		switch dots := p.sign("…"); {
+		case part.Same > 0 && !p.full:
+			a = []string{p.cell(dim, p.pad()+dots+" "+plural.S(part.Same, "paragraph")+" "+dots)}
+			b = a[either(p.side, 0, 1):]
+		case !p.side:
+			a, b = p.texts(without(part.Pieces, -1)), nil
+		}
+		p.columns(a, b)
 	}
 	for _, change := range row.Changes {
 		if change.Path != "/mes" {
@@ -449,9 +459,8 @@ func without(pieces []align.Piece, op align.Op) (runs []prose.Run) {
 	return runs
 }
 
-// texts lays out the lines of a text. If cut is set, those without a difference are only counted,
-// unless everything is shown.
-func (p *differ) texts(runs []prose.Run, cut bool) (lines []string) {
+// texts lays out the lines of a text. What changed is marked where there are no colours.
+func (p *differ) texts(runs []prose.Run) (lines []string) {
 	paragraphs := [][]prose.Run{nil}
 	for _, run := range runs {
 		for i, text := range strings.Split(strings.ReplaceAll(run.Text, "\r\n", "\n"), "\n") {
@@ -460,39 +469,24 @@ func (p *differ) texts(runs []prose.Run, cut bool) (lines []string) {
 			}
 			if text = visible.Text(strings.ReplaceAll(text, "\t", "    ")); text != "" {
 				last := &paragraphs[len(paragraphs)-1]
-				*last = append(*last, prose.Run{Text: p.marked(text, run.Style, cut), Style: run.Style})
+				*last = append(*last, prose.Run{Text: p.marked(text, run.Style), Style: run.Style})
 			}
 		}
 	}
-	left := 0
-	skipped := func() {
-		if left > 0 {
-			dots := p.sign("…")
-			lines = append(lines, p.cell(dim, p.pad()+dots+" "+plural.S(left, "paragraph")+" "+dots))
-		}
-		left = 0
-	}
 	for _, paragraph := range paragraphs {
-		differs := slices.ContainsFunc(paragraph, func(run prose.Run) bool { return run.Style != 0 })
-		switch {
-		case len(paragraph) == 0:
-		case cut && !differs && !p.full:
-			left++
-		default:
-			skipped()
+		if len(paragraph) > 0 {
 			for _, line := range prose.Wrap(paragraph, max(p.room()-p.indent, 1)) {
 				lines = append(lines, p.pad()+p.painted(line, false))
 			}
 		}
 	}
-	skipped()
 	return lines
 }
 
 // marked returns a piece of text, between marks where there are no colours.
-func (p *differ) marked(text string, style prose.Style, both bool) string {
+func (p *differ) marked(text string, style prose.Style) string {
 	switch {
-	case p.color || !both || style == 0:
+	case p.color || style == 0:
 		return text
 	case style == prose.Removed:
 		return "[-" + text + "-]"

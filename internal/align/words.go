@@ -1,6 +1,7 @@
 package align
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -105,4 +106,51 @@ func split(s string) (words []string) {
 		words = append(words, s[from:])
 	}
 	return words
+}
+
+// Part is a part of two texts that begins and ends with a paragraph of both.
+type Part struct {
+	Pieces []Piece
+	Same   int // how many paragraphs it has, if nothing in it differs
+}
+
+// Parts divides two texts into parts that differ and parts that do not. A paragraph is a line.
+// Blank ones that do not differ are left out.
+func Parts(pieces []Piece) (parts []Part) {
+	var part []Piece
+	end := func() {
+		n := len(parts) - 1
+		switch {
+		case len(part) == 0:
+		case len(part) != 1 || part[0].Op != Same:
+			parts = append(parts, Part{Pieces: part})
+		case strings.TrimSpace(part[0].Text) == "":
+		case n >= 0 && parts[n].Same > 0:
+			parts[n] = Part{append(parts[n].Pieces, part...), parts[n].Same + 1}
+		default:
+			parts = append(parts, Part{part, 1})
+		}
+		part = nil
+	}
+	ends := [2]bool{true, true} // whether a paragraph ends here, in the old text and in the new one
+	for _, piece := range pieces {
+		if piece.Op != Same {
+			part = append(part, piece)
+			ends[piece.Op-Removed] = strings.HasSuffix(piece.Text, "\n")
+			continue
+		}
+		for text := range strings.Lines(piece.Text) {
+			if ends[0] && ends[1] {
+				end()
+			}
+			part = append(part, Piece{Text: text})
+			ends[0] = strings.HasSuffix(text, "\n")
+			ends[1] = ends[0]
+		}
+		if ends[0] {
+			end()
+		}
+	}
+	end()
+	return parts
 }
