@@ -188,7 +188,7 @@ func (r *Result) merge(ctx context.Context, opt *Options) error {
 	if err := apart(opt.Into, opt.From); err != nil {
 		return err
 	}
-	if whole {
+	if whole || len(opt.Owners) > 0 { // which are paired in user folders only
 		return r.user(ctx, opt)
 	}
 	return r.folder(ctx, opt)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/ops/address"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
@@ -67,6 +69,12 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 	if opt.Base != "" {
 		if _, err := userdir.Open(opt.Base); err != nil {
 			return err
+		}
+	}
+	for _, stem := range slices.Sorted(maps.Keys(opt.Owners)) {
+		known := (&address.Finder{Lib: u.lib, Data: u.from.Root}).Owners()
+		if !u.comes(stem) && u.lib.Folder(filepath.Join(u.from.Chats(), stem)).Err != nil {
+			return &address.NoneError{Arg: stem, Known: known, Owner: true}
 		}
 	}
 	if err := u.readCards(); err != nil {
