@@ -106,6 +106,11 @@ func (o *operation) checkMeta() error {
 	copied := *c
 	named := copied.LeaveOut(ownKeys()...)
 	for _, key := range ownKeys() {
+		for _, p := range c.Patch {
+			if p.Op != "test" && len(p.Path) == 0 {
+				named = append(named, key)
+			}
+		}
 		for _, e := range c.Edits {
 			if len(e.Path) == 0 || e.Path[0] == key {
 				named = append(named, key)
