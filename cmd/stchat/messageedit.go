@@ -58,8 +58,8 @@ func addRoles() []string {
 
 func (o *messageAddOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(number(&o.at, math.MinInt, "a message number such as 23 or -1"), "at", "a", "add before `MESSAGE`; -1 is the last one; default: at the end")
-	fs.StringVar(&o.role, "role", "", "make one message with this `ROLE`: "+strings.Join(addRoles(), ", "))
-	fs.StringVar(&o.name, "name", "", "`NAME` of who speaks; default: that of the last message of the same role")
+	fs.Var(oneOf(&o.role, "", addRoles()...), "role", "make one message with this `ROLE`: "+strings.Join(addRoles(), ", "))
+	fs.Var(filled(&o.name), "name", "`NAME` of who speaks; default: that of the last message of the same role")
 	fs.StringVar(&o.text, "text", "", "`TEXT` of the message")
 	o.inPlaceFlags.addFlags(fs, "go on where pending work of an extension refers to messages that move")
 }
@@ -70,9 +70,6 @@ func (o *messageAddOptions) run(ctx context.Context, c *console, fs *pflag.FlagS
 		return err
 	}
 	opt := edit.AddOptions{Options: common, Role: o.role, Name: o.name, Text: o.text}
-	if o.role != "" && !slices.Contains(addRoles(), o.role) {
-		return usagef("--role is %s, not %q", strings.Join(addRoles(), ", "), o.role)
-	}
 	opt.At = given(fs, "at", &o.at)
 	if !fs.Changed("text") {
 		if err := o.read(ctx, c, args[1:], &opt); err != nil {
