@@ -246,6 +246,8 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 		if err := replay.Apply(c); err != nil {
 			return fmt.Errorf("%s: %q: Luker could not follow: %w", t.path, namespace, err)
 		}
+	} else {
+		r.Note("%s: this counts only while swipe %d of message %d is chosen, and now swipe %d is", t.path, swipe+1, floor, t.swipes[floor]+1)
 	}
 	r.Doc.Commit = &Made{floor, swipe + 1, n}
 	s.Rely(t.path, t.chat.Stamp)

@@ -10,9 +10,9 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
-	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/ops"
@@ -124,7 +124,7 @@ func (t *target) chosen(ctx context.Context) ([]int, error) {
 }
 
 // message returns the index of a message, counted from the end if at is below 0; -1 if at is
-// nil. The error is an [*isolate.RangeError] if there is no such message.
+// nil. The error is a [*choose.OutOfRangeError] if there is no such message.
 func (t *target) message(ctx context.Context, at *int) (int, error) {
 	if at == nil {
 		return -1, nil
@@ -138,7 +138,7 @@ func (t *target) message(ctx context.Context, at *int) (int, error) {
 		n += len(swipes)
 	}
 	if n < 0 || n >= len(swipes) {
-		return 0, &isolate.RangeError{At: *at, Messages: len(swipes)}
+		return 0, fmt.Errorf("%s: %w", t.path, &choose.OutOfRangeError{At: *at, Messages: len(swipes)})
 	}
 	return n, nil
 }
