@@ -417,12 +417,12 @@ func (r *reader) title(m *look.Message) {
 		fmt.Fprintln(r.w)
 	}
 	r.chat, r.day, r.owner, r.name = m.Path, "", m.Owner, m.Chat
-	parts := []string{visible.Text(m.Owner), visible.Text(names.Short(m.Owner, m.Chat))}
+	parts := []string{r.fitName(visible.Text(m.Owner), 0), r.fitName(visible.Text(names.Short(m.Owner, m.Chat)), 0)}
 	if m.Owner == "" {
 		parts = parts[1:]
 	}
 	if about := r.indexes(); about != "" {
-		parts = append(parts, "messages "+about)
+		parts = append(parts, r.fit("messages "+about, 0))
 	}
 	between := either(visible.Width(strings.Join(parts, " · ")) > r.measure, "\n", r.sign(" · "))
 	for i, part := range parts {
@@ -432,7 +432,7 @@ func (r *reader) title(m *look.Message) {
 		} else {
 			fmt.Fprint(r.w, paint(r.color && between != "\n", dim, between))
 		}
-		fmt.Fprint(r.w, paint(r.color, code, r.fit(part, 0)))
+		fmt.Fprint(r.w, paint(r.color, code, part))
 	}
 	fmt.Fprintln(r.w)
 }
@@ -483,7 +483,7 @@ func (r *reader) thought(m *look.Message) {
 		fmt.Fprintln(r.w)
 		return
 	}
-	r.line(dim, r.pad()+m.Thought())
+	r.line(dim, r.pad()+r.fit(m.Thought(), r.indent))
 }
 
 // text prints a text of a message, that of a hidden one dimmed.
@@ -505,7 +505,7 @@ func (r *reader) lines(text string, free int) [][]prose.Run {
 // attached prints an attachment.
 func (r *reader) attached(kind string, media look.Media) {
 	kind = either(kind == "image", "picture", kind)
-	missing := when(media.Exists != nil && !*media.Exists, ", missing")
+	missing := media.Missing()
 	r.line("", r.pad()+"["+r.fit(kind+": "+visible.Text(media.Name()), r.indent+2+len(missing))+missing+"]")
 }
 

@@ -112,6 +112,14 @@ func (m Media) Name() string {
 	return path.Base(m.URL)
 }
 
+// Missing returns what is said behind the name of an attachment that is not there, else "".
+func (m Media) Missing() string {
+	if m.Exists != nil && !*m.Exists {
+		return ", missing"
+	}
+	return ""
+}
+
 // Raw are values of a message as they are stored, nil where there is none.
 type Raw struct{ Name, User, System, Text, Date, Swipes, Swipe, Extra, Display, Avatar []byte }
 

@@ -167,10 +167,10 @@ func (g *pager) message(m *look.Message) error {
 		if media.Type != nil && *media.Type != "image" {
 			kind = *media.Type
 		}
-		g.print("<figure>" + g.picture(m, media.URL, kind, media.Name(), media.Exists) + "</figure>\n")
+		g.print("<figure>" + g.picture(m, media.URL, kind, media.Name(), media.Missing()) + "</figure>\n")
 	}
 	for _, file := range m.Files {
-		g.printf("<p class=\"sub\">[file: %s]</p>\n", prose.Escape(file.Name()))
+		g.printf("<p class=\"sub\">[file: %s%s]</p>\n", prose.Escape(file.Name()), file.Missing())
 	}
 	g.swipes(m)
 	g.margin(m)
@@ -180,7 +180,7 @@ func (g *pager) message(m *look.Message) error {
 
 // text returns a text as markup, with the pictures in it.
 func (g *pager) text(m *look.Message, text string) string {
-	g.markup.Picture = func(url, title string) string { return g.picture(m, url, "picture", title, nil) }
+	g.markup.Picture = func(url, title string) string { return g.picture(m, url, "picture", title, "") }
 	return g.markup.Text(text)
 }
 

@@ -22,16 +22,15 @@ import (
 const pictureMost = 2 << 20
 
 // picture returns markup for a picture: the picture itself if it is ours, and fits, else a line.
-func (g *pager) picture(m *look.Message, address, kind, title string, exists *bool) string {
+func (g *pager) picture(m *look.Message, address, kind, title, missing string) string {
 	if title == "" {
 		title = kind
 	}
-	line := "[" + prose.Escape(kind+": "+title)
-	if exists != nil && !*exists {
+	line := "[" + prose.Escape(kind+": "+title) + missing + "]"
+	if missing != "" {
 		g.leftPicture(m, address, "missing")
-		return line + ", missing]"
+		return line
 	}
-	line += "]"
 	if kind != "picture" {
 		return line
 	}
