@@ -87,7 +87,8 @@ func writeSeverity(c *console, list []rules.Finding, severity rules.Severity, ve
 		for _, f := range byRule.of[id] {
 			all += f.Count()
 		}
-		fmt.Fprintf(w, "  %s %s%s\n", paint(c.outColor, severityColor(severity), severity.String()), id, when(all > 1, fmt.Sprintf(", %d times", all)))
+		about := c.prose(severity.String()+" "+id.String()+when(all > 1, fmt.Sprintf(", %d times", all)), 2)
+		fmt.Fprintf(w, "  %s%s\n", paint(c.outColor, severityColor(severity), severity.String()), strings.ReplaceAll(about, "\n", "\n  ")[len(severity.String()):])
 		for i, f := range byRule.of[id] {
 			if i > 0 && !verbose {
 				break

@@ -376,7 +376,7 @@ func (p *differ) block(row look.Difference, i int) []string {
 	if i == 1 {
 		text, style = row.To, prose.Added
 	}
-	lines := []string{"", p.heading(row, "")}
+	lines := append([]string{""}, p.heading(row, "")...)
 	if !p.color {
 		style = 0
 	}
@@ -387,8 +387,8 @@ func (p *differ) block(row look.Difference, i int) []string {
 	return append(lines, body...)
 }
 
-// heading returns the line that says which message it is. about is what else there is to say.
-func (p *differ) heading(row look.Difference, about string) string {
+// heading returns the lines that say which message it is. about is what else there is to say.
+func (p *differ) heading(row look.Difference, about string) (lines []string) {
 	var index []string
 	for _, i := range []*int{row.A, row.B} {
 		if i != nil && (len(index) == 0 || *i != *row.A) {
@@ -399,9 +399,13 @@ func (p *differ) heading(row look.Difference, about string) string {
 	code := map[string]string{"add": bold + ";" + green, "remove": bold + ";" + red, "change": bold}[row.Op]
 	room := either(row.Op == "change", p.measure, p.room())
 	if name != "" {
-		name = visible.CutLeft(name, max(room-visible.Width(joined("  ", sign, behind))-2, 1), p.sign("…"))
+		name = visible.CutLeft(name, max(room-visible.Width(joined("  ", sign, behind))-2, 16), p.sign("…"))
 	}
-	return paint(p.color, code, visible.CutRight(joined("  ", sign, name, behind), room, p.sign("…")))
+	text := joined("  ", sign, name, behind)
+	for _, at := range visible.Wrap(text, room) {
+		lines = append(lines, paint(p.color, code, text[at[0]:at[1]]))
+	}
+	return lines
 }
 
 // changed prints two versions of a message.
@@ -410,7 +414,7 @@ func (p *differ) changed(row look.Difference) {
 	if s := row.Swipe; s != nil {
 		about = fmt.Sprintf("another swipe (%d of %d)", s.Number, s.Count)
 	}
-	fmt.Fprintf(p.w, "\n%s\n", p.heading(row, about))
+	fmt.Fprintf(p.w, "\n%s\n", strings.Join(p.heading(row, about), "\n"))
 	from, to := deref(row.From), deref(row.To)
 	pieces := align.Words(from, to)
 	if from == to {

@@ -52,7 +52,7 @@ func (k card) line(label string, cells ...string) {
 		}
 	}
 	for _, line := range lines {
-		line = strings.ReplaceAll(line, missing, paint(k.c.outColor, red, missing))
+		line = strings.ReplaceAll(strings.TrimRight(line, " "), missing, paint(k.c.outColor, red, missing))
 		if k.damage {
 			line = paint(k.c.outColor, red, line)
 		}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"stchat/internal/visible"
+)
+
+// TestNarrow shows a chat on small screens: no line is too wide or ends with blanks, and of names the end is kept.
+func TestNarrow(t *testing.T) {
+	user := t.TempDir()
+	t.Chdir(user)
+	name := "Maren Holm and the keeper of the lighthouse beyond Gull Rock - Branch #12"
+	path, other := filepath.Join("chats", "Maren", name+".jsonl"), filepath.Join("chats", "Maren", "b.jsonl")
+	message := `{"name":"Maren Holm","is_user":false,"is_system":false,"send_date":"2026-03-01T18:42:07.000Z","mes":"The boat.","swipes":["The boat.","A boat."],"swipe_id":0,` +
+		`"extra":{"reasoning":"` + strings.Repeat("word ", 40) + `","reasoning_duration":3661000,"branches":["gone"],"files":[{"url":"/user/files/gone.txt"}]}}`
+	for path, text := range map[string]string{
+		"settings.json":                   "{}",
+		filepath.Join("worlds", "x.json"): "{}",
+		path:                              `{"chat_metadata":{}}` + "\n" + message + "\n" + strings.Replace(message, "18:42:07", "18:45:07", 1) + "\n",
+		other:                             `{"chat_metadata":{}}` + "\n" + strings.NewReplacer(`"mes":"The`, `"mes":"A`, `swipe_id":0`, `swipe_id":1`).Replace(message) + "\n",
+		filepath.Join("chats", "Maren", "none.jsonl"): "",
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	colors := regexp.MustCompile("\x1b\\[[^m]*m")
+	for _, test := range []struct {
+		width int
+		args  []string
+		want  []string
+	}{
+		{60, []string{"message", "get", path}, []string{"Branch #12", ", missing]", "‹1/2›  18:42  #0"}},
+		{20, []string{"message", "get", path}, []string{"Branch #12", "thought ", "…"}},
+		{40, []string{"diff", path, other}, []string{"~ #0  ", "Maren", "2026-03-01 ", "another swipe (2 of 2)"}},
+		{20, []string{"diff", path, other}, []string{"- #1  ", "2026-03-01 "}},
+		{80, []string{"inspect", other}, []string{"0 keys"}},
+		{80, []string{"inspect", filepath.Join("chats", "Maren", "none.jsonl")}, []string{"0 keys"}},
+		{25, []string{"check", "."}, []string{"dangling-branch", "missing-attachment, 2"}},
+	} {
+		out, errs, _ := terminal(t, test.width, test.args...)
+		out = colors.ReplaceAllString(out, "")
+		for _, want := range test.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%d columns, %q: no %q in\n%s%s", test.width, test.args, want, out, errs)
+			}
+		}
+		for line := range strings.Lines(out) {
+			line = strings.TrimSuffix(line, "\n")
+			copied := strings.Contains(line, "stchat ") || strings.Contains(line, "chats/") || strings.Contains(line, "/user/files")
+			if visible.Width(line) > test.width && !copied || strings.HasSuffix(line, " ") {
+				t.Errorf("%d columns, %q: %q", test.width, test.args, line)
+			}
+		}
+	}
+}
