@@ -218,6 +218,7 @@ func (o *messageGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagS
 			if ctx.Err() != nil || isClosedPipe(err) {
 				return err
 			}
+			c.flush()
 			c.failed(path, withHint(err, []hint{{chat.ErrDamaged, skippable}}))
 		}
 	}

@@ -188,12 +188,12 @@ func (f *choiceFlags) addFlags(fs *pflag.FlagSet) {
 // addFilters adds those that do not count messages.
 func (f *choiceFlags) addFilters(fs *pflag.FlagSet) {
 	by := &f.chosenBy.Filter
-	fs.Var(parsed(roles, func(list []string) { by.Roles = list }), "role", "any role in `LIST`: "+strings.Join(choose.Roles(), ", "))
+	fs.Var(parsed(roles, func(list []string) { by.Roles = append(by.Roles, list...) }), "role", "any role in `LIST`: "+strings.Join(choose.Roles(), ", ")+"; may be repeated")
 	fs.StringArrayVar(&by.Names, "name", nil, "said by exactly `NAME`; may be repeated")
 	fs.BoolVar(&f.hidden, "hidden", false, "only hidden messages")
 	fs.BoolVar(&f.seen, "no-hidden", false, "no hidden messages")
 	fs.Var(parsed(patch.ParseKey, func(p patch.Path) { by.Has = append(by.Has, p) }), "has", "has this `KEY`; one that begins with / is a JSON pointer, such as /extra/model")
-	fs.Var(parsed(regexp.Compile, func(re *regexp.Regexp) { by.Match = re }).notEmpty(), "match", "the text matches the regular expression `RE` (RE2; (?i) for any letter case)")
+	fs.Var(parsed(regexp.Compile, func(re *regexp.Regexp) { by.Match = append(by.Match, re) }).notEmpty(), "match", "the text matches the regular expression `RE` (RE2; (?i) for any letter case); all that are given must match")
 	fs.Var(since(&by.Since).notEmpty(), "since", "sent at `TIME` or later: a local date such as 2026-03-01, an age such as 3d, or RFC 3339")
 	fs.Var(until(&by.Until).notEmpty(), "until", "sent at `TIME` or earlier; a date means all of that day")
 }

@@ -117,7 +117,7 @@ func model(c *Choice, messages []line) ([]int, bool) {
 		if len(c.Ranges) > 0 && !chosen[i] ||
 			len(f.Roles) > 0 && !slices.ContainsFunc(f.Roles, func(role string) bool { return slices.Contains(strings.Fields(m.role), role) }) ||
 			len(f.Names) > 0 && !slices.Contains(f.Names, m.name) || f.Hidden != nil && *f.Hidden != m.hidden ||
-			f.Match != nil && !f.Match.MatchString(m.raw) || !f.Since.IsZero() && i%28+1 < f.Since.Day() || !f.Until.IsZero() && i%28+1 > f.Until.Day() ||
+			slices.ContainsFunc(f.Match, func(re *regexp.Regexp) bool { return !re.MatchString(m.raw) }) || !f.Since.IsZero() && i%28+1 < f.Since.Day() || !f.Until.IsZero() && i%28+1 > f.Until.Day() ||
 			len(f.Has) > 0 && !strings.Contains(m.raw, `"type"`) {
 			continue
 		}
@@ -163,7 +163,7 @@ func choice(random *rand.Rand, messages int) *Choice {
 		c.Filter.Hidden = &hidden
 	}
 	if random.IntN(6) == 0 {
-		c.Filter.Match = regexp.MustCompile("text [0-9]*3")
+		c.Filter.Match = []*regexp.Regexp{regexp.MustCompile("text [0-9]*3"), regexp.MustCompile("text [1-9]")}[:1+random.IntN(2)]
 	}
 	if random.IntN(6) == 0 {
 		c.Filter.Since = time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)

@@ -27,13 +27,13 @@ import (
 
 // Filter says what a message must be. The zero Filter lets every message through.
 type Filter struct {
-	Roles  []string       // any of [Roles]
-	Names  []string       // any of them, exactly
-	Hidden *bool          // hidden, or not hidden
-	Has    []patch.Path   // all of these exist
-	Match  *regexp.Regexp // matches mes
-	Since  time.Time      // not before, unless zero
-	Until  time.Time      // not after, unless zero
+	Roles  []string         // any of [Roles]
+	Names  []string         // any of them, exactly
+	Hidden *bool            // hidden, or not hidden
+	Has    []patch.Path     // all of these exist
+	Match  []*regexp.Regexp // all of these match mes
+	Since  time.Time        // not before, unless zero
+	Until  time.Time        // not after, unless zero
 }
 
 // Roles returns the roles that a filter knows: those of inspect, and two from
@@ -55,7 +55,7 @@ func ParseRoles(text string) ([]string, error) {
 
 // Empty reports whether the filter lets every message through.
 func (f *Filter) Empty() bool {
-	return len(f.Roles)+len(f.Names)+len(f.Has) == 0 && f.Hidden == nil && f.Match == nil && f.Since.IsZero() && f.Until.IsZero()
+	return len(f.Roles)+len(f.Names)+len(f.Has)+len(f.Match) == 0 && f.Hidden == nil && f.Since.IsZero() && f.Until.IsZero()
 }
 
 // Keys that a filter reads of a line, by number.
@@ -103,13 +103,12 @@ func (f *Filter) match(l *jsonl.Line) bool {
 			return false
 		}
 	}
-	if f.Match != nil {
-		raw, _ := l.Value(keyText)
-		if text, ok := rawjson.Unquote(raw); !ok || !f.Match.MatchString(text) {
-			return false
-		}
+	if len(f.Match) == 0 {
+		return true
 	}
-	return true
+	raw, _ := l.Value(keyText)
+	text, ok := rawjson.Unquote(raw)
+	return ok && !slices.ContainsFunc(f.Match, func(re *regexp.Regexp) bool { return !re.MatchString(text) })
 }
 
 func (f *Filter) matchRole(l *jsonl.Line) bool {
