@@ -114,7 +114,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 			c.made(d.Path)
 		}
 		if r.Doc.Existed {
-			c.note("%s: imported before", r.Doc.Path)
+			c.note("%s: imported before%s", r.Doc.Path, when(len(r.Doc.Steps) > 0 && !r.Doc.DryRun, ", and now the chat that is open"))
 			return
 		}
 		about := ""

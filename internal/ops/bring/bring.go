@@ -134,7 +134,7 @@ func Run(ctx context.Context, opt Options) (results []*Result, notes []string, e
 		}
 	}()
 	for _, path := range opt.Files {
-		more, err := c.open(ctx, path)
+		more, err := c.sources(ctx, path)
 		sources = append(sources, more...)
 		for _, s := range more {
 			if scanned := c.scan(ctx, s); err == nil {
@@ -250,6 +250,9 @@ func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversa
 		if grown {
 			r.Note("%s: it has grown since it was imported: %d messages, here %d; --grown imports it again, beside", k.path, messages, k.messages)
 		}
+		if c.Open {
+			c.jobs = append(c.jobs, &job{Result: r, name: k.name})
+		}
 		return
 	}
 	j := &job{Result: r, source: s, found: f}
@@ -275,6 +278,9 @@ func (c *call) unit(j *job) (*Result, changeset.Unit) {
 }
 
 func (c *call) draft(ctx context.Context, j *job, s *changeset.Set) error {
+	if j.Doc.Existed {
+		return c.open(s, j.name)
+	}
 	raw := make([]byte, j.found.Len)
 	if _, err := j.source.file.ReadAt(raw, j.found.Off); err != nil && err != io.EOF {
 		return fmt.Errorf("%s: %w", j.source.label, err)
@@ -307,8 +313,8 @@ type source struct {
 	close func()
 }
 
-// open opens a FILE: itself, or the conversations in a zip.
-func (c *call) open(ctx context.Context, path string) ([]*source, error) {
+// sources opens a FILE: itself, or the conversations in a zip.
+func (c *call) sources(ctx context.Context, path string) ([]*source, error) {
 	s := &source{label: path, mtime: c.Changes.Now}
 	var err error
 	if path == chat.Stdin {

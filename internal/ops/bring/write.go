@@ -137,14 +137,18 @@ func (c *call) write(j *job, full *complete, s *changeset.Set) error {
 	if err := c.create(s, full, d, d.ID, noted); err != nil {
 		return err
 	}
+	return c.open(s, append([]string{j.name}, j.branches...)...)
+}
+
+// open drafts that a group lists chats, and, if that is asked for, that the owner opens with the first.
+func (c *call) open(s *changeset.Set, chats ...string) error {
 	if c.owner.Group != nil {
-		chats := append([]string{j.name}, j.branches...)
 		return group.List(s, c.owner.Group.Path, fmt.Sprintf("lists %q", chats), c.Open, chats...)
 	}
 	if !c.Open {
 		return nil
 	}
-	_, err := ops.OpenInCard(s, c.owner.Dir, filepath.Base(c.owner.Folder), j.name)
+	_, err := ops.OpenInCard(s, c.owner.Dir, filepath.Base(c.owner.Folder), chats[0])
 	return err
 }
 
