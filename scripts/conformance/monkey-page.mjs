@@ -61,6 +61,7 @@ export const theirs = {
             await slash(t, `/addswipe ${step % 2 ? 'switch=true ' : ''}Another of step ${step}.`);
             return 'at the end';
         }),
+        may: cut, // links go with the swipe that they were made in
     },
     swipe: {
         do: inChat(async ({ t, dice, messages }) => {

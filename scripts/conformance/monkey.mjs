@@ -299,8 +299,9 @@ class Monkey {
         const from = Date.now() - 5; // the clock of a file system ticks every few milliseconds
         for (const { rev, path: file } of this.documents('snapshot', this.t.data.root, '--json', '-q')) {
             const full = rev && path.resolve(this.t.data.root, file); // the last document is of the run
-            if (rev && fs.statSync(full).mtimeMs < from) {
-                this.versions.push({ rev, file: full, bytes: fs.readFileSync(full) });
+            const bytes = rev && fs.readFileSync(full);
+            if (rev && fs.statSync(full).ctimeMs < from) { // the server renames what it wrote earlier: that shows in ctime only
+                this.versions.push({ rev, file: full, bytes });
             }
         }
     }
@@ -331,14 +332,14 @@ class Monkey {
     }
 
     /**
-     * Fails unless the server lists the chats that there are, with the numbers of messages that stchat counts, and tree tells
+     * Fails unless the server lists the chats that there are (of a group: that the group lists), with the numbers of messages that stchat counts, and tree tells
      * of each chat's parent what its header says, and whether it is there.
      */
     async listed() {
         const rows = this.documents('tree', this.t.data.root, '--json', '--all').filter((row) => row.path);
         for (const source of this.sources) {
             const here = this.present(source);
-            const mine = rows.filter((row) => path.dirname(path.resolve(row.path)) === source.folder);
+            const mine = rows.filter((row) => path.dirname(path.resolve(row.path)) === source.folder && here.includes(row.name));
             const answer = await this.t.server.post('/api/chats/search', { query: '', avatar_url: source.avatar, group_id: source.id });
             status(answer, 200, 'chats/search');
             const counts = (list) => Object.fromEntries(list.sort());
