@@ -52,13 +52,15 @@ func (m *Markup) block(b Block) {
 	m.within(around)
 	switch b.Kind {
 	case Heading:
-		m.element("h4", b.Runs, false) // below a page's own, none left out
+		m.element("h4", b.Runs) // below a page's own, none left out
 	case Rule:
 		m.print("<hr/>")
 	case Rows, Fence:
-		m.element("pre", b.Runs, true)
+		m.push("pre", ` tabindex="0"`) // the keyboard scrolls it, too
+		m.runs(b.Runs, true)
+		m.close(len(m.open) - 1)
 	default:
-		m.element("p", b.Runs, false)
+		m.element("p", b.Runs)
 	}
 }
 
@@ -108,9 +110,9 @@ func (m *Markup) close(n int) {
 	}
 }
 
-func (m *Markup) element(name string, runs []Run, fixed bool) {
+func (m *Markup) element(name string, runs []Run) {
 	m.print("<" + name + ">")
-	m.runs(runs, fixed)
+	m.runs(runs, false)
 	m.print("</" + name + ">")
 }
 
