@@ -426,7 +426,7 @@ func TestWhatGoes(t *testing.T) {
 	if diff := cmp.Diff(want, state.Lost()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if len(state.Warnings()) != 2 || len(said) != 0 {
+	if len(state.Warnings()) != 3 || len(said) != 0 {
 		t.Errorf("%q, %v", state.Warnings(), said)
 	}
 }

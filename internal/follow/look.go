@@ -2,11 +2,13 @@ package follow
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"stchat/internal/choose"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
 
@@ -30,14 +32,21 @@ type State struct {
 	following  *extension.Following
 	lines      []choose.Place // messages with indexes or ids to edit
 	links      []Link         // of messages that go
+	apart      []Link         // of messages that stay, behind the first that goes or comes
 	said       []string       // warnings about what goes with messages
 }
 
 // Lost returns the links of the messages that go.
 func (s *State) Lost() []Link { return s.links }
 
-// Warnings returns sentences about what goes with messages, other than links.
-func (s *State) Warnings() []string { return s.said }
+// Warnings returns sentences about what goes with messages, other than links, and about chats that
+// keep what changes.
+func (s *State) Warnings() []string {
+	if len(s.apart) == 0 {
+		return s.said
+	}
+	return append(s.said, fmt.Sprintf("%s the messages as they were; the first is %q", plural.Of(len(s.apart), "checkpoint or branch further on keeps", "checkpoints and branches further on keep"), s.apart[0].Name))
+}
 
 // Lines returns the messages that [State.Line] may edit, in order.
 func (s *State) Lines() []choose.Place { return s.lines }
@@ -144,6 +153,9 @@ func (w *walk) message(i int, f *Fact) {
 	hidden := next(c.Hidden, &w.hiddenAt, i)
 	shown := next(c.Shown, &w.shownAt, i)
 	w.note(i, f, gone)
+	if !gone && w.goneAt+w.insertAt > 0 {
+		w.state.apart = append(w.state.apart, f.links...)
+	}
 	switch {
 	case gone:
 		w.lose(i, f)
