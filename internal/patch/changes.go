@@ -75,17 +75,15 @@ func (c *Changes) LeaveOut(keys ...string) []string {
 	changes := func(path Path) bool { return len(path) > 0 && slices.Contains(keys, path[0]) }
 	named := map[string]bool{}
 	c.Patch = slices.DeleteFunc(slices.Clone(c.Patch), func(o Operation) bool {
-		switch {
-		case o.Op == "test":
-			return false
-		case changes(o.Path):
-			named[o.Path[0]] = true
-			return true
-		case o.Op == "move" && changes(o.From):
-			named[o.From[0]] = true
-			return true
+		path := o.Path
+		if o.Op == "move" && !changes(path) {
+			path = o.From
 		}
-		return false
+		if o.Op == "test" || !changes(path) {
+			return false
+		}
+		named[path[0]] = true
+		return true
 	})
 	for _, document := range []*[]byte{&c.Merge, &c.MergePatch} {
 		with, err := rawjson.ParseObject(*document)
