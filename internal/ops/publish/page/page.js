@@ -13,13 +13,14 @@
   const input = make("input", "", { type: "search", placeholder: "search  /" });
   input.setAttribute("aria-label", "Search the messages");
   const count = make("output", "");
+  let words = [];
   let hits = [];
   let at = -1;
   const show = () => {
     count.textContent = input.value.trim() === "" ? "" : hits.length === 0 ? "none" : at < 0 ? String(hits.length) : (at + 1) + "/" + hits.length;
   };
   const find = () => {
-    const words = fold(input.value).split(/\s+/).filter(Boolean);
+    words = fold(input.value).split(/\s+/).filter(Boolean);
     hits = words.length === 0 ? [] : articles.filter((a) => words.every((w) => textOf(a).includes(w)));
     at = -1;
     const set = new Set(hits);
@@ -29,6 +30,10 @@
   const step = (by) => {
     if (hits.length === 0) return;
     at = at < 0 && by < 0 ? hits.length - 1 : (at + by + hits.length) % hits.length;
+    for (const d of hits[at].querySelectorAll("details")) {
+      const text = fold(d.textContent);
+      if (words.some((w) => text.includes(w))) d.open = true;
+    }
     hits[at].scrollIntoView({ block: "center" });
     show();
   };
