@@ -523,11 +523,11 @@ dropped, and how much.
 type statePruneOptions struct {
 	listFlags
 	stateFlags
-	olderThan time.Duration
+	before time.Time
 }
 
 func (o *statePruneOptions) addFlags(fs *pflag.FlagSet) {
-	fs.DurationVar(&o.olderThan, "older-than", 24*time.Hour, "drop pending operations that were noted longer ago than `AGE`, such as 48h")
+	fs.Var(until(&o.before).notEmpty(), "older-than", "drop pending operations noted before `TIME`, such as 12h, 7d or 2026-03-01; default: 24h")
 	o.listFlags.addFlags(fs)
 	o.stateFlags.addFlags(fs)
 }
@@ -541,10 +541,10 @@ func (o *statePruneOptions) run(ctx context.Context, c *console, _ *pflag.FlagSe
 	if err != nil {
 		return err
 	}
-	if o.olderThan < 0 {
-		return usagef("--older-than is an age such as 48h, not %s", o.olderThan)
+	opt := state.PruneOptions{Paths: paths, Namespaces: namespaces, OlderThan: 24 * time.Hour}
+	if !o.before.IsZero() {
+		opt.OlderThan = c.Now().Sub(o.before)
 	}
-	opt := state.PruneOptions{Paths: paths, Namespaces: namespaces, OlderThan: o.olderThan}
 	if len(paths) == 0 {
 		return nil
 	}
