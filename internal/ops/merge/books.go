@@ -61,6 +61,10 @@ func (u *user) placeBook(j *job, from *lorebook.Book, taken map[string]bool) err
 	}
 	for name := from.Name; ; name = nextName(name, " (1)") {
 		if !taken[folded(name)] {
+			if ours := u.original(from); ours != nil {
+				use(ours, Same)
+				return nil
+			}
 			to, err := u.named(from, name, nil)
 			if err != nil {
 				return err
@@ -119,6 +123,26 @@ func (u *user) placeBook(j *job, from *lorebook.Book, taken map[string]bool) err
 		}
 		return nil
 	}
+}
+
+// original returns the lorebook of INTO that has the entries of one whose name has a number, if FROM has
+// another one: an earlier merge has given it that name. nil: there is none.
+func (u *user) original(from *lorebook.Book) *lorebook.Book {
+	m := numbered.FindStringSubmatch(from.Name)
+	if m == nil || m[3] == "" {
+		return nil
+	}
+	twin := func(worlds string) *lorebook.Book {
+		b, err := lorebook.Open(filepath.Join(worlds, m[3]+lorebook.Extension))
+		if err != nil || len(b.Entries) != len(from.Entries) || slices.ContainsFunc(from.Entries, func(e lorebook.Entry) bool { return !hasEntry(b, e) }) {
+			return nil
+		}
+		return b
+	}
+	if twin(u.from.Worlds()) != nil {
+		return nil
+	}
+	return twin(u.into.Worlds())
 }
 
 // named returns a lorebook of FROM under a name of INTO, with the names that its chats have there,

@@ -25,7 +25,7 @@ type owner struct {
 	ours, theirs *side       // INTO and FROM
 	group        *group.File // of INTO, that lists new chats; nil: none
 	label        string
-	given        map[string]bool       // folded names that other owners give in the same folder; nil: there are none
+	given        map[string]bool       // folded paths that other owners give, too
 	base         *side                 // what both came from; nil: unknown
 	bases        library.Once[baseSet] // by the folded name of a chat of FROM
 	seed         message.Seed
@@ -117,7 +117,9 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 	}
 	for _, m := range matches {
 		w := &work{owner: o, match: m, noted: -1, links: map[int][]link{}}
-		o.judge(ctx, w)
+		if o.judge(ctx, w); o.user == nil { // else names are known later
+			w.compareHeaders()
+		}
 		o.works = append(o.works, w)
 	}
 	for _, w := range o.works {
@@ -163,16 +165,13 @@ func (o *owner) judge(ctx context.Context, w *work) {
 			return
 		}
 	}
-	switch {
-	case w.p == nil && o.judging(ctx, w.c).holds(w.c.prints):
-		w.row.Sign = Behind
-		w.row.tell(deleted)
-		o.deleted[w.c.name] = true
-		return
-	case w.p == nil:
-		w.row.OwnFrom = w.c.messages
-		return
-	case w.row.Sign == Same:
+	if w.p == nil {
+		if w.row.OwnFrom = w.c.messages; o.judging(ctx, w.c).holds(w.c.prints) {
+			w.row.Sign, w.row.OwnFrom, o.deleted[w.c.name] = Behind, 0, true
+			w.row.tell(deleted)
+		}
+	}
+	if w.p == nil || w.row.Sign == Same {
 		return
 	}
 	w.row.Own, w.row.OwnFrom = w.kept, w.ownFrom
@@ -188,9 +187,6 @@ func (o *owner) judge(ctx context.Context, w *work) {
 		w.row.Sign = Behind
 		w.row.tell(fmt.Sprintf("%s of FROM reworded here; the old wording does not come", plural.S(w.ownFrom, "message")))
 	}
-	if w.row.Sign == Behind || w.row.Sign == Ahead {
-		w.compareHeaders()
-	}
 }
 
 // deleted is told of what only the base and FROM have.
@@ -205,11 +201,18 @@ func (o *owner) namesake(name string) *file {
 	return o.ours.files[i]
 }
 
-// compareHeaders tells which metadata differs. INTO's stays, or goes with the lines.
+// compareHeaders tells which metadata differs, but for names. INTO's stays, or goes with the lines.
 func (w *work) compareHeaders() {
+	if w.p == nil || w.row.Sign != Behind && w.row.Sign != Ahead {
+		return
+	}
 	ours, theirs := w.p.metadata(), w.c.metadata()
 	w.renameOwn(theirs, w.p.name)
-	switch differs := differing(ours, theirs, w.row.Sign == Behind, "integrity", "main_chat"); {
+	differs := differing(ours, theirs, w.row.Sign == Behind, func() *rawjson.Object {
+		w.user.metadata(theirs) // which looks at files
+		return theirs
+	}, "integrity", "main_chat")
+	switch {
 	case len(differs) == 0:
 	case w.row.Sign == Ahead:
 		w.row.tell("with the lines comes FROM's metadata: " + keysTold(differs))
@@ -218,16 +221,18 @@ func (w *work) compareHeaders() {
 	}
 }
 
-// differing returns the keys of theirs, but for some, whose values are others in ours; also those
-// that ours lacks, if lacking.
-func differing(ours, theirs *rawjson.Object, lacking bool, but ...string) (keys []string) {
-	for key, value := range theirs.All() {
+// differing returns the keys of theirs, but for some, whose values are others in ours, also with the names of
+// INTO; also those that ours lacks, if lacking.
+func differing(ours, theirs *rawjson.Object, lacking bool, renamed func() *rawjson.Object, but ...string) []string {
+	same := func(key string) bool {
 		own, ok := ours.Get(key)
-		if !slices.Contains(but, key) && (ok && !bytes.Equal(rawjson.Compact(own), rawjson.Compact(value)) || !ok && lacking) {
-			keys = append(keys, key)
-		}
+		return slices.Contains(but, key) || ok && bytes.Equal(rawjson.Compact(own), rawjson.Compact(theirs.Value(key))) || !ok && !lacking
 	}
-	return keys
+	keys := slices.DeleteFunc(theirs.Keys(), same)
+	if len(keys) > 0 {
+		theirs = renamed()
+	}
+	return slices.DeleteFunc(keys, same)
 }
 
 // writes reports whether a file of FROM comes.
@@ -249,7 +254,7 @@ func (o *owner) name(w *work) {
 		most = names.MaxLuker
 	}
 	here := func(name string) bool {
-		return o.taken[folded(name)] || o.given[folded(name)] || len(o.ours.folder.Sidecars(name)) > 0
+		return o.taken[folded(name)] || o.given[folded(o.ours.folder.File(name))] || len(o.ours.folder.Sidecars(name)) > 0
 	}
 	taken := func(name string) bool { return here(name) || o.coming[folded(name)] }
 	switch w.name = w.c.name; {
@@ -258,11 +263,8 @@ func (o *owner) name(w *work) {
 	case here(w.name):
 		w.name = freeName(nextName(w.name, second), taken)
 	}
-	o.taken[folded(w.name)] = true
-	if o.given != nil {
-		o.given[folded(w.name)] = true
-	}
 	w.path = filepath.Join(o.ours.folder.Path, w.name+names.Extension)
+	o.taken[folded(w.name)], o.given[folded(w.path)] = true, true
 	w.row.To = &w.path
 	if w.row.rename(w.c.name, w.name); w.p == nil {
 		w.row.Path = w.path

@@ -36,7 +36,8 @@ type book struct {
 // attachment is a file that a message, a header or a card names.
 type attachment struct {
 	place string // in FROM's user folder, with slashes
-	mark  string // what its name gets in INTO before the extension
+	was   string // what its name has before the extension that it has not in INTO: an earlier mark
+	mark  string // what its name gets in INTO there
 	path  string // where it comes; "": INTO has it
 }
 
@@ -65,7 +66,7 @@ func (u *user) now(address string) string {
 	}
 	if u.files[place] == nil && !u.planned {
 		u.files[place] = u.attach(place)
-		u.renames = u.renames || u.files[place].mark != ""
+		u.renames = u.renames || u.files[place].was+u.files[place].mark != ""
 	}
 	a := u.files[place]
 	if a == nil {
@@ -74,6 +75,9 @@ func (u *user) now(address string) string {
 	u.need(a.path)
 	return a.renamed(address)
 }
+
+// marked is a name that an earlier merge may have given to a file.
+var marked = regexp.MustCompile(`-[0-9a-f]{8}\.[^.]*$`)
 
 // need notes that a file comes for the chat that is looked through.
 func (u *user) need(path string) {
@@ -88,21 +92,27 @@ func (u *user) attach(place string) *attachment {
 	from, ext := filepath.Join(u.from.Root, filepath.FromSlash(place)), path.Ext(place)
 	j := newJob(AttachmentKind, from, "")
 	row := j.row
-	compare := func() (bool, error) {
-		row.Path = filepath.Join(u.into.Root, filepath.FromSlash(strings.TrimSuffix(place, ext)+a.mark+ext))
+	as := func(was, mark string) (same bool, err error) {
+		a.was, a.mark = was, mark
+		row.Path = filepath.Join(u.into.Root, filepath.FromSlash(strings.TrimSuffix(place, was+ext)+mark+ext))
 		if info, err := os.Lstat(row.Path); err != nil || !info.Mode().IsRegular() {
 			return false, err
 		}
-		_, same, err := compare(from, row.Path)
+		_, same, err = compare(from, row.Path)
 		return same, err
 	}
 	row.Sign = New
-	same, err := compare()
-	if err == nil && !same {
-		var raw []byte
-		if raw, _, err = safefile.Read(from); err == nil {
-			a.mark = fmt.Sprintf("-%.4x", sha256.Sum256(raw))
-			same, err = compare()
+	same, err := as("", "")
+	if !same && (err == nil || marked.MatchString(place)) {
+		raw, _, _ := safefile.Read(from) // read again where it is copied
+		mark := fmt.Sprintf("-%.4x", sha256.Sum256(raw))
+		if strings.HasSuffix(place, mark+ext) { // from an earlier merge
+			if original, _ := as(mark, ""); original {
+				return a
+			}
+		}
+		if same, err = as("", ""); err == nil {
+			same, err = as("", mark)
 			row.Sign = Other
 			row.rename(path.Base(place), filepath.Base(row.Path))
 		}
@@ -130,17 +140,14 @@ func copyFile(s *changeset.Set, from, to, about string) error {
 
 // renamed returns the text of an address with the file's name in INTO.
 func (a *attachment) renamed(address string) string {
-	from := 0
-	if strings.HasPrefix(address, persona) {
-		from = len(persona)
-	}
+	from := len(address) - len(strings.TrimPrefix(address, persona))
 	file, _, _ := strings.Cut(address[from:], "?")
 	file, _, _ = strings.Cut(file, "#")
-	dot := strings.LastIndex(file, path.Ext(a.place))
+	dot := strings.LastIndex(file, a.was+path.Ext(a.place))
 	if dot < 0 {
 		return address
 	}
-	return address[:from+dot] + a.mark + address[from+dot:]
+	return address[:from+dot] + a.mark + address[from+dot+len(a.was):]
 }
 
 // follow returns a JSON value in which the addresses of attachments are those in INTO; raw itself

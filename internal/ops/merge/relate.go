@@ -129,15 +129,12 @@ func (r *relation) equal() bool { return r.kept == 0 && r.keptFrom == 0 }
 // reworded reports whether each message that only FROM has stands in INTO too, by its date and
 // role, with another text.
 func reworded(from, into []chat.Print, r relation) bool {
-	has, left := map[message.ID]bool{}, map[int]bool{}
-	for _, p := range r.pairs {
-		left[p.A] = true
-	}
+	has := map[message.ID]bool{}
 	for i := range into {
 		has[into[i].Dated] = true
 	}
-	for i := range from {
-		if !left[i] && !has[from[i].Dated] {
+	for p := range align.Rows(r.pairs, len(from), len(into)) {
+		if p.B < 0 && !has[from[p.A].Dated] {
 			return false
 		}
 	}

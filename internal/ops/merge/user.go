@@ -37,7 +37,7 @@ type user struct {
 	files      map[string]*attachment       // by the place in FROM's user folder
 	owners     map[string]*owner            // by the folder in FROM
 	fresh      map[string]*job              // the cards of FROM that INTO lacks, without extension
-	given      map[string]map[string]bool   // by folder of INTO: folded names that come
+	given      map[string]bool              // folded paths in INTO that come
 	works      []*work
 
 	carried, cards, owned []*job // lorebooks and attachments; cards; chats and groups
@@ -52,7 +52,7 @@ type user struct {
 func (r *Result) user(ctx context.Context, opt *Options) error {
 	u := &user{
 		opt: opt, lib: new(library.Library), stems: map[string]string{}, books: map[string]*book{}, chats: map[string]map[string]string{},
-		files: map[string]*attachment{}, owners: map[string]*owner{}, fresh: map[string]*job{}, given: map[string]map[string]bool{},
+		files: map[string]*attachment{}, owners: map[string]*owner{}, fresh: map[string]*job{}, given: map[string]bool{},
 	}
 	var err error
 	if u.into, err = userdir.Open(opt.Into); err != nil {
@@ -99,7 +99,11 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	u.planned = true
+	carried := u.carried
+	for _, w := range u.works {
+		w.compareHeaders()
+	}
+	u.carried, u.planned = carried, true // what only the comparison names does not come
 	r.root = userdir.RealPath(u.into.Root)
 	r.Doc.Left = leftOut(func(name string) bool {
 		_, err := os.Stat(filepath.Join(u.from.Root, name))
@@ -173,10 +177,7 @@ func (u *user) merge(ctx context.Context, into, from string, listed *group.File,
 	if err != nil {
 		return nil, err
 	}
-	if u.given[into] == nil {
-		u.given[into] = map[string]bool{}
-	}
-	o.user, o.group, o.given = u, listed, u.given[into]
+	o.user, o.group, o.given = u, listed, u.given
 	return o, o.mergeAll(ctx)
 }
 
@@ -245,7 +246,12 @@ func (u *user) group(ctx context.Context, there *group.File, ours []*group.File)
 		own.row.Sign = Same
 	default:
 		own.row.Sign = Behind
-		if keys := groupsDiffer(here, there); len(keys) > 0 {
+		object := func(raw []byte) *rawjson.Object { // it was read as one
+			g, _ := rawjson.ParseObject(raw)
+			return g
+		}
+		renamed := func() *rawjson.Object { return object(u.groupHere(o, there)) }
+		if keys := differing(object(here.Raw()), object(there.Raw()), true, renamed, "chats", "date_last_chat"); len(keys) > 0 {
 			own.row.tell("the groups differ; INTO's stays but for its list of chats: " + keysTold(keys))
 		}
 	}
@@ -268,34 +274,31 @@ func (u *user) leaveDeleted(j *job, o *owner) {
 	}
 }
 
-// groupsDiffer returns the keys of a group's file that differ, apart from chats.
-func groupsDiffer(here, there *group.File) []string {
-	a, _ := rawjson.ParseObject(here.Raw()) // it was read as an object, as was the other
-	b, _ := rawjson.ParseObject(there.Raw())
-	return differing(a, b, true, "chats", "date_last_chat")
-}
-
-// createGroup drafts a group that INTO lacks, with the names of INTO.
+// createGroup drafts a group that INTO lacks.
 func (u *user) createGroup(j *job, o *owner, there *group.File) {
 	j.row.Sign = New
 	j.creates(j.path, func(_ context.Context, s *changeset.Set) error {
-		data := there.WithNames(func(name string) (string, bool) { return o.now(name), !o.deleted[name] }, "")
-		data = rawjson.Edit(data, func(g *rawjson.Object) {
-			for _, key := range []string{"members", "disabled_members"} {
-				g.EditList(key, func(_ int, raw []byte) ([]byte, bool) {
-					member, _ := rawjson.Unquote(raw)
-					if to := u.avatar(member); to != member {
-						raw = rawjson.Quote(to)
-					}
-					return raw, true
-				})
-			}
-		})
-		return ops.Create(s, j.path, fmt.Sprintf("the group %q", there.Name), data, changeset.InFolder())
+		return ops.Create(s, j.path, fmt.Sprintf("the group %q", there.Name), u.groupHere(o, there), changeset.InFolder())
 	})
 	for _, w := range o.works {
 		w.needs = append(w.needs, j.path)
 	}
+}
+
+// groupHere returns a group of FROM with the names of INTO.
+func (u *user) groupHere(o *owner, there *group.File) []byte {
+	data := there.WithNames(func(name string) (string, bool) { return o.now(name), !o.deleted[name] }, "")
+	return rawjson.Edit(data, func(g *rawjson.Object) {
+		for _, key := range []string{"members", "disabled_members"} {
+			g.EditList(key, func(_ int, raw []byte) ([]byte, bool) {
+				member, _ := rawjson.Unquote(raw)
+				if to := u.avatar(member); to != member {
+					raw = rawjson.Quote(to)
+				}
+				return raw, true
+			})
+		}
+	})
 }
 
 // leftOut returns what FROM has and is never merged; has says whether something is in its user
