@@ -147,7 +147,7 @@ func errorCode(err error) string {
 		return "interrupted"
 	case kind != nil && kind.Code != "":
 		return kind.Code
-	case isA[*usageError](err), isA[*ops.NoMessageError](err), isA[*isolate.RangeError](err), isA[*message.SwipeError](err), isA[*choose.OutOfRangeError](err),
+	case isA[*usageError](err), isA[*isolate.RangeError](err), isA[*message.SwipeError](err), isA[*choose.OutOfRangeError](err),
 		any(choose.ErrNone, choose.ErrNotOne, choose.ErrRange, patch.ErrMalformed, patch.ErrNoPlace),
 		any(chat.ErrStdin, names.ErrEmptyName, names.ErrReserved, names.ErrNoRoom, names.ErrNoFree):
 		return "usage"

@@ -77,13 +77,6 @@ func (e *NoChatsError) Error() string {
 	return e.Path + ": no chat in this folder"
 }
 
-// NoMessageError means that a chat has no message with the number At.
-type NoMessageError struct{ At, Last int }
-
-func (e *NoMessageError) Error() string {
-	return fmt.Sprintf("there is no message %d; the last one is %d", e.At, e.Last)
-}
-
 // SourceError is why something that was named, or was found there, could not be read.
 type SourceError struct {
 	Path string // empty where only Err has it

@@ -33,6 +33,8 @@ const (
 var (
 	// ErrNoHeader means that a chat has no header.
 	ErrNoHeader = error(&Kind{Code: "refused", Text: "the chat has no header", Hint: "header"})
+	// ErrNoUserFolder means that a chat is outside any user folder, so no lorebook can be looked up.
+	ErrNoUserFolder = error(&Kind{Text: "the chat is not in a SillyTavern user folder", Hint: "data"})
 	// ErrNotInPlace means that standard input cannot be edited.
 	ErrNotInPlace = error(&Kind{Code: "refused", Text: "a chat is edited in place, so it must be a file"})
 )

@@ -255,7 +255,7 @@ func bookOf(ctx context.Context, lib *library.Library, opt Options, source strin
 		return "", from.Errorf("the chat names no lorebook (chat_metadata.world_info)")
 	}
 	if !from.HasDir {
-		return "", from.Errorf("%w, so its lorebook %q cannot be found", ErrNoUserFolder, name)
+		return "", from.Errorf("%w, so its lorebook %q cannot be found", ops.ErrNoUserFolder, name)
 	}
 	path, err := lorebook.Find(from.Dir.Worlds(), name)
 	if err != nil {
@@ -264,10 +264,5 @@ func bookOf(ctx context.Context, lib *library.Library, opt Options, source strin
 	return path, nil
 }
 
-var (
-	// ErrDamagedHeader means that a chat's header cannot be read.
-	ErrDamagedHeader = error(&ops.Kind{Text: "the header is damaged", Hint: "repair"})
-	// ErrNoUserFolder means that a chat is outside any user folder, so no lorebook can be
-	// looked up.
-	ErrNoUserFolder = error(&ops.Kind{Text: "the chat is not in a SillyTavern user folder", Hint: "data"})
-)
+// ErrDamagedHeader means that a chat's header cannot be read.
+var ErrDamagedHeader = error(&ops.Kind{Text: "the header is damaged", Hint: "repair"})

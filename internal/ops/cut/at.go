@@ -252,7 +252,7 @@ func judgedBook(c *call, src *chat.Chat, md *rawjson.Object) (*lorebook.Book, er
 		return nil, nil
 	}
 	if !src.HasDir {
-		return nil, fmt.Errorf("%w, so the queue in its lorebook %q cannot be read", ErrNoUserFolder, name)
+		return nil, fmt.Errorf("%w, so the queue in its lorebook %q cannot be read", ops.ErrNoUserFolder, name)
 	}
 	book, err := c.book(src.Dir, name)
 	if errors.Is(err, lorebook.ErrMissing) {

@@ -92,7 +92,7 @@ func freeName(c *call, src *chat.Chat, p *plan, book *lorebook.Book) (string, er
 // bookOf reads a lorebook that must exist.
 func bookOf(c *call, src *chat.Chat, name string) (*lorebook.Book, error) {
 	if !src.HasDir {
-		return nil, src.Errorf("%w, so its lorebook %q cannot be found", ErrNoUserFolder, name)
+		return nil, src.Errorf("%w, so its lorebook %q cannot be found", ops.ErrNoUserFolder, name)
 	}
 	book, err := c.book(src.Dir, name)
 	if errors.Is(err, lorebook.ErrMissing) {

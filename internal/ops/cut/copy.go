@@ -9,8 +9,8 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
+	"stchat/internal/choose"
 	"stchat/internal/jsonl"
-	"stchat/internal/ops"
 	"stchat/internal/plural"
 )
 
@@ -63,40 +63,37 @@ func outOfRange(opt *Options, src *chat.Chat, messages int) error {
 	if messages == 0 {
 		return src.Errorf("the chat has no messages")
 	}
-	return src.Errorf("%w", &ops.NoMessageError{At: opt.At, Last: messages - 1})
+	return src.Errorf("%w", &choose.OutOfRangeError{At: opt.At, Messages: messages})
 }
 
 // writeChat writes the header and the messages, truncates what was copied beyond the last
 // message, and returns where that one is in the source.
 func writeChat(ctx context.Context, opt *Options, out *changeset.Draft, src *chat.Chat, header []byte, known lastMessage, r *Result) (jsonl.Place, error) {
 	if _, err := out.Write(header); err != nil {
-		return jsonl.Place{}, ops.PathError(err)
+		return jsonl.Place{}, err
 	}
 	start := out.Size()
 	copied, err := copyTo(ctx, opt, out, src, known)
 	if err != nil {
-		return jsonl.Place{}, ops.PathError(err)
+		return jsonl.Place{}, err
 	}
 	end := copied.Last[0]
 	report(src, copied, known, r)
+	size, line := start+end.Out+end.Len, []byte(nil)
 	if opt.Message != nil {
-		line, err := edited(opt, src, end)
-		if err != nil {
+		size -= end.Len
+		if line, err = edited(opt, src, end); err != nil {
 			return end, err
 		}
-		if err := out.Truncate(start + end.Out); err != nil {
-			return end, ops.PathError(err)
-		}
-		if _, err := out.Write(line); err != nil {
-			return end, ops.PathError(err)
-		}
-	} else if size := start + end.Out + end.Len; size < out.Size() {
-		if err := out.Truncate(size); err != nil {
-			return end, ops.PathError(err)
-		}
+	}
+	if size < out.Size() {
+		err = out.Truncate(size)
+	}
+	if err == nil {
+		_, err = out.Write(line)
 	}
 	r.Doc.Bytes = out.Size()
-	return end, nil
+	return end, err
 }
 
 // edited returns the last message with the requested edit made.

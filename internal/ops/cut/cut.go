@@ -201,7 +201,6 @@ func about(source string, err error) error {
 var (
 	ErrMetadataElsewhere = error(&ops.Kind{Text: "the chat has no header, so its metadata may be in this group file, which cannot be read", Hint: "no-metadata"})
 	ErrGivenTwice        = error(&ops.Kind{Text: "an earlier CHAT of this call has this name already", Hint: "naming"})
-	ErrNoUserFolder      = error(&ops.Kind{Text: "the chat is not in a SillyTavern user folder", Hint: "data"})
 	ErrNoSnapshot        = error(&ops.Kind{Text: "there is no snapshot of it", Hint: "clone"})
 	ErrRequirement       = error(&ops.Kind{Code: "refused", Text: "required"}) // something that was required does not hold
 	ErrGroupFile         = error(&ops.Kind{Text: "the group file cannot be edited", Hint: "no-group"})

@@ -202,18 +202,14 @@ func cutSidecars(opt *Options, set *changeset.Set, src *chat.Chat, p *plan, side
 // cutLog drafts the floor log of a new chat that keeps the first messages of its source, or a part
 // of them.
 func (p *plan) cutLog(set *changeset.Set, from, path string, messages int) (kept, dropped int, err error) {
-	f, err := chat.OpenRegular(from)
+	f, was, err := chat.OpenStamped(from)
 	if err != nil {
-		return 0, 0, ops.PathError(err)
+		return 0, 0, err
 	}
 	defer f.Close()
-	was, err := safefile.StampOf(f)
-	if err != nil {
-		return 0, 0, ops.PathError(err)
-	}
 	d, err := set.Create(path, "Luker's state of it", changeset.Like(was))
 	if err != nil {
-		return 0, 0, ops.PathError(err)
+		return 0, 0, err
 	}
 	if p.part != nil {
 		kept, dropped, err = p.part.cutLog(d, f)

@@ -163,7 +163,7 @@ func (opt *SplitOptions) bounds(messages int) (list []int, err error) {
 				at += messages
 			}
 			if at < 0 || at >= messages {
-				return nil, &ops.NoMessageError{At: at, Last: messages - 1}
+				return nil, &choose.OutOfRangeError{At: at, Messages: messages}
 			}
 			list = append(list, at)
 		}

@@ -84,7 +84,7 @@ func Tree(ctx context.Context, opt TreeOptions) (*TreeResult, error) {
 		return err != nil
 	})
 	lib := new(library.Library)
-	asked, folders := foldersOf(walked)
+	folders, asked := foldersOf(walked)
 	graphs, err := family.Read(ctx, lib, folders, family.Options{By: opt.By, Meter: opt.Meter})
 	if err != nil {
 		if ctx.Err() != nil {
@@ -94,8 +94,8 @@ func Tree(ctx context.Context, opt TreeOptions) (*TreeResult, error) {
 		graphs = nil
 	}
 	b := &treeBuilder{TreeOptions: opt, shown: map[*family.Chat]*treeview.Chat{}}
-	for _, g := range graphs {
-		b.add(g, asked[g.Folder.Path])
+	for i, g := range graphs {
+		b.add(g, asked[i])
 		for _, c := range g.Chats {
 			if c.Err != nil {
 				res.Errs = append(res.Errs, ops.PathError(c.Err))
@@ -117,32 +117,23 @@ type asked struct {
 	paths map[string]bool
 }
 
-// foldersOf returns the folders of chats, each once, in the order of the chats, and which
-// chats were asked for in each.
-func foldersOf(walked ops.Walked) (map[string]*asked, []string) {
-	by := map[string]*asked{}
-	var folders []string
-	first := map[string]string{} // by real path, the first spelling of a folder
+// foldersOf returns the folders of chats, each once, in the order of the chats, and for each which
+// chats were asked for in it.
+func foldersOf(walked ops.Walked) (folders []string, list []*asked) {
+	var real userdir.Real
+	by := map[string]*asked{} // by the folder's real path
 	for _, t := range walked.Chats {
 		folder := filepath.Dir(t.Path)
-		if by[folder] == nil {
-			real := userdir.RealPath(folder)
-			if known, ok := first[real]; ok {
-				folder = known
-			} else {
-				first[real] = folder
-			}
-		}
-		a := by[folder]
+		a := by[real.Path(folder)]
 		if a == nil {
 			a = &asked{paths: map[string]bool{}}
-			by[folder] = a
-			folders = append(folders, folder)
+			by[real.Path(folder)] = a
+			folders, list = append(folders, folder), append(list, a)
 		}
 		a.all = a.all || t.From != ""
 		a.paths[filepath.Base(t.Path)] = true
 	}
-	return by, folders
+	return folders, list
 }
 
 // warning returns the text of a warning about kinship.

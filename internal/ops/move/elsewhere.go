@@ -130,11 +130,7 @@ func judgeOwner(n *renameSet, goes []*family.Chat, to *address.Owner) error {
 		return err
 	}
 	n.noFolder = there.Err != nil
-	taken := takenNames{}
-	taken.add(there.Chats...)
-	if to.Group != nil {
-		taken.add(to.Group.Chats...)
-	}
+	taken := takenAt(to, there)
 	for _, c := range goes {
 		if to.Group != nil && slices.Contains(c.Groups, to.Group.Path) {
 			return fmt.Errorf("%s: %w", c.Path, ErrSameOwner)

@@ -408,6 +408,15 @@ func newName(name, extension string, most int) (safe string, err error) {
 // takenNames are the names that chats have, by what they are in any letter case.
 type takenNames map[string]string
 
+// takenAt returns the names of an owner's chats, which are in a folder.
+func takenAt(o *address.Owner, f *library.Folder) takenNames {
+	t := takenNames{}
+	if t.add(f.Chats...); o.Group != nil {
+		t.add(o.Group.Chats...)
+	}
+	return t
+}
+
 func (t takenNames) add(list ...string) {
 	for _, name := range list {
 		t[names.Fold(name)] = name

@@ -106,12 +106,7 @@ func nameNew(o *address.Owner, lib *library.Library, opt *NewOptions) (string, e
 	if err != nil {
 		return "", err
 	}
-	taken := takenNames{}
-	taken.add(f.Chats...)
-	if o.Group != nil {
-		taken.add(o.Group.Chats...)
-	}
-	if err := taken.claim(safe); err != nil {
+	if err := takenAt(o, f).claim(safe); err != nil {
 		return "", err
 	}
 	return safe, leftOver(f, safe)

@@ -5,7 +5,6 @@ package repair
 import (
 	"bytes"
 	"context"
-	"path/filepath"
 
 	"stchat/internal/changeset"
 	"stchat/internal/group"
@@ -65,18 +64,14 @@ func Repair(ctx context.Context, opt Options) (*Report, error) {
 // chats are judged in their final state. What cannot be recovered is reported when the folder
 // is written.
 func recoverAll(ctx context.Context, chats []ops.Target, opt changeset.Options) (ended []changeset.Ended) {
-	folders, roots := map[string]bool{}, map[string]bool{}
+	var roots changeset.Roots
+	seen := map[string]bool{}
 	for _, t := range chats {
-		folder := filepath.Dir(t.Path)
-		if folders[folder] && t.From != "" {
+		root := roots.Of(t.Path)
+		if seen[root] {
 			continue
 		}
-		folders[folder] = true
-		root := changeset.RootOf(t.Path)
-		if roots[root] {
-			continue
-		}
-		roots[root] = true
+		seen[root] = true
 		list, _ := changeset.Recover(ctx, root, opt)
 		for _, e := range list {
 			if e.Way == changeset.Forward || e.Way == changeset.Back {

@@ -98,10 +98,7 @@ func (v *Values) read(ctx context.Context, t *target, opt *GetOptions, namespace
 	}
 	data, hasData := t.sidecar(namespace)
 	switch {
-	case hasLog && opt.Stored:
-		raw, _, err := read(log.Path)
-		return raw, err
-	case hasLog:
+	case hasLog && !opt.Stored:
 		last, err := t.message(ctx, opt.At)
 		if err != nil {
 			return nil, err
@@ -111,11 +108,13 @@ func (v *Values) read(ctx context.Context, t *target, opt *GetOptions, namespace
 			v.compare(data, state)
 		}
 		return state, err
-	case hasData:
-		raw, _, err := read(data.Path)
-		return raw, err
+	case hasLog:
+		data = log
+	case !hasData:
+		return nil, nil
 	}
-	return nil, nil
+	raw, _, err := read(data.Path)
+	return raw, err
 }
 
 // compare warns if the copy that an older Luker left beside a log differs from the log's

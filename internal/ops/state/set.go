@@ -181,7 +181,7 @@ func setPlain(t *target, values *patch.Changes, namespace string, s *changeset.S
 	case !missing && bytes.Equal(next, rawjson.Compact(old)):
 		return nil
 	}
-	return t.write(s, path, !missing, was, "state of an extension", next)
+	return t.write(s, path, was, "state of an extension", next)
 }
 
 // changed returns a value with the changes applied. The error wraps [ErrNotObject] if that
@@ -208,8 +208,8 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 	if err != nil {
 		return err
 	}
-	log, was, there := []byte("{}"), safefile.Stamp{}, path != ""
-	if there {
+	log, was := []byte("{}"), safefile.Stamp{}
+	if path != "" {
 		log, was, err = safefile.Read(path)
 	} else {
 		path = t.pathOf(luker.LogOf(namespace))
@@ -255,7 +255,7 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 	if _, err := luker.Rewrite(&longer, bytes.NewReader(log), stays, made); err != nil {
 		return err
 	}
-	return t.write(s, path, there, was, fmt.Sprintf("a commit of %s at message %d", plural.S(n, "operation"), floor), longer.Bytes())
+	return t.write(s, path, was, fmt.Sprintf("a commit of %s at message %d", plural.S(n, "operation"), floor), longer.Bytes())
 }
 
 func stays(c *luker.Commit) (floor, swipe int, keep bool) { return c.Floor, c.Swipe, true }
@@ -334,9 +334,8 @@ func reset(ctx context.Context, opt *SetOptions, t *target, namespace string, s 
 	about := fmt.Sprintf("a floor log of %s", plural.S(len(commits), "commit"))
 	path := t.pathOf(luker.LogOf(namespace))
 	old, was, err := safefile.Read(path)
-	there := !errors.Is(err, fs.ErrNotExist)
-	if there && (err != nil || bytes.Equal(old, log.Bytes())) {
+	if !errors.Is(err, fs.ErrNotExist) && (err != nil || bytes.Equal(old, log.Bytes())) {
 		return err
 	}
-	return t.write(s, path, there, was, about, log.Bytes())
+	return t.write(s, path, was, about, log.Bytes())
 }

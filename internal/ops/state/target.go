@@ -143,10 +143,10 @@ func (t *target) message(ctx context.Context, at *int) (int, error) {
 	return n, nil
 }
 
-// write drafts the whole content of a state file. One that does not exist yet becomes as private as
-// the chat.
-func (t *target) write(s *changeset.Set, path string, there bool, was safefile.Stamp, about string, data []byte) error {
-	if !there {
+// write drafts the whole content of a state file. One that does not exist yet, and so was nothing,
+// becomes as private as the chat.
+func (t *target) write(s *changeset.Set, path string, was safefile.Stamp, about string, data []byte) error {
+	if was == (safefile.Stamp{}) {
 		var like safefile.Stamp
 		if t.chat != nil {
 			like = t.chat.Stamp
