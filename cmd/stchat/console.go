@@ -46,6 +46,7 @@ type console struct {
 	docErr  error         // of the first document that could not be printed
 	docs    jsondoc.Encoder
 	erred   bool // an error was told, and the command went on
+	wrote   bool // files are changed, so that an error in printing is not the whole answer
 
 	// known once a command's flags are read
 	outColor, errColor bool
@@ -163,12 +164,12 @@ func failedAll[E error](c *console, errs []E) {
 	}
 }
 
-// unprinted is [console.printed] for a command that has changed files: the error says so, and a
-// closed pipe is none.
+// unprinted is [console.printed] at the end of a command: if it has changed files, the error says
+// so, and a closed pipe is none.
 func (c *console) unprinted() error {
 	err := c.printed()
-	if err == nil {
-		return nil
+	if err == nil || !c.wrote {
+		return err
 	}
 	c.w.Reset(io.Discard)
 	if c.docErr = nil; isClosedPipe(err) {

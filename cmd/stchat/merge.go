@@ -200,7 +200,7 @@ func (o *mergeOptions) report(c *console, opt *merge.Options, r *merge.Result) e
 	} else {
 		c.note("%s", text)
 	}
-	if err := c.printed(); err != nil {
+	if err := c.unprinted(); err != nil {
 		return err
 	}
 	if len(edited) > 0 && !o.opt.Changes.DryRun {

@@ -88,10 +88,8 @@ func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 		c.work.left = int(opt.Meter.State().Files)
 	}
 	failed := o.report(c, rep, ended != nil)
-	if err = c.printed(); o.write {
-		err = c.unprinted()
-	}
-	if err = errors.Join(ended, err); err != nil {
+	c.wrote = o.write
+	if err = errors.Join(ended, c.unprinted()); err != nil {
 		return err
 	}
 	todo := slices.ContainsFunc(rep.Results, func(r *repair.Result) bool { return r.Doc.Total > 0 })

@@ -222,7 +222,7 @@ func (c *console) runVerb(v *verb, cmd *cobra.Command, args []string) error {
 	}
 	return c.throughPager(cmd.Flags(), v.pages, func() error {
 		err := v.run(cmd.Context(), c, cmd.Flags(), args)
-		if printed := c.printed(); printed != nil && (err == nil || errors.Is(err, errNo) || errors.Is(err, errReported)) {
+		if printed := c.unprinted(); printed != nil && (err == nil || errors.Is(err, errNo) || errors.Is(err, errReported)) {
 			return printed
 		}
 		return err

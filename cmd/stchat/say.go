@@ -50,6 +50,7 @@ func say[D any](c *console, how saying, source string, r *ops.Result[D]) {
 	}
 	c.notes(r.Notes)
 	c.work.done++
+	c.wrote = c.wrote || len(r.Steps) > 0 && !how.dryRun
 	if (how.dryRun || how.steps) && !how.counted {
 		for _, s := range r.Steps {
 			c.note("%s", stepText(s, how.dryRun))
@@ -72,7 +73,7 @@ func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source st
 	if how.no == nil {
 		how.no = isNo
 	}
-	failed, no, wrote := false, false, false
+	failed, no := false, false
 	for _, one := range results {
 		c.flush()
 		source, r := of(one)
@@ -82,7 +83,6 @@ func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source st
 			failed, no = failed || !is, no || is
 			continue
 		}
-		wrote = wrote || len(r.Steps) > 0 && !how.dryRun
 		if c.json {
 			var doc any = r.Doc
 			if own, ok := any(one).(interface{ Document() any }); ok {
@@ -93,14 +93,10 @@ func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source st
 		}
 		done(one)
 	}
-	if how.end != nil && (c.printed() == nil || wrote) {
+	if how.end != nil && (c.printed() == nil || c.wrote) {
 		how.end()
 	}
-	printed := c.printed()
-	if wrote {
-		printed = c.unprinted()
-	}
-	return cmp.Or(printed, outcome(failed, no))
+	return cmp.Or(c.unprinted(), outcome(failed, no))
 }
 
 // never is for [saying.no] of a verb that has no answer but done.
