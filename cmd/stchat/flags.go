@@ -57,11 +57,9 @@ func (r refusal) Error() string { return string(r) }
 // variable that is not set, and without the flag the command would do something else.
 func filled(to *string) flagValue {
 	return flagValue{shown: func() string { return *to }, set: func(text string) error {
-		if *to = text; text == "" {
-			return refusal("is empty")
-		}
+		*to = text
 		return nil
-	}}
+	}}.notEmpty()
 }
 
 // notEmpty is a flag's value that must not be empty.
@@ -78,16 +76,10 @@ func (v flagValue) notEmpty() flagValue {
 
 // output returns the value of a flag that names a file, or stdout by - as without the flag.
 func output(to *string) flagValue {
-	v := filled(to)
-	given := v.set
-	v.set = func(name string) error {
-		err := given(name)
-		if name == "-" {
-			*to = ""
-		}
-		return err
-	}
-	return v
+	return flagValue{shown: func() string { return *to }, set: func(name string) error {
+		*to = when(name != "-", name)
+		return nil
+	}}.notEmpty()
 }
 
 // number returns the value of a flag that takes a whole number from least on, written in
@@ -278,9 +270,9 @@ func addNoSync(fs *pflag.FlagSet, to *bool) {
 	fs.BoolVar(to, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
 }
 
-// place returns the value of an --at that takes a message number, or a name. It refuses a name
+// messageOrName returns the value of an --at that takes a message number, or a name. It refuses a name
 // that looks like a number in another notation.
-func place(at *int, name *string) flagValue {
+func messageOrName(at *int, name *string) flagValue {
 	return flagValue{
 		shown: func() string { return strconv.Itoa(*at) },
 		set: func(text string) error {

@@ -219,8 +219,8 @@ func (f *Finder) Owners() (list []string) {
 
 // candidate is what a name may mean as an owner.
 type candidate struct {
-	called, place string // place: a character's folder, or a group's file
-	group         *group.File
+	called, path string // path: a character's folder, or a group's file
+	group        *group.File
 }
 
 // candidates are those in the user folder, ranked: characters by their folders; those by what
@@ -234,7 +234,7 @@ func (f *Finder) candidates() (ranks [4][]candidate, err error) {
 		}
 	}
 	for _, folder := range all {
-		ranks[0] = append(ranks[0], candidate{called: folder, place: folder})
+		ranks[0] = append(ranks[0], candidate{called: folder, path: folder})
 	}
 	set, err := f.Lib.In(dir)
 	if err != nil {
@@ -265,7 +265,7 @@ func (f *Finder) owner(name string) (*Owner, error) {
 	if !slices.ContainsFunc(ranks[0], func(c candidate) bool { return folded(c.called) }) {
 		for _, file := range cards(dir) {
 			if c, err := card.Open(filepath.Join(dir.Characters(), file)); err == nil && c.Name != "" {
-				ranks[1] = append(ranks[1], candidate{called: c.Name, place: folderOf(file)})
+				ranks[1] = append(ranks[1], candidate{called: c.Name, path: folderOf(file)})
 			}
 		}
 	}
@@ -275,7 +275,7 @@ func (f *Finder) owner(name string) (*Owner, error) {
 			var found candidate
 			for _, c := range rank {
 				if fits(c.called) {
-					places, found = append(places, c.place), c
+					places, found = append(places, c.path), c
 				}
 			}
 			switch {
@@ -284,7 +284,7 @@ func (f *Finder) owner(name string) (*Owner, error) {
 			case found.group != nil:
 				return ofGroup(dir, found.group), nil
 			case len(places) == 1:
-				return character(dir, found.place)
+				return character(dir, found.path)
 			}
 		}
 	}

@@ -65,9 +65,9 @@ func Run(ctx context.Context, opt Options) []*Result {
 	return results
 }
 
-// again reports whether a chat is made again since other runs got ahead: they took its name, or
+// mayRetry reports whether a chat is made again since other runs got ahead: they took its name, or
 // linked a chat in its source.
-func (c *call) again(p *plan, err error) bool {
+func (c *call) mayRetry(p *plan, err error) bool {
 	taken, lost := errors.AsType[*safefile.ExistsError](err)
 	switch {
 	case c.opt.Changes.DryRun || p.source == chat.Stdin:
@@ -148,7 +148,7 @@ func (c *call) unit(p *plan) changeset.Unit {
 		u.Shares = append(u.Shares, p.source)
 	}
 	tried := false
-	u.Again = func(err error) bool { return c.again(p, err) }
+	u.Again = func(err error) bool { return c.mayRetry(p, err) }
 	u.Draft = func(ctx context.Context, set *changeset.Set) error {
 		defer c.opt.Meter.Done()
 		c := c

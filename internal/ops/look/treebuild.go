@@ -45,7 +45,7 @@ type familyRow struct {
 	owner string
 	chats []*family.Chat // in the order in which they are shown
 	depth []int
-	place int // among the owners
+	rank  int // of its owner among those that are shown
 
 	name            string
 	first, last     int64 // first is math.MaxInt64 where no date is known
@@ -175,25 +175,25 @@ func ownerOf(g *family.Graph, chats []*family.Chat) string {
 // tree sorts the families and returns the tree of as many as are wanted.
 func (b *treeBuilder) tree() *treeview.Tree {
 	t := &treeview.Tree{Flat: b.Flat, Owners: []*treeview.Owner{}}
-	places := map[string]int{}
+	ranks := map[string]int{}
 	for _, k := range b.families {
 		key := k.graph.Folder.Path + "\x00" + k.owner
-		if _, ok := places[key]; !ok {
-			places[key] = len(places)
+		if _, ok := ranks[key]; !ok {
+			ranks[key] = len(ranks)
 		}
 		if !b.Flat {
-			k.place = places[key]
+			k.rank = ranks[key]
 		}
 	}
-	slices.SortStableFunc(b.families, func(x, y *familyRow) int { return cmp.Or(cmp.Compare(x.place, y.place), b.compare(x, y)) })
+	slices.SortStableFunc(b.families, func(x, y *familyRow) int { return cmp.Or(cmp.Compare(x.rank, y.rank), b.compare(x, y)) })
 	if b.Limit > 0 && len(b.families) > b.Limit {
 		b.families = b.families[:b.Limit]
 	}
 	var owner *treeview.Owner
-	place := -1
+	rank := -1
 	for _, k := range b.families {
-		if k.place != place {
-			place = k.place
+		if k.rank != rank {
+			rank = k.rank
 			owner = &treeview.Owner{Name: k.owner}
 			t.Owners = append(t.Owners, owner)
 		}

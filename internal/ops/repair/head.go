@@ -32,9 +32,9 @@ type newHeader struct {
 	old     []byte
 }
 
-// lead is what comes before a chat's first surviving line.
-type lead struct {
-	first    whole // the first line that is not blank, if it is a header apart from junk around it
+// frontOfFile is what comes before a chat's first surviving line.
+type frontOfFile struct {
+	first    salvageable // the first line that is not blank, if it is a header apart from junk around it
 	isFirst  bool
 	rule     rules.ID // of the first line that is whole apart from junk around it
 	hasWhole bool
@@ -42,8 +42,8 @@ type lead struct {
 	number   int
 }
 
-// whole is a damaged line that is a message or a header with junk around it.
-type whole struct {
+// salvageable is a damaged line that is a message or a header with junk around it.
+type salvageable struct {
 	off    int64
 	number int
 	rule   rules.ID
@@ -55,18 +55,18 @@ type whole struct {
 // already, or it moves there from inside the chat, or a new one is made. It returns nil if
 // there is nothing to do.
 func putInFront(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules.Set, need newHeader) (*head, error) {
-	var l lead
+	var front frontOfFile
 	if c.TornLine > 0 || c.Repairable()&rules.SetOf(rules.NUL, rules.InvalidJSON) != 0 {
 		var err error
-		if l, err = readLead(ctx, src, c, want); err != nil {
+		if front, err = readFront(ctx, src, c, want); err != nil {
 			return nil, err
 		}
 	}
 	switch {
-	case l.isFirst:
-		return trimFirst(&l.first), nil
-	case l.hasWhole && c.HasHeader:
-		return moveHeader(src, l.at, l.number, []rules.ID{l.rule})
+	case front.isFirst:
+		return trimFirst(&front.first), nil
+	case front.hasWhole && c.HasHeader:
+		return moveHeader(src, front.at, front.number, []rules.ID{front.rule})
 	case len(need.missing) == 0:
 		return nil, nil
 	case c.Inside == 1 && need.old == nil:
@@ -78,18 +78,18 @@ func putInFront(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules
 // errEnough stops a read that has found what it needs.
 var errEnough = errors.New("enough")
 
-// readLead reads a chat up to its first surviving line.
-func readLead(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules.Set) (l lead, err error) {
+// readFront reads a chat up to its first surviving line.
+func readFront(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules.Set) (front frontOfFile, err error) {
 	first := true
 	err = jsonl.Each(ctx, src, jsonl.MapOptions{Keys: jsonl.NewKeys()}, func(line *jsonl.Line, base jsonl.Base) error {
 		number := base.Line + line.Number + 1
 		if line.Damage == nil {
-			l.at, l.number = rules.Span{Off: line.Off, Len: int64(len(line.Raw))}, number
+			front.at, front.number = rules.Span{Off: line.Off, Len: int64(len(line.Raw))}, number
 			return errEnough
 		}
 		isFirst := first
 		first = false
-		if l.hasWhole {
+		if front.hasWhole {
 			return nil
 		}
 		text, ok := withoutJunk(line.Raw)
@@ -100,20 +100,20 @@ func readLead(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules.S
 		if !ok || !want.Has(rule) {
 			return nil
 		}
-		l.hasWhole, l.rule = true, rule
+		front.hasWhole, front.rule = true, rule
 		if isFirst && meta.IsHeader(text) {
-			l.first, l.isFirst = whole{line.Off, number, rule, bytes.Clone(line.Raw), bytes.Clone(text)}, true
+			front.first, front.isFirst = salvageable{line.Off, number, rule, bytes.Clone(line.Raw), bytes.Clone(text)}, true
 		}
 		return nil
 	})
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
-	return l, err
+	return front, err
 }
 
 // trimFirst strips the junk around the header in the first line.
-func trimFirst(w *whole) *head {
+func trimFirst(w *salvageable) *head {
 	before := int64(bytes.Index(w.raw, w.text))
 	after := int64(len(w.raw)-len(w.text)) - before
 	end := w.off + int64(len(w.raw))

@@ -7,7 +7,6 @@ import (
 
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"
-	"stchat/internal/jsonl"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
@@ -66,18 +65,21 @@ func (p *planner) of(c *rules.Chat) *plan {
 	return one
 }
 
-// headed reports whether a chat's header may have to move to the front.
-func (p *planner) headed(c *rules.Chat) bool {
+// head plans how a chat's header gets to the front, if it may have to move there. It returns the
+// chat scanned again in that form, nil if nothing changes; that must be judged anew, since its
+// header may name what does not exist.
+func (p *planner) head(ctx context.Context, c *rules.Chat) (again *rules.Chat, err error) {
 	have := c.Repairable() & p.want
-	return !c.HasHeader && have&rules.SetOf(rules.NoHeader, rules.MisplacedHeader, rules.GroupOldLayout, rules.GroupUnlisted) != 0 ||
+	moves := !c.HasHeader && have&rules.SetOf(rules.NoHeader, rules.MisplacedHeader, rules.GroupOldLayout, rules.GroupUnlisted) != 0 ||
 		have&rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail) != 0
-}
-
-// head plans how a chat's header gets to the front. It returns the chat scanned again in that
-// form, nil if nothing changes; that must be judged anew, since its header may name what does
-// not exist.
-func (p *planner) head(ctx context.Context, c *rules.Chat, src jsonl.Source) (again *rules.Chat, err error) {
-	have := c.Repairable() & p.want
+	if !moves || refuses(c) != nil {
+		return nil, nil
+	}
+	file, src, err := openJudged(c)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
 	var need newHeader
 	files, old := p.checker.Lookup.OldGroups(c)
 	if have.Has(rules.GroupUnlisted) && p.want.Has(rules.GroupOldLayout) && old == nil {
@@ -106,19 +108,6 @@ func (p *planner) head(ctx context.Context, c *rules.Chat, src jsonl.Source) (ag
 		one.forget(files)
 	}
 	return again, nil
-}
-
-// headOf opens a chat's file and calls head, if that may be needed.
-func (p *planner) headOf(ctx context.Context, c *rules.Chat) (*rules.Chat, error) {
-	if !p.headed(c) || refuses(c) != nil {
-		return nil, nil
-	}
-	file, src, err := openJudged(c)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return p.head(ctx, c, src)
 }
 
 // preview returns what a chat will be once it is repaired: its lines, and the groups that list it. It

@@ -94,7 +94,7 @@ func planAll(ctx context.Context, opt *Options, s *surveyed, rep *Report) ([]*pl
 	}
 	headed := false
 	for i, c := range s.chats {
-		again, err := p.headOf(ctx, c)
+		again, err := p.head(ctx, c)
 		if err := fails(c, err); err != nil {
 			return nil, err
 		}

@@ -204,7 +204,7 @@ func changed(old []byte, values *patch.Changes) ([]byte, error) {
 // commit adds one commit to a floor log, or begins a log with it: the operations that turn
 // the log's present value into the wanted one (createFloorState's update).
 func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace string, r *Result, s *changeset.Set) error {
-	floor, swipe, err := place(ctx, opt, t)
+	floor, swipe, err := commitTarget(ctx, opt, t)
 	if err != nil {
 		return err
 	}
@@ -260,9 +260,9 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 
 func stays(c *luker.Commit) (floor, swipe int, keep bool) { return c.Floor, c.Swipe, true }
 
-// place returns the message and the swipe that a commit belongs to (resolveCommitTarget
+// commitTarget returns the message and the swipe that a commit belongs to (resolveCommitTarget
 // of floor-state/core.js).
-func place(ctx context.Context, opt *SetOptions, t *target) (floor, swipe int, err error) {
+func commitTarget(ctx context.Context, opt *SetOptions, t *target) (floor, swipe int, err error) {
 	swipes, err := t.chosen(ctx)
 	if err != nil {
 		return 0, 0, err
