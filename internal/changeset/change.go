@@ -147,11 +147,12 @@ func (j judge) touched(c *change) bool {
 	return c.Temp != "" || c.Do == Move || !sameFile(c.path, c.kept+c.draft)
 }
 
-// goneOnWith reports whether somebody has saved the file of a change since under its new name.
+// goneOnWith reports whether somebody has saved the file of a change since under its new name, or another one
+// under the old name of a file that moved.
 func (j judge) goneOnWith(c *change) bool {
 	switch {
 	case c.To != "" && c.after == nil:
-		return !j.made(c) && absent(c.path) && !absent(c.kept)
+		return !j.made(c) && !absent(c.kept) && !j.isKept(c.path, c.before) && !sameFile(c.path, c.kept) && (absent(c.path) || j.isKept(c.kept, c.before))
 	case c.before == nil:
 		return !j.made(c) && !absent(c.path) && (absent(c.draft) || c.Temp != "" && sameFile(c.path, c.draft))
 	}

@@ -459,6 +459,32 @@ func (c *crashed) strangerStands(t *testing.T, when, name string) string {
 	return how
 }
 
+// Somebody's other file under the old name of one that has moved does not hold the rest up: all goes forward,
+// and that file stays.
+func TestStrangerUnderOldName(t *testing.T) {
+	eachDisk(t, func(t *testing.T, links bool) {
+		whole, forward := newCrashed(t, links), 0
+		for n, done := 1, false; !done; n++ {
+			c := whole.again(t)
+			done = !killed(n, links, nil, func(opt Options) { Run(t.Context(), []Unit{crashUnit(c.dir)}, opt) })
+			moved := files(t, c.dir)["group chats/B.jsonl"] == "the chat"
+			if err := strangersWays["whole"](filepath.Join(c.dir, "group chats", "A.jsonl")); err != nil {
+				t.Fatal(err)
+			}
+			how := c.strangerStands(t, fmt.Sprintf("stop %d", n), "group chats/A.jsonl")
+			if moved && how != "new" {
+				t.Fatalf("stop %d: %s", n, how)
+			}
+			if moved {
+				forward++
+			}
+		}
+		if forward == 0 {
+			t.Error("no file had moved")
+		}
+	})
+}
+
 // A file that was only linked, to be moved or kept, and is then saved in place still has its
 // old name: such a save leaves nothing stuck, and all else is as it was.
 func TestSavedInPlaceBetween(t *testing.T) {
