@@ -38,21 +38,22 @@ func TestSavedWithinATick(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a.json")
 			saved := time.Now().Add(-tt.age)
 			save(t, path, "one 1", saved)
-			p := &plan{Step: Step{Do: Replace, Path: path}, real: path, anew: true, edit: Bytes(func(old []byte) ([]byte, error) {
+			p := &plan{Step: Step{Do: Replace, Path: path}, real: path, byMeaning: true, edit: Bytes(func(old []byte) ([]byte, error) {
 				return append(old, '!'), nil
 			})}
 			all := *p
-			e := &editing{plan: &all, parts: []*plan{p}}
-			if err := e.render(t.Context(), safefile.ThisProcess(), Options{NoSync: true}); err != nil {
+			all.edits = []*plan{p}
+			c := &commitment{call: &call{Options: Options{NoSync: true}}, root: newRoot(filepath.Dir(path))}
+			if err := c.render(t.Context(), &all); err != nil {
 				t.Fatal(err)
 			}
-			defer e.plan.draft.discard()
+			defer all.draft.discard()
 			save(t, path, tt.text, saved)
 			var err error
-			if e.plan.was, err = safefile.StampPath(path); err != nil { // as a coarse clock has it
+			if all.was, err = safefile.StampPath(path); err != nil { // as a coarse clock has it
 				t.Fatal(err)
 			}
-			if err := e.plan.look(); !errors.Is(err, tt.err) {
+			if err := all.look(); !errors.Is(err, tt.err) {
 				t.Errorf("%v, want %v", err, tt.err)
 			}
 		})

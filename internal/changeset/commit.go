@@ -1,6 +1,7 @@
 package changeset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,9 +20,8 @@ const tries = 20
 type commitment struct {
 	call   *call
 	root   *root
-	plans  []*plan
-	edits  []*editing
-	byPath map[string]*editing // the same, by the file's real path
+	plans  []*plan // in the order in which they are made
+	edits  []*plan // those of them that are edits, also of files that stay as they are
 	relied []reliance
 	units  []int
 	id     string        // where it was recorded
@@ -29,83 +29,80 @@ type commitment struct {
 	over   bool          // each batch of a group would fail alike
 }
 
-// add takes over what a unit drafted, and groups edits by file.
-func (t *commitment) add(unit int, s *Set) {
-	t.units = append(t.units, unit)
-	t.relied = append(t.relied, s.relied...)
-	for _, p := range s.plans {
-		p.part = t.call.batchOf[unit]
-		if p.edit == nil {
-			t.plans = append(t.plans, p)
-			continue
-		}
-		e := t.byPath[p.real]
-		if e == nil {
-			all := *p
-			e = &editing{plan: &all}
-			t.edits, t.byPath[p.real] = append(t.edits, e), e
-		}
-		e.parts = append(e.parts, p)
-	}
-}
+// batch returns the batch that a plan belongs to.
+func (t *commitment) batch(p *plan) *batch { return t.call.batchOf[p.unit] }
 
 func (t *commitment) discard() {
-	for _, e := range t.edits {
-		e.plan.draft.discard()
+	for _, p := range t.edits {
+		p.draft.discard()
 	}
 }
 
-// join renders the edits and puts all steps in order.
+// join takes over what the units drafted, renders the edits, all of a file as one, and puts the
+// steps in order.
 func (t *commitment) join(ctx context.Context) error {
+	byPath := map[string]*plan{} // edits
+	for _, unit := range t.units {
+		s := t.call.sets[unit]
+		t.relied = append(t.relied, s.relied...)
+		for _, p := range s.plans {
+			if p.edit == nil {
+				t.plans = append(t.plans, p)
+				continue
+			}
+			all := byPath[p.real]
+			if all == nil {
+				joined := *p
+				all = &joined
+				t.edits, byPath[p.real] = append(t.edits, all), all
+			}
+			all.edits = append(all.edits, p)
+		}
+	}
 	// dropping a unit for one edit also drops its part of the others
 	for {
-		i := slices.IndexFunc(t.edits, func(e *editing) bool { return !e.rendered })
+		i := slices.IndexFunc(t.edits, func(p *plan) bool { return !p.rendered })
 		if i < 0 {
 			break
 		}
-		if err := t.edits[i].render(ctx, t.root.self, t.call.Options); err != nil {
-			if err = t.blame(ctx, t.edits[i], err); err != nil {
+		if err := t.render(ctx, t.edits[i]); err != nil {
+			if err = t.dropFailing(ctx, t.edits[i], err); err != nil {
 				return err
 			}
 		}
 	}
-	for _, e := range t.edits {
-		if e.plan.unit = e.parts[0].unit; e.plan.draft != nil {
-			t.plans = append(t.plans, e.plan)
+	for _, p := range t.edits {
+		if p.unit = p.edits[0].unit; p.draft != nil {
+			t.plans = append(t.plans, p)
 		}
 	}
 	rank := map[Do]int{Create: 0, Move: 1, Replace: 2, Remove: 3}
 	slices.SortStableFunc(t.plans, func(a, b *plan) int {
-		if d := rank[a.Do] - rank[b.Do]; d != 0 {
-			return d
-		}
-		return a.unit - b.unit
+		return cmp.Or(rank[a.Do]-rank[b.Do], a.unit-b.unit)
 	})
-	return apart(t)
+	return t.conflicts()
 }
 
-// blame finds the units whose edits of a file fail, and drops only those. The edits of
+// dropFailing finds the units whose edits of a file fail, and drops only those. The edits of
 // the others must be rendered again.
-func (t *commitment) blame(ctx context.Context, e *editing, err error) error {
+func (t *commitment) dropFailing(ctx context.Context, p *plan, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	if len(e.parts) == 1 {
-		t.drop(e.parts[0].unit, err)
+	if len(p.edits) == 1 {
+		t.drop(p.edits[0].unit, err)
 		return nil
 	}
-	all := e.parts
-	var good []*plan
+	all := p.edits
+	p.edits = nil
 	failed := map[int]error{}
-	for _, p := range all {
-		e.parts = append(slices.Clip(good), p)
-		if err := e.render(ctx, t.root.self, t.call.Options); err != nil {
-			failed[p.unit] = err
-		} else {
-			good = e.parts
+	for _, e := range all {
+		p.edits = append(p.edits, e)
+		if err := t.render(ctx, p); err != nil {
+			failed[e.unit], p.edits = err, p.edits[:len(p.edits)-1]
 		}
 	}
-	e.parts = all
+	p.edits = all
 	for unit, err := range failed {
 		t.drop(unit, err)
 	}
@@ -117,16 +114,13 @@ func (t *commitment) drop(unit int, err error) {
 	t.call.outcomes[unit].Err = err
 	t.call.sets[unit].discard()
 	t.plans = slices.DeleteFunc(t.plans, func(p *plan) bool { return p.unit == unit })
-	for _, e := range t.edits {
-		parts := len(e.parts)
-		e.parts = slices.DeleteFunc(e.parts, func(p *plan) bool { return p.unit == unit })
-		e.rendered = e.rendered && len(e.parts) == parts
-	}
-	t.edits = slices.DeleteFunc(t.edits, func(e *editing) bool {
-		if len(e.parts) == 0 {
-			e.plan.draft.discard()
+	t.edits = slices.DeleteFunc(t.edits, func(p *plan) bool {
+		edits := len(p.edits)
+		p.edits = slices.DeleteFunc(p.edits, func(e *plan) bool { return e.unit == unit })
+		if p.rendered = p.rendered && len(p.edits) == edits; len(p.edits) == 0 {
+			p.draft.discard()
 		}
-		return len(e.parts) == 0
+		return len(p.edits) == 0
 	})
 }
 
@@ -137,7 +131,8 @@ func (t *commitment) run(ctx context.Context) error {
 	case len(t.plans) == 0:
 		return nil
 	case opt.DryRun:
-		return errors.Join(t.look(), t.call.rehearse(t.plans))
+		_, err := t.look()
+		return errors.Join(err, t.call.rehearse(t.plans))
 	case len(t.plans) == 1 && !needsRecord(*opt, t.root, &t.call.units[t.plans[0].unit], t.plans[0]):
 		left, err := t.check(ctx, func() (bool, error) { return false, nil })
 		if err != nil || !left {
@@ -163,7 +158,7 @@ func (e *noRecordError) Unwrap() error { return e.err }
 
 // createAll creates files without a record, all or none.
 func (t *commitment) createAll(why error) error {
-	if err := t.look(); err != nil {
+	if _, err := t.look(); err != nil {
 		return err
 	}
 	for i, p := range t.plans {
@@ -209,7 +204,7 @@ func (t *commitment) record(ctx context.Context) (err error) {
 	}
 	t.over = false
 	j := newJournal(t.root, opt, t.undoes(), t.root.canLink(d))
-	left, err := t.check(ctx, func() (bool, error) { return compose(j, t.root, t.plans) })
+	left, err := t.check(ctx, func() (bool, error) { return t.compose(j) })
 	if err != nil || !left {
 		return err
 	}
@@ -224,7 +219,7 @@ func (t *commitment) record(ctx context.Context) (err error) {
 	t.root.recorded = true
 	t.failed = p.commit()
 	for _, p := range t.plans {
-		if err := t.failed[p.part.number]; err == nil || isStuck(err) {
+		if err := t.failed[t.batch(p).number]; err == nil || isStuck(err) {
 			p.draft.release() // it has its name, or the journal decides what becomes of it
 		}
 	}
@@ -237,17 +232,19 @@ func (t *commitment) record(ctx context.Context) (err error) {
 // somebody else made the same change meanwhile.
 func (t *commitment) check(ctx context.Context, compose func() (read bool, err error)) (left bool, err error) {
 	for try := 1; ; try++ {
-		err, read := t.look(), false
+		stale, err := t.look()
+		read := false
 		if err == nil {
 			read, err = compose()
 		}
 		if err == nil && read {
-			err = t.look() // the steps identify exactly the files that were judged
+			stale, err = t.look() // the steps identify exactly the files that were judged
 		}
-		if err == nil {
-			return true, nil
+		if err == nil || !stale || try == tries {
+			return err == nil, err
 		}
-		if again, err := t.anew(ctx, err, try); err != nil || !again {
+		time.Sleep(time.Duration(try) * time.Millisecond)
+		if err := t.rerender(ctx); err != nil || len(t.plans) == 0 {
 			return false, err
 		}
 	}
@@ -256,9 +253,9 @@ func (t *commitment) check(ctx context.Context, compose func() (read bool, err e
 // undoes returns the ID of the record that is taken back, or "".
 func (t *commitment) undoes() string { return t.call.units[t.units[0]].undoes }
 
-// look returns an error if anything is not as it was judged. It wraps a *staleError where
-// only edits are stale that can be rendered anew.
-func (t *commitment) look() error {
+// look returns an error if anything is not as it was judged. stale is true where that is only
+// edits that can be rendered again.
+func (t *commitment) look() (stale bool, err error) {
 	for _, r := range t.relied {
 		now, err := safefile.StampPath(r.path)
 		gone := errors.Is(err, fs.ErrNotExist)
@@ -266,51 +263,38 @@ func (t *commitment) look() error {
 			continue
 		}
 		if err != nil && !gone {
-			return err
-		}
-		if !now.Same(r.was) {
-			return fmt.Errorf("%s: %w", r.path, safefile.ErrChanged)
-		}
-	}
-	var stale error
-	for _, p := range t.plans {
-		err := p.look()
-		if err == nil {
-			continue
-		}
-		if e := t.editOf(p); e != nil && errors.Is(err, safefile.ErrChanged) && e.byMeaning() {
-			stale = errors.Join(stale, &staleError{err})
-			continue
-		}
-		return err
-	}
-	return stale
-}
-
-func (t *commitment) editOf(p *plan) *editing {
-	if e := t.byPath[p.real]; e != nil && e.plan == p {
-		return e
-	}
-	return nil
-}
-
-// anew renders the edits again whose files were saved meanwhile. again is false where
-// nothing is left to do.
-func (t *commitment) anew(ctx context.Context, err error, try int) (again bool, _ error) {
-	if _, ok := errors.AsType[*staleError](err); !ok || try == tries {
-		return false, err
-	}
-	time.Sleep(time.Duration(try) * time.Millisecond)
-	for _, e := range t.edits {
-		if e.plan.draft == nil || e.plan.look() == nil {
-			continue
-		}
-		if err := e.render(ctx, t.root.self, t.call.Options); err != nil {
 			return false, err
 		}
-		if e.plan.draft == nil {
-			t.plans = slices.DeleteFunc(t.plans, func(p *plan) bool { return p == e.plan })
+		if !now.Same(r.was) {
+			return false, fmt.Errorf("%s: %w", r.path, safefile.ErrChanged)
 		}
 	}
-	return len(t.plans) > 0, nil
+	for _, p := range t.plans {
+		was := p.look()
+		if was == nil {
+			continue
+		}
+		byStamp := func(e *plan) bool { return !e.byMeaning }
+		if len(p.edits) == 0 || !errors.Is(was, safefile.ErrChanged) || slices.ContainsFunc(p.edits, byStamp) {
+			return false, was
+		}
+		stale, err = true, errors.Join(err, was)
+	}
+	return stale, err
+}
+
+// rerender renders the edits again whose files were saved meanwhile.
+func (t *commitment) rerender(ctx context.Context) error {
+	for _, p := range t.edits {
+		if p.draft == nil || p.look() == nil {
+			continue
+		}
+		if err := t.render(ctx, p); err != nil {
+			return err
+		}
+		if p.draft == nil {
+			t.plans = slices.DeleteFunc(t.plans, func(other *plan) bool { return other == p })
+		}
+	}
+	return nil
 }

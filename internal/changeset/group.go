@@ -86,10 +86,7 @@ func (c *call) commit(ctx context.Context, batches []*batch) {
 			}
 		}
 	}
-	t := &commitment{call: c, root: batches[0].root, byPath: map[string]*editing{}}
-	for _, i := range units {
-		t.add(i, c.sets[i])
-	}
+	t := &commitment{call: c, root: batches[0].root, units: units}
 	err := t.join(ctx)
 	if err == nil {
 		err = t.run(ctx)
@@ -101,7 +98,7 @@ func (c *call) commit(ctx context.Context, batches []*batch) {
 		c.commit(ctx, batches[half:])
 		return
 	}
-	steps := told(t)
+	steps := t.stepsByUnit()
 	for _, i := range units {
 		o := &c.outcomes[i]
 		switch {
@@ -121,23 +118,20 @@ func (c *call) commit(ctx context.Context, batches []*batch) {
 	}
 }
 
-// told returns the steps by unit. A step that several units share is listed for each of
-// them.
-func told(t *commitment) map[int][]Step {
+// stepsByUnit returns the steps. One that several units share is listed for each of them.
+func (t *commitment) stepsByUnit() map[int][]Step {
 	steps := map[int][]Step{}
 	for _, p := range t.plans {
-		e := t.editOf(p)
-		if e == nil {
+		if len(p.edits) == 0 {
 			steps[p.unit] = append(steps[p.unit], p.Step)
-			continue
 		}
-		for i, part := range e.parts {
-			if i > 0 && e.parts[i-1].unit == part.unit {
+		for i, e := range p.edits {
+			if i > 0 && p.edits[i-1].unit == e.unit {
 				continue
 			}
-			step := part.Step
-			step.Bytes, step.Kept = e.plan.Bytes, e.plan.Kept
-			steps[part.unit] = append(steps[part.unit], step)
+			step := e.Step
+			step.Bytes, step.Kept = p.Bytes, p.Kept
+			steps[e.unit] = append(steps[e.unit], step)
 		}
 	}
 	return steps

@@ -321,12 +321,12 @@ func newJournal(r *root, opt *Options, undoes string, links bool) *journal {
 // that no name ever leads nowhere: the new name comes before files are replaced, the old
 // one goes with what is removed. read means that files were read, so that all have to be
 // looked at again.
-func compose(j *journal, r *root, plans []*plan) (read bool, err error) {
+func (t *commitment) compose(j *journal) (read bool, err error) {
 	var last []*step
 	j.Steps = nil
-	for _, p := range plans {
-		s := &step{Do: p.Do, About: p.About, Part: p.part.number, Folders: p.folders}
-		s.Path, _ = r.rel(p.Path)
+	for _, p := range t.plans {
+		s := &step{Do: p.Do, About: p.About, Part: t.batch(p).number, Folders: p.folders}
+		s.Path, _ = t.root.rel(p.Path)
 		if p.draft != nil {
 			s.Temp = filepath.Base(p.draft.at())
 			now, err := p.draft.ident()
@@ -336,19 +336,19 @@ func compose(j *journal, r *root, plans []*plan) (read bool, err error) {
 			s.Now = &now
 		}
 		if p.Do != Create {
-			was, anew, err := p.ident()
+			was, isNew, err := p.ident()
 			if err != nil {
 				return false, err
 			}
-			s.Was, read = &was, read || anew
+			s.Was, read = &was, read || isNew
 		}
 		if p.Do == Replace || p.Do == Remove {
 			s.Kept = j.kept(len(j.Steps) + len(last) + 1)
-			p.Kept = r.own(s.Kept)
+			p.Kept = t.root.own(s.Kept)
 		}
 		switch p.Do {
 		case Move:
-			s.To, _ = r.rel(p.To)
+			s.To, _ = t.root.rel(p.To)
 			if (j.Links || s.Was.Size <= copied) && !sameButCase(p.real, p.to) {
 				half := *s
 				s.Do, half.Do = link, unlink

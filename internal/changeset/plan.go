@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"time"
 
 	"stchat/internal/safefile"
@@ -30,10 +29,12 @@ type plan struct {
 	hash  string         // of the file as it was, up to hashedKept, or hashed if it moves; "" if it is not known
 	read  bool           // the stamp may not show a change, so the content is compared as well
 	seen  safefile.Stamp // what look found
-	part  *batch
 	draft *Draft
 	edit  Edit
-	anew  bool // the edit works on any state of the file
+	// byMeaning says that the edit works on any state of the file.
+	byMeaning bool
+	edits     []*plan // of an edited file: all edits of it, which this results in
+	rendered  bool    // the draft is that of these edits
 	// folders is how many of the folders above a new file were made for it; of one that is removed,
 	// how many go with it if they are empty by then.
 	folders int
@@ -88,26 +89,19 @@ func (p *plan) ident() (id safefile.Ident, read bool, err error) {
 	return id, false, err
 }
 
-// editing is one file and all edits of it.
-type editing struct {
-	plan     *plan   // what all parts result in
-	parts    []*plan // one per edit and unit
-	rendered bool    // the draft is that of these parts
-}
-
-// render drafts the edited file.
-func (e *editing) render(ctx context.Context, self *safefile.Self, opt Options) error {
-	e.rendered = false
-	edit := e.parts[0].edit
-	for _, p := range e.parts[1:] {
+// render joins the edits of a file and drafts it as they make it.
+func (t *commitment) render(ctx context.Context, p *plan) error {
+	p.rendered = false
+	edit := p.edits[0].edit
+	for _, next := range p.edits[1:] {
 		var err error
-		if edit, err = edit.Join(p.edit); err != nil {
-			return fmt.Errorf("%s: %w", e.plan.Path, err)
+		if edit, err = edit.Join(next.edit); err != nil {
+			return fmt.Errorf("%s: %w", p.Path, err)
 		}
 	}
-	e.plan.draft.discard()
-	e.plan.draft = nil
-	f, err := safefile.Open(e.plan.real)
+	p.draft.discard()
+	p.draft = nil
+	f, err := safefile.Open(p.real)
 	if err != nil {
 		return err
 	}
@@ -116,21 +110,21 @@ func (e *editing) render(ctx context.Context, self *safefile.Self, opt Options) 
 	if err != nil {
 		return err
 	}
-	for _, p := range e.parts {
-		if !p.anew && !now.Same(p.was) {
-			return fmt.Errorf("%s: %w", e.plan.Path, safefile.ErrChanged)
+	for _, e := range p.edits {
+		if !e.byMeaning && !now.Same(e.was) {
+			return fmt.Errorf("%s: %w", p.Path, safefile.ErrChanged)
 		}
 	}
 	old := io.ReaderAt(f)
-	if e.plan.was, e.plan.hash, e.plan.read = now, "", false; time.Since(now.ModTime()) < tick && now.Size() <= hashedKept {
+	if p.was, p.hash, p.read = now, "", false; time.Since(now.ModTime()) < tick && now.Size() <= hashedKept {
 		data := make([]byte, now.Size())
 		if _, err := io.ReadFull(io.NewSectionReader(f, 0, now.Size()), data); err != nil {
 			return err
 		}
 		sum := sha256.Sum256(data)
-		old, e.plan.hash, e.plan.read = bytes.NewReader(data), hex.EncodeToString(sum[:]), true
+		old, p.hash, p.read = bytes.NewReader(data), hex.EncodeToString(sum[:]), true
 	}
-	d, err := newDraft(e.plan.Path, self, opt, draftOptions{})
+	d, err := newDraft(p.Path, t.root.self, t.call.Options, draftOptions{})
 	if err != nil {
 		return err
 	}
@@ -142,32 +136,21 @@ func (e *editing) render(ctx context.Context, self *safefile.Self, opt Options) 
 	}
 	if err != nil {
 		d.discard()
-		if e.rendered = errors.Is(err, ErrUnchanged); e.rendered {
+		if p.rendered = errors.Is(err, ErrUnchanged); p.rendered {
 			return nil
 		}
 		return err
 	}
-	e.plan.draft, e.plan.Bytes, e.rendered = d, d.Size(), true
+	p.draft, p.Bytes, p.rendered = d, d.Size(), true
 	return nil
 }
-
-// byMeaning reports whether all parts work on any state of the file.
-func (e *editing) byMeaning() bool {
-	return !slices.ContainsFunc(e.parts, func(p *plan) bool { return !p.anew })
-}
-
-// staleError says that a file was saved since an edit of it was rendered.
-type staleError struct{ err error }
-
-func (e *staleError) Error() string { return e.err.Error() }
-func (e *staleError) Unwrap() error { return e.err }
 
 // errTwice means that one set would do two things to one file.
 var errTwice = errors.New("is changed twice by one call")
 
-// apart returns an error if two steps are for one file, or one is for a file that another batch
+// conflicts returns an error if two steps are for one file, or one is for a file that another batch
 // relies on or edits as well.
-func apart(t *commitment) error {
+func (t *commitment) conflicts() error {
 	seen := map[string]*plan{}
 	for _, p := range t.plans {
 		for _, path := range []string{p.real, p.to} {
@@ -180,16 +163,16 @@ func apart(t *commitment) error {
 			seen[path] = p
 		}
 	}
-	for _, r := range t.relied {
-		if p := seen[t.root.real.Path(r.path)]; p != nil && p.part != t.call.batchOf[r.unit] {
-			return fmt.Errorf("%s: %w", p.Path, errTwice)
-		}
-	}
-	for _, e := range t.edits {
-		for _, p := range e.parts {
-			if p.part != e.plan.part {
+	for _, p := range t.edits {
+		for _, e := range p.edits {
+			if t.batch(e) != t.batch(p) {
 				return fmt.Errorf("%s: %w", p.Path, errTwice)
 			}
+		}
+	}
+	for _, r := range t.relied {
+		if p := seen[t.root.real.Path(r.path)]; p != nil && t.batch(p) != t.call.batchOf[r.unit] {
+			return fmt.Errorf("%s: %w", p.Path, errTwice)
 		}
 	}
 	return nil

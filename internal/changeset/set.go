@@ -68,7 +68,7 @@ func (s *Set) Edit(path string, was safefile.Stamp, e Edit, about string) error 
 	}
 	s.plans = append(s.plans, &plan{
 		Step: Step{Do: Replace, Path: path, About: about}, real: s.root.real.Path(path),
-		was: was, edit: e, anew: was == safefile.Stamp{},
+		was: was, edit: e, byMeaning: was == safefile.Stamp{},
 	})
 	return nil
 }

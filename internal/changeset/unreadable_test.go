@@ -61,7 +61,7 @@ func TestFolderUnreadable(t *testing.T) {
 	if err := free(bad); err == nil {
 		t.Error("a name that cannot be examined is free")
 	}
-	if err := (&commitment{relied: []reliance{{path: bad}}}).look(); err == nil {
+	if _, err := (&commitment{relied: []reliance{{path: bad}}}).look(); err == nil {
 		t.Error("a file that cannot be examined is as it was")
 	}
 }
