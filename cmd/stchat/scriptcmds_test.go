@@ -43,6 +43,7 @@ func scriptCmds() map[string]scriptCmd {
 		"unchanged":    scriptUnchanged,
 		"jsonget":      scriptJSONGet,
 		"says":         scriptSays,
+		"offers":       scriptOffers,
 	}
 	for name, cmd := range cmds {
 		cmds[name] = func(ts *testscript.TestScript, neg bool, args []string) {
@@ -53,6 +54,21 @@ func scriptCmds() map[string]scriptCmd {
 		}
 	}
 	return cmds
+}
+
+// scriptOffers completes a command line until stdout matches: a busy machine may need longer than
+// completion waits.
+func scriptOffers(ts *testscript.TestScript, _ bool, args []string) {
+	want := regexp.MustCompile("(?m)" + args[0])
+	for try := 1; ; try++ {
+		ts.Check(ts.Exec("stchat", append([]string{"__complete"}, args[1:]...)...))
+		if want.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		if try == 20 {
+			ts.Fatalf("no match for `%s` found in stdout", args[0])
+		}
+	}
 }
 
 // scriptCondition knows [root], for whom no file is read-only, [casefold], a disk to

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -44,7 +45,14 @@ func meddlers() []meddler {
 		{name: "cuts it short", makes: func(was string) string { return was[:len(was)/2] }, do: func(path, now string) error { return os.Truncate(path, int64(len(now))) }},
 		{name: "empties it", makes: func(string) string { return "" }, do: func(path, _ string) error { return os.Truncate(path, 0) }},
 		{name: "deletes it", makes: func(string) string { return absent }, do: func(path, _ string) error { return os.Remove(path) }},
-		{name: "makes a file of that name", new: true, makes: func(string) string { return "somebody's" }, do: write},
+		{name: "makes a file of that name", new: true, makes: func(string) string { return "somebody's" }, do: func(path, now string) error {
+			f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // one that is there is stchat's, perhaps under another name, too
+			if err != nil {
+				return err
+			}
+			_, err = f.WriteString(now)
+			return errors.Join(err, f.Close())
+		}},
 		{name: "makes a folder of that name", new: true, makes: func(string) string { return absent }, do: func(path, _ string) error { return os.Mkdir(path, 0o777) }},
 	}
 }
