@@ -48,11 +48,6 @@ func (k *killer) disk(links bool) *safefile.Disk {
 	d := safefile.System()
 	real := d
 	d.Write = func(f *os.File, p []byte) (int, error) {
-		defer func() {
-			if k.dead { // the system closes the files of a process that dies; Windows deletes none that is open
-				_ = f.Close()
-			}
-		}()
 		if err := k.step(); err != nil {
 			return 0, err
 		}
