@@ -13,7 +13,6 @@
 package wordindex
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -334,7 +333,10 @@ func add(ctx context.Context, x *Index, s *history.Store, until int64) error {
 			err = x.Exec(ctx, "INSERT INTO span(first, n) VALUES(?, ?)", r.First, r.Count)
 		}
 	}
-	return cmp.Or(err, x.Exec(ctx, "UPDATE meta SET v = ? WHERE k = ?", newest, metaVersion))
+	if err == nil {
+		err = x.Set(ctx, metaVersion, newest)
+	}
+	return err
 }
 
 func addLines(ctx context.Context, x *Index, s *history.Store, fresh []history.Run) error {
