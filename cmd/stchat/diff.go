@@ -415,24 +415,26 @@ func (p *differ) changed(row look.Difference) {
 		about = fmt.Sprintf("another swipe (%d of %d)", s.Number, s.Count)
 	}
 	fmt.Fprintf(p.w, "\n%s\n", strings.Join(p.heading(row, about), "\n"))
-	from, to := deref(row.From), deref(row.To)
-	pieces := align.Words(from, to)
-	if from == to {
-		pieces = nil
+	var pieces []align.Piece
+	if from, to := deref(row.From), deref(row.To); from != to {
+		pieces = align.Words(from, to)
 	}
 	if len(pieces) == 2 && pieces[0].Op != align.Same && !p.side { // nothing is left of the old text
 		pieces = slices.Insert(pieces, 1, align.Piece{Text: "\n"})
 	}
 	for _, part := range align.Parts(pieces) {
-		a, b := p.texts(without(part.Pieces, align.Added)), p.texts(without(part.Pieces, align.Removed))
-		switch dots := p.sign("…"); {
-		case part.Same > 0 && !p.full:
-			a = []string{p.cell(dim, p.pad()+dots+" "+plural.S(part.Same, "paragraph")+" "+dots)}
-			b = a[either(p.side, 0, 1):]
-		case !p.side:
-			a, b = p.texts(without(part.Pieces, -1)), nil
+		lines := func(but align.Op) []string {
+			if part.Same > 0 && !p.full {
+				dots := p.sign("…")
+				return []string{p.cell(dim, p.pad()+dots+" "+plural.S(part.Same, "paragraph")+" "+dots)}
+			}
+			return p.texts(without(part.Pieces, but))
 		}
-		p.columns(a, b)
+		if p.side {
+			p.columns(lines(align.Added), lines(align.Removed))
+		} else {
+			p.columns(lines(-1), nil)
+		}
 	}
 	for _, change := range row.Changes {
 		if change.Path != "/mes" {

@@ -72,9 +72,8 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 		}
 	}
 	for _, stem := range slices.Sorted(maps.Keys(opt.Owners)) {
-		known := (&address.Finder{Lib: u.lib, Data: u.from.Root}).Owners()
 		if !u.comes(stem) && u.lib.Folder(filepath.Join(u.from.Chats(), stem)).Err != nil {
-			return &address.NoneError{Arg: stem, Known: known, Owner: true}
+			return &address.NoneError{Arg: stem, Known: (&address.Finder{Lib: u.lib, Data: u.from.Root}).Owners(), Owner: true}
 		}
 	}
 	if err := u.readCards(); err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"stchat/internal/changeset"
@@ -145,14 +144,18 @@ func renameOwnBook(ctx context.Context, n *renameSet, c *family.Chat) error {
 		return err
 	}
 	n.book = &bookNames{from: book, r: newResult(book.Path), s: n.s, opt: f.opt, lib: f.lib, dir: f.graph.Folder.Dir, also: n.inEntries}
+	mine := map[string]*family.Chat{}
+	for _, c := range f.graph.Chats {
+		mine[filepath.Base(c.Path)] = c
+	}
 	here := userdir.RealPath(f.path)
 	n.results = append(n.results, n.book.r)
 	return n.book.rename(ctx, to, func(path string) bool {
-		i := slices.IndexFunc(f.graph.Chats, func(c *family.Chat) bool { return filepath.Base(c.Path) == filepath.Base(path) })
-		if i < 0 || userdir.RealPath(filepath.Dir(path)) != here {
+		other := mine[filepath.Base(path)]
+		if other == nil || userdir.RealPath(filepath.Dir(path)) != here {
 			return false
 		}
-		e := n.edits.In(f.graph.Chats[i].Path, f.graph.Chats[i])
+		e := n.edits.In(other.Path, other)
 		e.Metadata(func(md *rawjson.Object) { n.book.metadata(md) })
 		e.Count++
 		return true
