@@ -327,9 +327,14 @@ func (o *messageSwipeOptions) run(ctx context.Context, c *console, fs *pflag.Fla
 			o.add = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 		}
 	}
-	wanted := slices.DeleteFunc([]bool{opt.Choose > 0, opt.Add != nil, opt.Delete > 0}, func(is bool) bool { return !is })
+	wanted := 0
+	for _, is := range []bool{opt.Choose > 0, opt.Add != nil, opt.Delete > 0} {
+		if is {
+			wanted++
+		}
+	}
 	switch {
-	case len(wanted) != 1:
+	case wanted != 1:
 		return usagef("give one of --choose K, --add TEXT and --delete K")
 	case opt.Chosen && opt.Add == nil:
 		return usagef("--choose takes a swipe's number, from 1")

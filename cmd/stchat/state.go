@@ -360,12 +360,7 @@ func (o *stateLogOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 
 func orDash(s string) string { return cmp.Or(visible.Text(s), "-") }
 
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
+func deref(s *string) string { return ops.Or(s, "") }
 
 // digits returns a number, "" if it is unknown.
 func digits[N int | int64](n *N) string {
@@ -541,10 +536,8 @@ func (o *statePruneOptions) run(ctx context.Context, c *console, _ *pflag.FlagSe
 	if err != nil {
 		return err
 	}
-	opt := state.PruneOptions{Paths: paths, Namespaces: namespaces, OlderThan: 24 * time.Hour}
-	if !o.before.IsZero() {
-		opt.OlderThan = c.Now().Sub(o.before)
-	}
+	before := cmp.Or(o.before, c.Now().Add(-24*time.Hour))
+	opt := state.PruneOptions{Paths: paths, Namespaces: namespaces, Before: before}
 	if len(paths) == 0 {
 		return nil
 	}

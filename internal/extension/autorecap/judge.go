@@ -53,7 +53,7 @@ func (e *Extension) Judge(j *extension.Judging) {
 	waiting, undated := 0, 0
 	editPending(j.Metadata, func(operations *rawjson.Object) {
 		for _, operation := range operations.All() {
-			switch old, dated := isStale(operation, j.Now, pendingAge); {
+			switch old, dated := isStale(operation, j.Now.Add(-pendingAge)); {
 			case !dated:
 				undated++
 			case old:
@@ -170,7 +170,7 @@ func orMissing(raw []byte) string {
 func (e *Extension) Repair(m *extension.Repairing) {
 	if m.Wants("pending-old") {
 		dropPending(m.Metadata, func(name string, raw []byte) bool {
-			old, dated := isStale(raw, m.Now, pendingAge)
+			old, dated := isStale(raw, m.Now.Add(-pendingAge))
 			if dated && !old {
 				return false
 			}

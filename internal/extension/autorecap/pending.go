@@ -13,11 +13,11 @@ import (
 // pending operation.
 const pendingAge = 24 * time.Hour
 
-// isStale reports whether a pending operation is older than age; dated is false if its time is
+// isStale reports whether a pending operation was noted before a time; dated is false if its time is
 // unknown, as the extension never drops such.
-func isStale(operation []byte, now time.Time, age time.Duration) (old, dated bool) {
+func isStale(operation []byte, before time.Time) (old, dated bool) {
 	ms, ok := rawjson.Float(rawjson.Value(operation, "timestamp"))
-	return ok && ms < float64(now.Add(-age).UnixMilli()), ok && !math.IsInf(ms, 0)
+	return ok && ms < float64(before.UnixMilli()), ok && !math.IsInf(ms, 0)
 }
 
 // editPending edits the operations that are pending in autoLorebooks.
@@ -25,27 +25,25 @@ func editPending(metadata *rawjson.Object, edit func(operations *rawjson.Object)
 	metadata.Edit(edit, keyPending, "pendingOps")
 }
 
-// PrunePending removes the pending operations that were noted more than age ago, and returns
-// how many (cleanupStalePendingEntries: those without a time stay).
-func PrunePending(metadata *rawjson.Object, now time.Time, age time.Duration) (dropped int) {
-	dropPending(metadata, func(_ string, raw []byte) bool {
-		old, dated := isStale(raw, now, age)
-		if old = old && dated && rawjson.Truthy(rawjson.Value(raw, "timestamp")); old {
-			dropped++
-		}
-		return old
+// PrunePending removes the pending operations that were noted before a time, and returns how many
+// (cleanupStalePendingEntries: those without a time stay).
+func PrunePending(metadata *rawjson.Object, before time.Time) int {
+	return dropPending(metadata, func(_ string, raw []byte) bool {
+		old, dated := isStale(raw, before)
+		return old && dated && rawjson.Truthy(rawjson.Value(raw, "timestamp"))
 	})
-	return dropped
 }
 
-func dropPending(metadata *rawjson.Object, goes func(name string, raw []byte) bool) {
+func dropPending(metadata *rawjson.Object, goes func(name string, raw []byte) bool) (dropped int) {
 	editPending(metadata, func(operations *rawjson.Object) {
 		for _, name := range operations.Keys() {
 			if goes(name, operations.Value(name)) {
 				operations.Unset(name)
+				dropped++
 			}
 		}
 	})
+	return dropped
 }
 
 // misshapen calls found with each fault in a chat's metadata that Auto-Recap cannot cope with

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"stchat/internal/jsondoc"
+	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
@@ -164,7 +165,7 @@ func (p *printer) rows(m *look.Message) error {
 	extra := m.Raw.Extra
 	r := Row{
 		Path: m.Path, Owner: p.owner, Kind: p.kind, Chat: p.name, MainChat: p.mainChat, Index: m.Index, Role: m.Role, Name: p.maybe(m.Name),
-		Hidden: m.Hidden, Text: p.maybe(m.Text), Swipe: 1, Swipes: max(1, m.Swipes), Bytes: len(m.Stored), Checkpoint: m.Checkpoint,
+		Hidden: m.Hidden, Text: p.maybe(m.Text), Swipe: ops.Or(m.Swipe, 1), Swipes: max(1, m.Swipes), Bytes: len(m.Stored), Checkpoint: m.Checkpoint,
 	}
 	r.made(m.Stored, p.maybe(m.Reasoning))
 	if m.Type == "narrator" {
@@ -172,9 +173,6 @@ func (p *printer) rows(m *look.Message) error {
 	}
 	if at, ok := m.Time(); ok {
 		r.Date = new(at.UTC().Format(time.RFC3339Nano))
-	}
-	if m.Swipe != nil {
-		r.Swipe = *m.Swipe
 	}
 	if len(m.Branches) > 0 {
 		r.Branches = new(string(rawjson.Compact(rawjson.Value(extra, "branches"))))

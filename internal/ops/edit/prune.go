@@ -17,7 +17,7 @@ type PruneOptions struct {
 	Options
 	Recap, Illustrator bool
 	Logs               func(namespace string) bool // which floor logs, by the namespace of their data
-	OlderThan          time.Duration               // the minimum age of pending operations
+	Before             time.Time                   // pending operations that were noted earlier go
 }
 
 // Removed counts what was removed.
@@ -95,7 +95,7 @@ func (opt *PruneOptions) metadata(raw []byte, did *Pruned, recaps map[int]bool) 
 		return nil, err
 	}
 	if opt.Recap {
-		did.add("pending operations", autorecap.PrunePending(metadata, opt.Changes.Now, opt.OlderThan))
+		did.add("pending operations", autorecap.PrunePending(metadata, opt.Before))
 		p := autorecap.PruneRunning(metadata, func(v autorecap.Version) bool {
 			at, ok := rawjson.Int(v.Scene())
 			return !ok || recaps[at]

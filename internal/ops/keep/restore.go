@@ -216,12 +216,9 @@ func (r *restoring) branch(ctx context.Context) error {
 	}
 	opt := r.opt
 	cutting := cut.Options{
-		Kind: names.Branch, Sources: []string{r.s.path}, At: -1, Name: opt.Name, Output: opt.Output, Style: names.Suffix,
+		Kind: names.Branch, Sources: []string{r.s.path}, At: ops.Or(opt.At, -1), Name: opt.Name, Output: opt.Output, Style: names.Suffix,
 		Integrity: cut.IntegrityNew, Lorebook: cut.LorebookShare, Open: opt.Open, SkipDamaged: true, Data: opt.Data,
 		Content: r.content, Changes: opt.Changes, Stdout: opt.Stdout,
-	}
-	if opt.At != nil {
-		cutting.At = *opt.At
 	}
 	if cutting.Name == "" && cutting.Output == "" {
 		cutting.Name = r.name()

@@ -216,8 +216,8 @@ func setRecap(ctx context.Context, opt *SetOptions) *Result {
 type PruneOptions struct {
 	Options
 	Paths      []string
-	Namespaces []string // none: all
-	OlderThan  time.Duration
+	Namespaces []string  // none: all
+	Before     time.Time // pending operations that were noted earlier go
 }
 
 // Prune drops what is provably dead in the state of chats; see [edit.Prune]. For a character
@@ -243,7 +243,7 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, error) {
 		results = append(results, r)
 	}
 	edited, pruned := edit.Prune(ctx, edit.PruneOptions{
-		Options: edit.Options{Terms: opt.Terms, Chats: chats}, Recap: is(Recap), Illustrator: is(illustrator.Namespace), Logs: is, OlderThan: opt.OlderThan,
+		Options: edit.Options{Terms: opt.Terms, Chats: chats}, Recap: is(Recap), Illustrator: is(illustrator.Namespace), Logs: is, Before: opt.Before,
 	})
 	for i, e := range edited {
 		opt.Path = e.Doc.Path
