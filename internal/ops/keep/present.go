@@ -43,17 +43,19 @@ func newScope(root string) *scope {
 func scopes(w ops.Walked, shard ops.Shard, store, root string) ([]*scope, []*ops.SourceError) {
 	errs := slices.Clone(w.Errs)
 	var list []*scope
-	byRoot := map[string]*scope{}
+	byRoot := map[string]*scope{} // by spelling and by real path
 	of := func(root string) *scope {
-		real := userdir.RealPath(root)
-		s := byRoot[real]
-		if s == nil {
-			s = newScope(root)
-			s.shard = shard
-			byRoot[real] = s
-			list = append(list, s)
+		if byRoot[root] == nil {
+			real := userdir.RealPath(root)
+			if byRoot[real] == nil {
+				s := newScope(root)
+				s.shard = shard
+				byRoot[real] = s
+				list = append(list, s)
+			}
+			byRoot[root] = byRoot[real]
 		}
-		return s
+		return byRoot[root]
 	}
 	for _, dir := range w.Users {
 		of(dir.Root).whole = true
