@@ -203,12 +203,15 @@ func (c *Chat) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", c.Label(), fmt.Errorf(format, args...))
 }
 
-// Label returns the path for people: "standard input" instead of "-".
-func (c *Chat) Label() string {
-	if c.Path == Stdin {
+// Label returns the path for people; see [Label].
+func (c *Chat) Label() string { return Label(c.Path) }
+
+// Label returns a path for people: "standard input" instead of "-".
+func Label(path string) string {
+	if path == Stdin {
 		return "standard input"
 	}
-	return c.Path
+	return path
 }
 
 // Close closes the file, unless it is the caller's. It may be called more than

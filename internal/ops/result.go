@@ -83,11 +83,9 @@ func ChangedMeanwhile(err error) bool {
 	return errors.Is(err, safefile.ErrChanged) || errors.Is(err, jsonl.ErrChanged) || errors.Is(err, fs.ErrExist)
 }
 
-// One is [Each] for a single subject. The change belongs to the root of path.
-func One[R Completer](ctx context.Context, opt changeset.Options, r R, path string, draft func(context.Context, *changeset.Set) error) R {
-	return Each(ctx, opt, []R{r}, func(R) (R, changeset.Unit) {
-		return r, changeset.Unit{Root: changeset.RootOf(path), Draft: draft}
-	})[0]
+// One is [Each] for a single subject.
+func One[R Completer](ctx context.Context, opt changeset.Options, r R, unit changeset.Unit) R {
+	return Each(ctx, opt, []R{r}, func(R) (R, changeset.Unit) { return r, unit })[0]
 }
 
 // Create drafts a new file with the given content.

@@ -111,7 +111,7 @@ func findDate(ctx context.Context, opt *Options, src *chat.Chat) (lastMessage, e
 func findNamed(ctx context.Context, opt *Options, source string) (lastMessage, error) {
 	none := lastMessage{index: -1}
 	if source == chat.Stdin {
-		return none, fmt.Errorf("%s: %w: a chat from standard input has no relatives", label(source), ErrNoPoint)
+		return none, fmt.Errorf("%s: %w: a chat from standard input has no relatives", chat.Label(source), ErrNoPoint)
 	}
 	graphs, err := family.Read(ctx, new(library.Library), []string{filepath.Dir(source)}, family.Options{})
 	if err != nil {

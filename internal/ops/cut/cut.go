@@ -181,18 +181,10 @@ func (c *call) root(p *plan) string {
 	return changeset.RootOf(p.path)
 }
 
-// label returns a source's path as messages show it.
-func label(source string) string {
-	if source == chat.Stdin {
-		return "standard input"
-	}
-	return source
-}
-
 // about puts the source in front of a cancellation error, and the path in front of any other.
 func about(source string, err error) error {
 	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%s: %w", label(source), err)
+		return fmt.Errorf("%s: %w", chat.Label(source), err)
 	}
 	return ops.PathError(err)
 }

@@ -111,17 +111,14 @@ func Split(ctx context.Context, opt SplitOptions) ([]*Part, error) {
 			return nil, about(opt.Chat, err)
 		}
 	}
-	ops.Each(ctx, opt.Changes, []int{0}, func(int) (*joint, changeset.Unit) {
-		u := changeset.Unit{Root: calls[0].root(plans[0]), Draft: func(ctx context.Context, set *changeset.Set) error {
-			for k, p := range plans {
-				if err := draft(ctx, calls[k], set, p); err != nil {
-					return err
-				}
+	ops.One(ctx, opt.Changes, &joint{plans}, changeset.Unit{Root: calls[0].root(plans[0]), Draft: func(ctx context.Context, set *changeset.Set) error {
+		for k, p := range plans {
+			if err := draft(ctx, calls[k], set, p); err != nil {
+				return err
 			}
-			return nil
-		}}
-		return &joint{plans}, u
-	})
+		}
+		return nil
+	}})
 	for k, p := range parts {
 		p.Err = about(opt.Chat, p.Err)
 		p.Result.Doc.Warnings = append(p.Result.Doc.Warnings, p.Warnings...)
@@ -159,13 +156,11 @@ func (opt *SplitOptions) bounds(messages int) (list []int, err error) {
 	default:
 		list = []int{0}
 		for _, at := range opt.At {
-			if at < 0 {
-				at += messages
+			found, err := choose.Range{From: at, To: at}.Indexes(messages)
+			if err != nil {
+				return nil, err
 			}
-			if at < 0 || at >= messages {
-				return nil, &choose.OutOfRangeError{At: at, Messages: messages}
-			}
-			list = append(list, at)
+			list = append(list, found[0])
 		}
 		slices.Sort(list)
 		list = slices.Compact(list)

@@ -63,7 +63,7 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 		at, err := o.count(ctx)
 		if opt.At != nil && err == nil {
 			if at, err = insertAt(*opt.At, at); err != nil {
-				err = o.errorf("%w", err)
+				err = o.chat.Errorf("%w", err)
 			}
 		}
 		if err != nil {
@@ -80,13 +80,13 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 			}
 			p.add(at, before, line)
 			if name := rawjson.Value(line, "name"); opt.Role == RoleCharacter && o.chat.Kind == userdir.Group && !o.speakers.hasFace(name) {
-				p.warnings = append(p.warnings, fmt.Sprintf("%s: no message of %s says whose picture to show, so the new one does not either", o.chat.Label(), name))
+				o.result.Warn("%s: no message of %s says whose picture to show, so the new one does not either", o.chat.Label(), name)
 			}
 			return p, nil
 		}
 		last, err := o.chat.Source.Section(o.last.Off, o.last.Len)
 		if err != nil {
-			return nil, o.errorf("%w", err)
+			return nil, o.chat.Errorf("%w", err)
 		}
 		for i, object := range opt.Objects {
 			line, err := o.speakers.completed(object, opt.Changes.Now.Add(time.Duration(i)*time.Millisecond))
@@ -94,7 +94,7 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 				return nil, fmt.Errorf("object %d: %w", i+1, err)
 			}
 			if id := generation(line); id != nil && bytes.Equal(id, generation(last)) { // Luker's append
-				p.notes = append(p.notes, fmt.Sprintf("%s: object %d is not added again: the message before has the same extra.gen_id", o.chat.Label(), i+1))
+				o.result.Note("%s: object %d is not added again: the message before has the same extra.gen_id", o.chat.Label(), i+1)
 				continue
 			}
 			p.add(at, before, line)
@@ -161,7 +161,7 @@ func followToolCalls(ctx context.Context, o *open, p *Plan, too bool) error {
 	case len(left) == 0:
 		return nil
 	case !too:
-		p.warnings = append(p.warnings, fmt.Sprintf("%s: %s left without the reply, the first in message %d", o.chat.Label(), plural.Of(len(left), "tool call is", "tool calls are"), left[0].From))
+		o.result.Warn("%s: %s left without the reply, the first in message %d", o.chat.Label(), plural.Of(len(left), "tool call is", "tool calls are"), left[0].From)
 		return nil
 	}
 	more, err := o.chosen(ctx, scanning{Choice: choose.Choice{Ranges: left}})

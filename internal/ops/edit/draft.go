@@ -18,10 +18,9 @@ import (
 
 // drafting turns the plan for one chat into a change set.
 type drafting struct {
-	open   *open
-	plan   *Plan
-	result *Result
-	set    *changeset.Set
+	*open
+	plan *Plan
+	set  *changeset.Set
 
 	change *follow.Change // what the plan does to messages
 	swiped map[int]int    // the newly chosen swipe, by message, where it changes
@@ -33,8 +32,6 @@ func (d *drafting) draft(ctx context.Context) error {
 	o, r := d.open, d.result
 	r.Doc.BytesBefore = o.chat.Source.Size
 	r.Doc.Integrity = rawjson.TextOrNil(o.chat.Header.Metadata().Value("integrity"))
-	r.Warnings = append(r.Warnings, d.plan.warnings...)
-	r.Notes = append(r.Notes, d.plan.notes...)
 	for i := range d.plan.Add {
 		d.plan.Add[i].Line = withoutGeneration(o, nil, d.plan.Add[i].Line)
 	}
@@ -47,18 +44,17 @@ func (d *drafting) draft(ctx context.Context) error {
 	d.change, d.swiped = d.plan.moves(o.messages), map[int]int{}
 	lines, left := d.plan.isLines(), d.change.Left()
 	if len(d.plan.Delete) > 0 && left == 0 && !o.opt.Force {
-		return o.errorf("%w", ErrAll)
+		return o.chat.Errorf("%w", ErrAll)
 	}
 	if err := d.judge(ctx); err != nil {
 		return err
 	}
-	r.Swipe = d.plan.swipe
 	before := o.chat.Header.Metadata().Bytes()
 	if d.plan.Metadata != nil {
 		if err := o.chat.Header.Change(func(raw []byte) ([]byte, error) {
 			return interruptible(ctx, len(raw), func() ([]byte, error) { return d.plan.Metadata(raw) })
 		}); err != nil {
-			return o.errorf("%w", err)
+			return o.chat.Errorf("%w", err)
 		}
 		judgeState(o, r, before)
 	}
@@ -100,18 +96,18 @@ func (d *drafting) draft(ctx context.Context) error {
 
 // write drafts the chat and Luker's copy of its slug.
 func (d *drafting) write(ctx context.Context, before []byte) error {
-	c := d.open.chat
+	c := d.chat
 	metadata := c.Header.Metadata()
-	if d.open.slug != "" {
+	if d.slug != "" {
 		d.result.Bumped = true
-		metadata.Set("integrity", rawjson.Quote(d.open.slug))
+		metadata.Set("integrity", rawjson.Quote(d.slug))
 	}
 	d.result.Doc.Integrity = rawjson.TextOrNil(metadata.Value("integrity"))
 	var header []byte // the new header; nil: unchanged
 	if after := metadata.Bytes(); string(after) != string(before) {
 		header = c.Header.Bytes()
 		if damage := jsonl.Check(header); damage != nil {
-			return d.open.errorf("the header would be damaged: %s", damage.Reason)
+			return d.chat.Errorf("the header would be damaged: %s", damage.Reason)
 		}
 		if d.showsMore() {
 			d.result.diff(chat.HeaderIndex, before, after)
@@ -134,27 +130,27 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 	if err := d.guarded(ctx, draft, header); err != nil {
 		return err
 	}
-	if d.open.slug == "" || d.plan.Output != "" {
+	if d.slug == "" || d.plan.Output != "" {
 		return nil
 	}
-	for _, s := range d.open.sidecars {
+	for _, s := range d.sidecars {
 		if s.Kind == luker.ChatSync {
 			d.result.Doc.Sidecars = append(d.result.Doc.Sidecars, ops.Sidecar{Path: s.Path, Action: "fresh"})
 		}
 	}
-	return ops.SyncSlugs(d.set, d.open.sidecars, d.open.slug, d.open.opt.Changes.Now, ops.NewSlug)
+	return ops.SyncSlugs(d.set, d.sidecars, d.slug, d.opt.Changes.Now, ops.NewSlug)
 }
 
 // target drafts the file that is written: the chat, or a new one.
 func (d *drafting) target() (*changeset.Draft, error) {
 	if d.plan.Output == "" {
-		return d.set.Replace(d.open.chat.Path, d.open.chat.Stamp, about(d.result))
+		return d.set.Replace(d.chat.Path, d.chat.Stamp, about(d.result))
 	}
 	if err := ops.JudgeOutput(d.plan.Output, true); err != nil {
 		return nil, err
 	}
 	d.result.output = d.plan.Output
-	return d.set.Create(d.plan.Output, about(d.result), changeset.Like(d.open.chat.Stamp))
+	return d.set.Create(d.plan.Output, about(d.result), changeset.Like(d.chat.Stamp))
 }
 
 // recordAddedAndDeleted records the messages that are added and deleted.
@@ -172,9 +168,9 @@ func (d *drafting) recordAddedAndDeleted() error {
 	for _, at := range d.plan.Delete {
 		doc.Deleted = append(doc.Deleted, at.Index)
 		if d.showsMore() {
-			old, err := d.open.chat.Source.Section(at.Off, at.Len)
+			old, err := d.chat.Source.Section(at.Off, at.Len)
 			if err != nil {
-				return d.open.errorf("%w", err)
+				return d.chat.Errorf("%w", err)
 			}
 			d.result.diff(at.Index, old, nil)
 		}
@@ -187,11 +183,11 @@ func (d *drafting) save(ctx context.Context) error {
 	if err := ops.JudgeOutput(d.plan.Save, false); err != nil {
 		return err
 	}
-	saved, err := d.set.Create(d.plan.Save, "the messages that go", changeset.Like(d.open.chat.Stamp))
+	saved, err := d.set.Create(d.plan.Save, "the messages that go", changeset.Like(d.chat.Stamp))
 	if err != nil {
 		return err
 	}
-	return jsonl.Pick(ctx, d.open.chat.Source, slices.Values(d.plan.Delete), func(at choose.Place) jsonl.Picked { return jsonl.Picked{Off: at.Off, Len: at.Len} },
+	return jsonl.Pick(ctx, d.chat.Source, slices.Values(d.plan.Delete), func(at choose.Place) jsonl.Picked { return jsonl.Picked{Off: at.Off, Len: at.Len} },
 		func(_ choose.Place, line []byte, batch *[]byte) error {
 			*batch = append(append(*batch, line...), '\n')
 			return nil
@@ -220,9 +216,6 @@ type Plan struct {
 	Before func(s *changeset.Set) error   // drafts files that messages will name; nil: none
 	Guard  func(mark, line []byte) []byte // appends what of a message must be the same afterwards; nil: it is not checked
 
-	warnings   []string
-	notes      []string
-	swipe      int           // the number of the added swipe
 	swipesGone map[int][]int // deleted swipes by message, from 0, one after the other
 }
 

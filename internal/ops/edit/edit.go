@@ -90,7 +90,7 @@ func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *ope
 		draft := func(ctx context.Context, s *changeset.Set) error {
 			defer opt.Meter.Done()
 			*r = empty
-			o, err := openChat(ctx, known, opt, path)
+			o, err := openChat(ctx, known, opt, r)
 			known = new(library.Library) // if it is drafted again
 			if err != nil {
 				return err
@@ -100,7 +100,7 @@ func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *ope
 			if err != nil {
 				return err
 			}
-			return (&drafting{open: o, plan: p, result: r, set: s}).draft(ctx)
+			return (&drafting{open: o, plan: p, set: s}).draft(ctx)
 		}
 		unit := changeset.Unit{Root: roots.Of(path), Shares: []string{path}, Draft: draft}
 		if opt.again {
@@ -174,7 +174,7 @@ func (r *Result) diff(index int, before, after []byte) {
 // showsMore reports whether one more difference is kept for display.
 func (d *drafting) showsMore() bool {
 	const most = 40
-	return d.open.opt.Changes.DryRun && len(d.result.Diffs) < most
+	return d.opt.Changes.DryRun && len(d.result.Diffs) < most
 }
 
 // about describes the change to the chat in words.

@@ -42,7 +42,7 @@ func mayMove(o *open, change *follow.Change, metadata *rawjson.Object) error {
 	}
 	book, err := lorebook.Open(path)
 	if err != nil {
-		return o.errorf("its lorebook: %w", ops.PathError(err))
+		return o.chat.Errorf("its lorebook: %w", ops.PathError(err))
 	}
 	queue, err := book.Queue()
 	if err != nil {
@@ -51,7 +51,7 @@ func mayMove(o *open, change *follow.Change, metadata *rawjson.Object) error {
 	for _, op := range queue {
 		for _, at := range op.Messages {
 			if op.Pending() && at >= first {
-				return o.errorf("%w: %s of message %d in the lorebook %q", ErrQueue, op.Type, at, name)
+				return o.chat.Errorf("%w: %s of message %d in the lorebook %q", ErrQueue, op.Type, at, name)
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, me
 	}
 	state, err := follow.Look(ctx, choose.SourceOf(o.chat), change, metadata, o.facts)
 	if err != nil {
-		return nil, o.errorf("%w", err)
+		return nil, o.chat.Errorf("%w", err)
 	}
 	r.state(state.Metadata(metadata))
 	r.lost(state)
@@ -86,15 +86,15 @@ func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, me
 // followInLogs adjusts Luker's floor logs of the chat to messages and swipes that are added and
 // deleted.
 func (d *drafting) followInLogs(ctx context.Context) error {
-	if d.open.opt.NoFollow || !d.open.hasLog() || len(d.change.Gone)+len(d.change.Inserted)+len(d.swiped)+len(d.plan.swipesGone) == 0 {
+	if d.opt.NoFollow || !d.hasLog() || len(d.change.Gone)+len(d.change.Inserted)+len(d.swiped)+len(d.plan.swipesGone) == 0 {
 		return nil
 	}
-	if d.open.facts == nil {
-		if err := d.open.scan(ctx, scanning{moves: true, Choice: choose.Choice{Only: nobody}}, nil); err != nil {
+	if d.facts == nil {
+		if err := d.scan(ctx, scanning{moves: true, Choice: choose.Choice{Only: nobody}}, nil); err != nil {
 			return err
 		}
 	}
-	before := d.open.facts.Swipes()
+	before := d.facts.Swipes()
 	var inserted []int
 	for _, a := range d.plan.Add {
 		inserted = append(inserted, luker.Swipe(rawjson.Value(a.Line, "swipe_id")))
@@ -102,7 +102,7 @@ func (d *drafting) followInLogs(ctx context.Context) error {
 	f := &follow.Floors{Change: d.change, Before: before, After: d.change.Swipes(before, inserted, d.swiped), Gone: d.plan.swipesGone}
 	return d.eachLog(func(log luker.Sidecar, file *os.File) error {
 		did, err := d.rewriteLog(log, file, f.Where)
-		if err != nil || !did.Changed() && len(d.swiped) == 0 || d.open.opt.Force {
+		if err != nil || !did.Changed() && len(d.swiped) == 0 || d.opt.Force {
 			return err
 		}
 		return d.guardLog(log, file, f)
@@ -122,7 +122,7 @@ func (d *drafting) pruneLogs(ctx context.Context) error {
 
 // eachLog calls do with the chat's floor logs, opened one after the other.
 func (d *drafting) eachLog(do func(log luker.Sidecar, file *os.File) error) error {
-	for _, s := range d.open.sidecars {
+	for _, s := range d.sidecars {
 		if s.Kind != luker.FloorLog {
 			continue
 		}
@@ -171,7 +171,7 @@ func (d *drafting) guardLog(log luker.Sidecar, file *os.File, f *follow.Floors) 
 	if broken == nil || replays(file, luker.Active(f.Before, -1)) != nil {
 		return nil
 	}
-	return d.open.errorf("%w: %s: %w", ErrReplay, log.Path, broken)
+	return d.chat.Errorf("%w: %s: %w", ErrReplay, log.Path, broken)
 }
 
 func replays(file *os.File, active func(c *luker.Commit) bool) error {

@@ -20,7 +20,7 @@ func (d *drafting) guarded(ctx context.Context, draft *changeset.Draft, header [
 	if d.plan.Guard == nil {
 		return d.render(ctx, draft, header)
 	}
-	seed, c := maphash.MakeSeed(), d.open.chat
+	seed, c := maphash.MakeSeed(), d.chat
 	fresh, old := newMarks(d.plan.Guard, seed), newMarks(d.plan.Guard, seed)
 	read := make(chan error, 1)
 	go func() {
@@ -29,7 +29,7 @@ func (d *drafting) guarded(ctx context.Context, draft *changeset.Draft, header [
 	}()
 	err := d.render(ctx, io.MultiWriter(draft, fresh), header)
 	if failed := <-read; err == nil && failed != nil {
-		err = d.open.errorf("%w", failed)
+		err = d.chat.Errorf("%w", failed)
 	}
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (d *drafting) guarded(ctx context.Context, draft *changeset.Draft, header [
 		_, _ = m.Write([]byte{'\n'}) // of a last line that has none
 	}
 	if old.lines != fresh.lines || old.sum.Sum64() != fresh.sum.Sum64() {
-		return d.open.errorf("%w", ErrGuard)
+		return d.chat.Errorf("%w", ErrGuard)
 	}
 	return nil
 }

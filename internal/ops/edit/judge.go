@@ -42,14 +42,14 @@ func (d *drafting) judge(ctx context.Context) error {
 		}
 	}
 	left := d.plan.Change[:0] // what is written there was read before
-	err := jsonl.Pick(ctx, d.open.chat.Source, jobs, lineChange.read,
+	err := jsonl.Pick(ctx, d.chat.Source, jobs, lineChange.read,
 		func(e lineChange, line []byte, batch *[]changed) error {
 			edited, err := d.edited(ctx, e.place.Index, e.edit, line)
 			if err != nil || bytes.Equal(line, edited) {
 				return err
 			}
 			if damage := jsonl.Check(edited); damage != nil {
-				return d.open.errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
+				return d.chat.Errorf("message %d would be damaged: %s", e.place.Index, damage.Reason)
 			}
 			c := compared(line, edited)
 			c.lineChange = e
@@ -73,7 +73,7 @@ func (d *drafting) judge(ctx context.Context) error {
 func (d *drafting) edited(ctx context.Context, index int, edit Edit, line []byte) ([]byte, error) {
 	edited, err := interruptible(ctx, len(line), func() ([]byte, error) { return edit(line) })
 	if err != nil {
-		return nil, d.open.errorf("message %d: %w", index, err)
+		return nil, d.chat.Errorf("message %d: %w", index, err)
 	}
 	return withoutGeneration(d.open, line, edited), nil
 }
@@ -93,9 +93,9 @@ func (d *drafting) record(ctx context.Context, c *changed) error {
 	at := c.place.Index
 	d.result.Doc.Changed = append(d.result.Doc.Changed, at)
 	if d.showsMore() {
-		line, err := d.open.chat.Source.Section(c.place.Off, c.place.Len)
+		line, err := d.chat.Source.Section(c.place.Off, c.place.Len)
 		if err != nil {
-			return d.open.errorf("%w", err)
+			return d.chat.Errorf("%w", err)
 		}
 		edited, err := d.edited(ctx, at, c.edit, line)
 		if err != nil {
@@ -162,8 +162,8 @@ var errStop = errors.New("stop")
 
 // render writes the chat with all changes; header is the new header, nil if it stays.
 func (d *drafting) render(ctx context.Context, dst io.Writer, header []byte) error {
-	return jsonl.Rewrite(ctx, dst, d.open.chat.Source, func(yield func(jsonl.Edit, error) bool) {
-		err := jsonl.Pick(ctx, d.open.chat.Source, d.lines(ctx, header), lineChange.read,
+	return jsonl.Rewrite(ctx, dst, d.chat.Source, func(yield func(jsonl.Edit, error) bool) {
+		err := jsonl.Pick(ctx, d.chat.Source, d.lines(ctx, header), lineChange.read,
 			func(c lineChange, line []byte, batch *[]jsonl.Edit) error { return d.renderLine(ctx, c, line, batch) },
 			func(batch *[]jsonl.Edit) error {
 				for _, e := range *batch {
@@ -208,7 +208,7 @@ func (d *drafting) renderLine(ctx context.Context, c lineChange, line []byte, ba
 // lines yields what happens to lines, in the chat's order.
 func (d *drafting) lines(ctx context.Context, header []byte) iter.Seq[lineChange] {
 	return func(yield func(lineChange) bool) {
-		first := choose.Place{Index: chat.HeaderIndex, Off: d.open.chat.HeaderPlace.Off, Len: d.open.chat.HeaderPlace.Len}
+		first := choose.Place{Index: chat.HeaderIndex, Off: d.chat.HeaderPlace.Off, Len: d.chat.HeaderPlace.Len}
 		// those with a new header, those that are edited, follow or go
 		lists := [4][]choose.Place{1: d.plan.Change, 3: d.plan.Delete}
 		if header != nil {
@@ -227,8 +227,8 @@ func (d *drafting) lines(ctx context.Context, header []byte) iter.Seq[lineChange
 				switch c.place = add[0].After; add[0].At {
 				case 0:
 					c.place = first
-				case d.open.messages:
-					c.place = d.open.last
+				case d.messages:
+					c.place = d.last
 				}
 			}
 			for _, list := range lists {

@@ -70,7 +70,7 @@ func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
 		}
 		missing, err := missingParent(ctx, o, *opt.MainChat)
 		if missing != "" {
-			p.warnings = append(p.warnings, fmt.Sprintf("%s: there is no chat %q beside it", o.chat.Label(), missing))
+			o.result.Warn("%s: there is no chat %q beside it", o.chat.Label(), missing)
 		}
 		return p, err
 	})
@@ -162,7 +162,7 @@ func missingParent(ctx context.Context, o *open, name string) (missing string, e
 	seen := map[string]bool{}
 	for !seen[names.Fold(name)] {
 		if name == o.chat.Name {
-			return "", o.errorf("%w", ErrCycle)
+			return "", o.chat.Errorf("%w", ErrCycle)
 		}
 		seen[names.Fold(name)] = true
 		c, err := sibling(ctx, o, name)

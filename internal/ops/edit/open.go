@@ -3,7 +3,6 @@ package edit
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 
 	"stchat/internal/chat"
@@ -21,6 +20,7 @@ import (
 // open is a chat that may be edited.
 type open struct {
 	opt      Options
+	result   *Result
 	chat     *chat.Chat
 	slug     string          // its new slug; "" if it keeps the old one
 	luker    bool            // it is a chat of Luker
@@ -33,15 +33,15 @@ type open struct {
 }
 
 // openChat opens a chat, and refuses one that must not be edited (CONTENT.md 1.3).
-func openChat(ctx context.Context, lib *library.Library, opt Options, path string) (*open, error) {
-	if path == chat.Stdin {
+func openChat(ctx context.Context, lib *library.Library, opt Options, r *Result) (*open, error) {
+	if r.Doc.Path == chat.Stdin {
 		return nil, ops.ErrNotInPlace
 	}
-	c, err := ops.Open(ctx, lib, path, ops.WithHeader, chat.Options{Data: opt.Data})
+	c, err := ops.Open(ctx, lib, r.Doc.Path, ops.WithHeader, chat.Options{Data: opt.Data})
 	if err != nil {
 		return nil, err
 	}
-	o := &open{opt: opt, chat: c.Chat, messages: -1}
+	o := &open{opt: opt, result: r, chat: c.Chat, messages: -1}
 	if err := o.judge(c); err != nil {
 		c.Close()
 		return nil, err
@@ -52,7 +52,7 @@ func openChat(ctx context.Context, lib *library.Library, opt Options, path strin
 
 func (o *open) judge(c *ops.Subject) error {
 	if slug, _ := rawjson.Unquote(c.Metadata().Value("integrity")); o.opt.ExpectIntegrity != "" && slug != o.opt.ExpectIntegrity {
-		return o.errorf("%w: its integrity slug is %q", ErrExpected, slug)
+		return o.chat.Errorf("%w: its integrity slug is %q", ErrExpected, slug)
 	}
 	var err error
 	if o.sidecars, err = c.Sidecars(); err != nil {
@@ -108,7 +108,7 @@ func (o *open) scan(ctx context.Context, s scanning, each func(choose.Place) err
 	found, err := choose.ScanBeside(ctx, &s.Choice, choose.SourceOf(o.chat), each, also)
 	switch {
 	case err != nil:
-		return o.errorf("%w", err)
+		return o.chat.Errorf("%w", err)
 	case found.Damage.Total > 0:
 		return o.chat.DamageError(found.Damage.First[0])
 	}
@@ -136,7 +136,7 @@ func (o *open) list(ctx context.Context, s scanning) (list []choose.Place, err e
 func (o *open) chosen(ctx context.Context, s scanning) ([]choose.Place, error) {
 	list, err := o.list(ctx, s)
 	if err == nil && len(list) == 0 {
-		err = o.errorf("%w", choose.ErrNone)
+		err = o.chat.Errorf("%w", choose.ErrNone)
 	}
 	return list, err
 }
@@ -149,7 +149,7 @@ func (o *open) count(ctx context.Context) (int, error) {
 		}
 	}
 	if n := o.opt.ExpectMessages; n >= 0 && n != o.messages {
-		return 0, o.errorf("%w: it has %d messages", ErrExpected, o.messages)
+		return 0, o.chat.Errorf("%w: it has %d messages", ErrExpected, o.messages)
 	}
 	return o.messages, nil
 }
@@ -172,9 +172,4 @@ func withoutGeneration(o *open, line, edited []byte) []byte {
 		return patch.Unset(edited, path)
 	}
 	return edited
-}
-
-// errorf returns an error about the chat.
-func (o *open) errorf(format string, args ...any) error {
-	return fmt.Errorf("%s: "+format, append([]any{o.chat.Label()}, args...)...)
 }

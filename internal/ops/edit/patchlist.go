@@ -36,7 +36,7 @@ func ApplyPatch(ctx context.Context, opt PatchOptions) []*Result {
 				err = l.apply(&opt.Patch[i])
 			}
 			if err != nil {
-				err = o.errorf("operation %d, %s: %w", i, opt.Patch[i].Op, err)
+				err = o.chat.Errorf("operation %d, %s: %w", i, opt.Patch[i].Op, err)
 			}
 		}
 		if err != nil {
@@ -137,7 +137,7 @@ func (l *patchedList) plan() (*Plan, error) {
 		if i < 0 {
 			line, err := l.completed(l.lines[i]) // operations may have changed it since it came
 			if err != nil {
-				return nil, l.open.errorf("message %d: %w", at, err)
+				return nil, l.open.chat.Errorf("message %d: %w", at, err)
 			}
 			p.add(next, l.chat[:next], line)
 			continue

@@ -185,11 +185,11 @@ func (s *slimming) writePictures(set *changeset.Set, p *Plan) error {
 			continue
 		}
 		if !s.open.chat.HasDir {
-			return s.open.errorf("the chat is not in a user folder, so its pictures have no place there")
+			return s.open.chat.Errorf("the chat is not in a user folder, so its pictures have no place there")
 		}
 		line, err := s.open.chat.Source.Section(at.Off, at.Len)
 		if err != nil {
-			return s.open.errorf("%w", err)
+			return s.open.chat.Errorf("%w", err)
 		}
 		for _, img := range s.slim(line).pictures {
 			if path := s.path(img); !written[path] {

@@ -146,7 +146,7 @@ func (s *speakers) speaker(o *open, opt *AddOptions) (string, error) {
 	if name := s.name(message.Who(opt.Role)); name != "" {
 		return name, nil
 	}
-	return "", o.errorf("%w: %s", ErrNoSpeaker, opt.Role)
+	return "", o.chat.Errorf("%w: %s", ErrNoSpeaker, opt.Role)
 }
 
 // completed returns an object as the line of a message; an object on one line keeps every byte,

@@ -35,11 +35,11 @@ func Swipe(ctx context.Context, opt SwipeOptions) []*Result {
 		case err != nil:
 			return nil, err
 		case len(places) > 1:
-			return nil, o.errorf("%w, not %d", choose.ErrNotOne, len(places))
+			return nil, o.chat.Errorf("%w, not %d", choose.ErrNotOne, len(places))
 		}
 		p := &Plan{Taints: opt.Taints(), Change: places}
 		p.Edits = each(func(line []byte) (edited []byte, err error) {
-			edited, p.swipe, err = opt.edit(line, o.greeting, &opt.Options)
+			edited, o.result.Swipe, err = opt.edit(line, o.greeting, &opt.Options)
 			return edited, err
 		})
 		if opt.Delete > 0 {

@@ -31,7 +31,7 @@ func RenameBook(ctx context.Context, opt RenameOptions) *Result {
 // changeBook changes a lorebook of a user folder, and what names it.
 func changeBook(ctx context.Context, opt *Options, path string, draft func(b *bookNames) error) *Result {
 	r := newResult(path)
-	ops.One(ctx, opt.Changes, r, path, func(_ context.Context, s *changeset.Set) error {
+	ops.One(ctx, opt.Changes, r, changeset.Unit{Root: changeset.RootOf(path), Draft: func(_ context.Context, s *changeset.Set) error {
 		dir, ok := userdir.Enclosing(path)
 		if !ok || userdir.RealPath(filepath.Dir(path)) != userdir.RealPath(dir.Worlds()) {
 			return fmt.Errorf("%s: not a lorebook of a SillyTavern user folder", path)
@@ -45,7 +45,7 @@ func changeBook(ctx context.Context, opt *Options, path string, draft func(b *bo
 			return err
 		}
 		return draft(&bookNames{from: book, r: r, s: s, opt: opt, lib: lib, dir: dir})
-	})
+	}})
 	if r.Err != nil {
 		r.Warnings = nil // they are about changes that were not made
 	}

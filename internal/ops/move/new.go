@@ -61,7 +61,9 @@ func New(ctx context.Context, opt NewOptions) *NewResult {
 	if r.Err = ops.InFiles(lib, o.Dir, opt.Owner); r.Err != nil {
 		return r
 	}
-	return ops.One(ctx, opt.Changes, r, filepath.Join(o.Folder, "x"), func(ctx context.Context, s *changeset.Set) error { return draftNew(ctx, o, lib, &opt, r, s) })
+	return ops.One(ctx, opt.Changes, r, changeset.Unit{Root: changeset.RootOf(filepath.Join(o.Folder, "x")), Draft: func(ctx context.Context, s *changeset.Set) error {
+		return draftNew(ctx, o, lib, &opt, r, s)
+	}})
 }
 
 func draftNew(ctx context.Context, o *address.Owner, lib *library.Library, opt *NewOptions, r *NewResult, s *changeset.Set) error {

@@ -3,8 +3,6 @@
 package publish
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"io"
 	"math"
@@ -13,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"stchat/internal/changeset"
 	"stchat/internal/choose"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
@@ -141,8 +140,8 @@ func Export(ctx context.Context, opt Options, each func(*Document, error) error)
 		}
 	}
 	if opt.Format == HTML && opt.Folder && sum.Chats > 0 {
-		if err := e.file(ctx, index, e.index); err != nil {
-			return sum, err
+		if out := e.file(ctx, index, e.index); out.Err != nil {
+			return sum, out.Err
 		}
 		sum.Index = &index
 	}
@@ -260,34 +259,20 @@ func (e *exporter) write(ctx context.Context, p *published) (*Document, error) {
 		return d, p.err
 	}
 	d.Messages = p.messages
-	draw := func(w io.Writer) error {
-		counted := &counter{w: w}
-		b := bufio.NewWriterSize(counted, 64<<10)
-		err := cmp.Or(e.draw(ctx, b, p, d), b.Flush())
-		d.Bytes = counted.n
-		return err
-	}
 	if p.output == "" {
-		return d, draw(e.opt.Stdout)
+		return d, e.draw(ctx, e.opt.Stdout, p, d)
 	}
 	d.Output = &p.output
-	return d, e.file(ctx, p.output, draw)
-}
-
-type counter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
+	out := e.file(ctx, p.output, func(w io.Writer) error { return e.draw(ctx, w, p, d) })
+	for _, s := range out.Steps {
+		d.Bytes = s.Bytes
+	}
+	return d, out.Err
 }
 
 // file writes one file, whole or not at all.
-func (e *exporter) file(ctx context.Context, path string, draw func(io.Writer) error) error {
-	return ops.WriteOutput(ctx, ops.Output{Path: path, Folder: true, Force: e.opt.Force, Own: IsPage, Changes: e.opt.Changes}, draw).Err
+func (e *exporter) file(ctx context.Context, path string, draw func(io.Writer) error) changeset.Outcome {
+	return ops.WriteOutput(ctx, ops.Output{Path: path, Folder: true, Force: e.opt.Force, Own: IsPage, Changes: e.opt.Changes}, draw)
 }
 
 // IsPage reports whether a file that begins with head is a page of this package: Markdown and text

@@ -68,10 +68,11 @@ func newResult(opt *Options, namespaces ...string) *Result {
 	return r
 }
 
-// run opens the target, runs draft in a change set of its own, and fills in the result.
-func run(ctx context.Context, opt *Options, r *Result, draft func(ctx context.Context, t *target, s *changeset.Set) error) {
+// run opens the target, runs draft in a change set of its own, and returns the result, which it fills in.
+func run(ctx context.Context, opt *Options, r *Result, draft func(ctx context.Context, t *target, s *changeset.Set) error) *Result {
 	empty := *r
-	fresh := func(ctx context.Context, s *changeset.Set) error {
+	u := changeset.Unit{Root: changeset.RootOf(opt.Path)}
+	u.Draft = func(ctx context.Context, s *changeset.Set) error {
 		*r = empty
 		t, err := openTarget(ctx, new(library.Library), opt.Data, opt.Path)
 		if err != nil {
@@ -83,13 +84,10 @@ func run(ctx context.Context, opt *Options, r *Result, draft func(ctx context.Co
 		}
 		return draft(ctx, t, s)
 	}
-	ops.Each(ctx, opt.Changes, []*Result{r}, func(r *Result) (*Result, changeset.Unit) {
-		u := changeset.Unit{Root: changeset.RootOf(opt.Path), Draft: fresh}
-		if opt.again {
-			u.Again = ops.ChangedMeanwhile
-		}
-		return r, u
-	})
+	if opt.again {
+		u.Again = ops.ChangedMeanwhile
+	}
+	return ops.One(ctx, opt.Changes, r, u)
 }
 
 // Complete implements [ops.Completer].
@@ -131,7 +129,7 @@ func Delete(ctx context.Context, opt Options, namespaces []string) *Result {
 	if r.Err = err; err != nil {
 		return r
 	}
-	run(ctx, &opt, r, func(_ context.Context, t *target, s *changeset.Set) error {
+	return run(ctx, &opt, r, func(_ context.Context, t *target, s *changeset.Set) error {
 		gone := map[string]bool{}
 		for _, namespace := range normal {
 			if err := t.deletable(namespace); err != nil {
@@ -155,7 +153,6 @@ func Delete(ctx context.Context, opt Options, namespaces []string) *Result {
 		}
 		return nil
 	})
-	return r
 }
 
 // deletable returns an error that says what can be deleted, if a namespace cannot.
@@ -238,9 +235,7 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, error) {
 			continue
 		}
 		opt.Path = path
-		r := newResult(&opt.Options, names...)
-		run(ctx, &opt.Options, r, func(context.Context, *target, *changeset.Set) error { return nil })
-		results = append(results, r)
+		results = append(results, run(ctx, &opt.Options, newResult(&opt.Options, names...), func(context.Context, *target, *changeset.Set) error { return nil }))
 	}
 	edited, pruned := edit.Prune(ctx, edit.PruneOptions{
 		Options: edit.Options{Terms: opt.Terms, Chats: chats}, Recap: is(Recap), Illustrator: is(illustrator.Namespace), Logs: is, Before: opt.Before,

@@ -75,7 +75,7 @@ func Set(ctx context.Context, options SetOptions) *Result {
 	for i := range opt.Values.Patch {
 		opt.Values.Patch[i].Lenient = true
 	}
-	run(ctx, &opt.Options, r, func(ctx context.Context, t *target, s *changeset.Set) error {
+	return run(ctx, &opt.Options, r, func(ctx context.Context, t *target, s *changeset.Set) error {
 		if err := opt.expectedValue(ctx, t, namespace, s); err != nil {
 			return err
 		}
@@ -99,7 +99,6 @@ func Set(ctx context.Context, options SetOptions) *Result {
 		}
 		return setPlain(t, &opt.Values, namespace, s)
 	})
-	return r
 }
 
 // expectedValue returns an error that wraps [edit.ErrExpected] unless the namespace holds what is

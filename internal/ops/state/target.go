@@ -133,14 +133,11 @@ func (t *target) message(ctx context.Context, at *int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n := *at
-	if n < 0 {
-		n += len(swipes)
+	found, err := choose.Range{From: *at, To: *at}.Indexes(len(swipes))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", t.path, err)
 	}
-	if n < 0 || n >= len(swipes) {
-		return 0, fmt.Errorf("%s: %w", t.path, &choose.OutOfRangeError{At: *at, Messages: len(swipes)})
-	}
-	return n, nil
+	return found[0], nil
 }
 
 // write drafts the whole content of a state file. One that does not exist yet, and so was nothing,
