@@ -200,7 +200,7 @@ func ruleWords(ids *[]rules.ID) flagValue {
 func (o *checkOptions) write(c *console, rep *report.Check, paths []string) error {
 	switch o.format {
 	case "json":
-		return rep.WriteJSON(c.w)
+		return rep.Documents(c.document)
 	case "sarif":
 		return rep.WriteSARIF(c.w)
 	case "github":

@@ -73,9 +73,7 @@ func (o *cloneLorebookOptions) run(ctx context.Context, c *console, _ *pflag.Fla
 	}
 	opt := o.opt
 	opt.Sources, opt.Data = args, userFolder(c, opt.Data, args)
-	if err = c.changes(&opt.Changes); err != nil {
-		return err
-	}
+	c.changes(&opt.Changes)
 	results, err := book.Run(ctx, opt)
 	if err != nil {
 		return withHint(err, nil)

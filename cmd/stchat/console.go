@@ -13,9 +13,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/itchyny/gojq"
 	"golang.org/x/term"
 
 	"stchat/internal/changeset"
+	"stchat/internal/chat"
 	"stchat/internal/jsondoc"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
@@ -48,10 +50,13 @@ type console struct {
 	erred   bool // an error was told, and the command went on
 	wrote   bool // files are changed, so that an error in printing is not the whole answer
 
+	undoMost int64 // how many bytes undo may keep; 0: as many as by default, below 0: none
+
 	// known once a command's flags are read
 	outColor, errColor bool
-	json               bool // the results are JSON documents
-	shown              bool // the results are for a person: on a terminal, or with --color always through a pager
+	json               bool                    // the results are JSON documents
+	jq                 func(doc any) gojq.Iter // what is printed instead of them; nil: they are
+	shown              bool                    // the results are for a person: on a terminal, or with --color always through a pager
 
 	unknown map[string]error // of arguments that name nothing, to be said where they fail as paths
 
@@ -78,10 +83,18 @@ func (c *console) printed() error { return cmp.Or(c.docErr, c.w.Flush()) }
 // flush lets what was printed be seen before what is said next on stderr.
 func (c *console) flush() { _ = c.printed() }
 
-// document prints a JSON document.
+// document prints a JSON document, or what the program of --jq makes of it: an error of that ends the
+// command where it asks [console.printed].
 func (c *console) document(doc any) error {
-	c.docErr = cmp.Or(c.docErr, c.docs.Write(c.w, doc, ""))
-	return c.docErr
+	if c.jq == nil {
+		c.docErr = cmp.Or(c.docErr, c.docs.Write(c.w, doc, ""))
+		return c.docErr
+	}
+	if c.docErr == nil {
+		c.docErr = c.printThroughJQ(doc)
+	}
+	_, err := c.w.Write(nil) // the error of what was written
+	return err
 }
 
 // row prints cells for a pipe.
@@ -247,14 +260,18 @@ func (c *console) lukersTabs(chats []string) bool {
 
 // leftOut warns of the damaged lines that were left out.
 func (c *console) leftOut(path string, damage jsonl.Damages, wanted bool) {
-	if !wanted {
-		return // the first of them is an error then
+	if wanted { // else the first of them is an error
+		c.damaged(path, "left out", damage.First, damage.More())
 	}
-	for _, d := range damage.First {
-		c.warn("%s:%d:%d: left out: %s", label(path), d.Line, d.Column, d.Reason)
+}
+
+// damaged warns of damaged lines of a chat, and of how many more there are.
+func (c *console) damaged(path, what string, first []jsonl.Damage, more int) {
+	for _, d := range first {
+		c.warn("%s:%d:%d: %s: %s", chat.Label(path), d.Line, d.Column, what, d.Reason)
 	}
-	if n := damage.More(); n > 0 {
-		c.warn("%s: %s left out", label(path), plural.S(n, "more damaged line"))
+	if more > 0 {
+		c.warn("%s: %s %s", chat.Label(path), plural.S(more, "more damaged line"), what)
 	}
 }
 

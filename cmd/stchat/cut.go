@@ -148,12 +148,10 @@ func (o *cutOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if err == nil {
 		err = o.checkPaths(c, fs, args)
 	}
-	if err == nil {
-		err = c.changes(&opt.Changes)
-	}
 	if err != nil {
 		return opt, err
 	}
+	c.changes(&opt.Changes)
 	opt.MainChat = given(fs, "main-chat", &o.mainChat)
 	if o.swipe > 0 {
 		opt.Message = func(_ int, line []byte, _ *rawjson.Object) ([]byte, error) { return message.ChooseSwipe(line, o.swipe) }
@@ -327,9 +325,7 @@ func (o *splitOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 		return usagef("say where to split: --at N,M, --every N or --last N")
 	}
 	opt.Chat, opt.Data = args[0], userFolder(c, opt.Data, args)
-	if err = c.changes(&opt.Changes); err != nil {
-		return err
-	}
+	c.changes(&opt.Changes)
 	end := c.meter("splitting", c.json, &opt.Meter)
 	parts, err := cut.Split(ctx, opt)
 	end()
@@ -375,7 +371,7 @@ func cutHints(o *cutOptions) []hint {
 
 // remark prints the warnings and notes about a chat that was written.
 func remark(c *console, d *cut.Document) {
-	source := label(d.Source)
+	source := chat.Label(d.Source)
 	for _, s := range d.Skipped {
 		done := either(s.BOM, "the line is read without it", "left out")
 		c.warn("%s:%d:%d: %s: %s", source, s.Line, s.Column, done, s.Reason)

@@ -41,11 +41,9 @@ A CHAT may be a folder, which means all chats in it. With several chats each
 index is printed after the path, and a tab.
 `
 
-// termFlags are the flags of every command that edits chats or their state in place.
-type termFlags struct{ edit.Terms }
-
-// addTerms adds the flags of every edit but --dry-run, which comes first; bumped names what gets a new slug.
-func (o *termFlags) addTerms(fs *pflag.FlagSet, bumped string) {
+// addTerms adds the flags of every command that edits chats or their state in place, but --dry-run,
+// which comes first; bumped names what gets a new slug.
+func addTerms(fs *pflag.FlagSet, o *edit.Terms, bumped string) {
 	o.ExpectMessages = -1
 	fs.Var(number(&o.ExpectMessages, 0, "a number of messages"), "expect-messages", "exit 1 unless the chat has `N` messages")
 	fs.Var(filled(&o.ExpectIntegrity), "expect-integrity", "exit 1 unless the chat has this integrity `SLUG`")
@@ -53,18 +51,10 @@ func (o *termFlags) addTerms(fs *pflag.FlagSet, bumped string) {
 	addNoSync(fs, &o.Changes.NoSync)
 }
 
-// terms completes edit.Terms; paths are what the command edits.
-func (o *termFlags) terms(c *console, paths []string) (edit.Terms, error) {
-	t := o.Terms
-	t.Data = userFolder(c, t.Data, paths)
-	return t, c.changes(&t.Changes)
-}
-
 // inPlaceFlags are the flags of every command that edits chats in place.
 type inPlaceFlags struct {
 	listFlags
-	termFlags
-	noFollow bool
+	edit.Options
 
 	walked ops.Walked // what the arguments of a command for many chats lead to
 	many   bool       // they are several chats, or a folder
@@ -75,11 +65,11 @@ type inPlaceFlags struct {
 func (o *inPlaceFlags) addFlags(fs *pflag.FlagSet, force string) {
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
 		fs.BoolVar(&o.Changes.DryRun, "dry-run", false, "do everything but write; show what would change")
-		fs.BoolVar(&o.noFollow, "no-follow", false, "leave all state that refers to messages as it is")
+		fs.BoolVar(&o.NoFollow, "no-follow", false, "leave all state that refers to messages as it is")
 		if force != "" {
 			fs.BoolVar(&o.Force, "force", false, force)
 		}
-		o.addTerms(fs, "the chat")
+		addTerms(fs, &o.Terms, "the chat")
 		fs.Lookup("expect-messages").DefValue = "" // any number
 	})
 	fs.Var(filled(&o.Data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
@@ -93,11 +83,12 @@ func (o *inPlaceFlags) addManyFlags(fs *pflag.FlagSet, force string) {
 	o.listFlags.addFlags(fs)
 }
 
-// options turns the flags into edit.Options.
-func (o *inPlaceFlags) options(c *console, chats []string) (opt edit.Options, err error) {
-	opt = edit.Options{Chats: chats, NoFollow: o.noFollow}
-	opt.Terms, err = o.terms(c, chats)
-	return opt, err
+// options completes edit.Options.
+func (o *inPlaceFlags) options(c *console, chats []string) edit.Options {
+	opt := o.Options
+	opt.Chats, opt.Data = chats, userFolder(c, opt.Data, chats)
+	c.changes(&opt.Changes)
+	return opt
 }
 
 // walk finds the chats that args name, in folders too; hint is the error where none is named.
@@ -107,7 +98,7 @@ func (o *inPlaceFlags) walk(ctx context.Context, c *console, args []string, hint
 		return opt, err
 	}
 	if slices.Contains(list.Paths, chat.Stdin) { // which is refused
-		return o.options(c, []string{chat.Stdin})
+		return o.options(c, []string{chat.Stdin}), nil
 	}
 	o.walked = ops.Walk(list)
 	var paths []string
@@ -115,7 +106,7 @@ func (o *inPlaceFlags) walk(ctx context.Context, c *console, args []string, hint
 		paths = append(paths, t.Path)
 	}
 	o.many = len(list.Paths) != 1 || len(paths) != 1 || paths[0] != list.Paths[0]
-	return o.options(c, paths)
+	return o.options(c, paths), nil
 }
 
 // chosenIn reads which messages of which chats a command edits; hint is the error where no
@@ -357,7 +348,7 @@ func (v *valueFlags) changes(ctx context.Context, c *console, read bool) (made p
 			return made, fmt.Errorf("--%s: %w", f.name, err)
 		}
 		if f.object && rawjson.KindOf(raw) != rawjson.ObjectKind {
-			return made, fmt.Errorf("--%s: %s: not a JSON object", f.name, label(f.path))
+			return made, fmt.Errorf("--%s: %s: not a JSON object", f.name, chat.Label(f.path))
 		}
 		if f.into != nil {
 			*f.into = raw
@@ -377,7 +368,7 @@ func readJSON(ctx context.Context, c *console, path string) ([]byte, error) {
 		return nil, err
 	}
 	if d := jsonl.Check(data); d != nil {
-		return nil, &jsonl.LineError{Path: label(path), Damage: *d}
+		return nil, &jsonl.LineError{Path: chat.Label(path), Damage: *d}
 	}
 	return rawjson.Compact(data), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"stchat/internal/chat"
 	"stchat/internal/ops"
 	"stchat/internal/ops/dataset"
 	"stchat/internal/ops/publish"
@@ -137,9 +138,7 @@ func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	e := &exporting{exportOptions: o, console: c, none: true}
 	e.opt.List, e.opt.Choice, e.opt.Folder, e.opt.SkipDamaged = list, o.choice(), folder, o.skipDamaged
 	e.opt.Open.Data = userFolder(c, o.data, list.Paths)
-	if err := c.changes(&e.opt.Changes); err != nil {
-		return err
-	}
+	c.changes(&e.opt.Changes)
 	end := c.meter("exporting", c.json || e.opt.Output == "", &e.opt.Meter)
 	if e.opt.Stdout = c.w; data {
 		err = e.data(ctx)
@@ -179,11 +178,11 @@ func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 		case e.json:
 			return e.document(d)
 		case d.Messages == 0:
-			e.note("%s: no message was chosen, so nothing is written", label(d.Path))
+			e.note("%s: no message was chosen, so nothing is written", chat.Label(d.Path))
 		}
 		if n := len(d.PicturesLeftOut); n > 0 {
 			first := d.PicturesLeftOut[0]
-			e.note("%s: %s left out, the first at message %d: %s", label(d.Path), plural.S(n, "picture"), first.Index, first.Reason)
+			e.note("%s: %s left out, the first at message %d: %s", chat.Label(d.Path), plural.S(n, "picture"), first.Index, first.Reason)
 		}
 		e.written(d.Output)
 		return nil
@@ -233,11 +232,11 @@ func (e *exporting) data(ctx context.Context) error {
 		e.none, bad = e.none && d.Lines == 0, bad+d.Bad
 		switch {
 		case d.Begins != "":
-			e.note("%s: left out, the beginning of %q", label(d.Path), d.Begins)
+			e.note("%s: left out, the beginning of %q", chat.Label(d.Path), d.Begins)
 		case d.Lines == 0:
-			e.note("%s: no line: nothing is left for this format", label(d.Path))
+			e.note("%s: no line: nothing is left for this format", chat.Label(d.Path))
 		case d.Repeated > 0:
-			e.note("%s: its first %s are in another chat, too", label(d.Path), plural.S(d.Repeated, "message"))
+			e.note("%s: its first %s are in another chat, too", chat.Label(d.Path), plural.S(d.Repeated, "message"))
 		}
 		if e.json {
 			return e.document(d)

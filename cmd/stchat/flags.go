@@ -56,11 +56,10 @@ func (r refusal) Error() string { return string(r) }
 // filled returns the value of a flag that must not be empty: an empty one mostly comes from a
 // variable that is not set, and without the flag the command would do something else.
 func filled(to *string) flagValue {
-	return flagValue{shown: func() string { return *to }, set: func(text string) error {
-		*to = text
-		return nil
-	}}.notEmpty()
+	return parsed(asItIs, func(text string) { *to = text }).notEmpty()
 }
+
+func asItIs(text string) (string, error) { return text, nil }
 
 // notEmpty is a flag's value that must not be empty.
 func (v flagValue) notEmpty() flagValue {
@@ -76,10 +75,7 @@ func (v flagValue) notEmpty() flagValue {
 
 // output returns the value of a flag that names a file, or stdout by - as without the flag.
 func output(to *string) flagValue {
-	return flagValue{shown: func() string { return *to }, set: func(name string) error {
-		*to = when(name != "-", name)
-		return nil
-	}}.notEmpty()
+	return parsed(asItIs, func(name string) { *to = when(name != "-", name) }).notEmpty()
 }
 
 // number returns the value of a flag that takes a whole number from least on, written in

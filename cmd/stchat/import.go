@@ -86,9 +86,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	case slices.Index(opt.Files, chat.Stdin) >= 0 && slices.Index(opt.Files, chat.Stdin) != len(opt.Files)-1 && slices.Contains(opt.Files[slices.Index(opt.Files, chat.Stdin)+1:], chat.Stdin):
 		return usagef("stdin can be read once")
 	}
-	if err = c.changes(&opt.Changes); err != nil {
-		return err
-	}
+	c.changes(&opt.Changes)
 	end := c.meter("reading", c.json, &opt.Meter)
 	results, notes, err := bring.Run(ctx, opt)
 	end()

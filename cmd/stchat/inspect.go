@@ -115,7 +115,7 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 	case len(reports) == 1:
 		writeCard(c, reports[0])
 		for _, text := range reports[0].Warnings {
-			c.warn("%s: %s", label(reports[0].Path), text)
+			c.warn("%s: %s", chat.Label(reports[0].Path), text)
 		}
 	}
 	if len(shown.Rows) > 0 {
@@ -144,19 +144,12 @@ func (o *inspectOptions) listMessages(c *console, opt *ops.InspectOptions, t *gr
 	path, several := "", false
 	opt.Begin = func(p string, many bool) error {
 		if c.shown && many && !c.json {
-			t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(label(p))})
+			t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(chat.Label(p))})
 		}
 		path, several = p, many
 		return nil
 	}
-	opt.Damaged = func(path string, damage []jsonl.Damage, more int) {
-		for _, d := range damage {
-			c.warn("%s:%d:%d: not counted: %s", label(path), d.Line, d.Column, d.Reason)
-		}
-		if more > 0 {
-			c.warn("%s: %s not counted", label(path), plural.S(more, "more damaged line"))
-		}
-	}
+	opt.Damaged = func(path string, damage []jsonl.Damage, more int) { c.damaged(path, "not counted", damage, more) }
 	opt.FirstLine = !c.json
 	if c.shown && c.Width > 0 {
 		const most = 16 // bytes of a letter in one cell with its marks
@@ -176,11 +169,6 @@ func (o *inspectOptions) listMessages(c *console, opt *ops.InspectOptions, t *gr
 		}
 		return c.printed() // the reader of a pipe gets each row at once
 	}
-}
-
-// label returns a path as messages name it.
-func label(path string) string {
-	return either(path == chat.Stdin, "standard input", path)
 }
 
 // messageRow returns a message's row for a person.

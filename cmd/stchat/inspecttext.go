@@ -355,7 +355,7 @@ func shortNames(rows []inspect.Row) (list []string) {
 	}
 	var all []string // of one title
 	for i, row := range rows {
-		all = append(all, cmp.Or(row.Report.Name, label(row.Report.Path)))
+		all = append(all, cmp.Or(row.Report.Name, chat.Label(row.Report.Path)))
 		if i+1 == len(rows) || titleOf(rows[i+1].Report) != titleOf(row.Report) {
 			from := len(list)
 			list = append(list, names.Shorts(deref(row.Report.Owner), all, func(i int) []string { return above(from + i) })...)

@@ -279,11 +279,8 @@ func completeList(words []string) cobra.CompletionFunc {
 
 // completeOne completes one of several words.
 func completeOne(words []string) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) (list []string, _ cobra.ShellCompDirective) {
-		for _, word := range words {
-			list = append(list, withAbout(word, aboutWord(word)))
-		}
-		return list, cobra.ShellCompDirectiveNoFileComp
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return completeList(words)(cmd, args, "")
 	}
 }
 

@@ -124,9 +124,7 @@ func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	if opt.Into, err = o.into(c, args[0]); err != nil {
 		return err
 	}
-	if err = c.changes(&opt.Changes); err != nil {
-		return err
-	}
+	c.changes(&opt.Changes)
 	opt.Changes.Call = new(changeset.Call) // one record
 	froms, failed := args[1:], false
 	if o.opt.Conflicts {

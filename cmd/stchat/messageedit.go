@@ -65,12 +65,7 @@ func (o *messageAddOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *messageAddOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	common, err := o.options(c, args[:1])
-	if err != nil {
-		return err
-	}
-	opt := edit.AddOptions{Options: common, Role: o.role, Name: o.name, Text: o.text}
-	opt.At = given(fs, "at", &o.at)
+	opt := edit.AddOptions{Options: o.options(c, args[:1]), Role: o.role, Name: o.name, Text: o.text, At: given(fs, "at", &o.at)}
 	if !fs.Changed("text") {
 		if err := o.read(ctx, c, args[1:], &opt); err != nil {
 			return err
@@ -90,7 +85,7 @@ func (o *messageAddOptions) read(ctx context.Context, c *console, args []string,
 		opt.Text = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 		return nil
 	}
-	opt.Objects, err = objects(label(path), data)
+	opt.Objects, err = objects(chat.Label(path), data)
 	return err
 }
 
@@ -165,23 +160,20 @@ func (o *messageApplyOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *messageApplyOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
-	common, err := o.options(c, args[:1])
-	if err != nil {
-		return err
-	}
 	data, err := readInput(ctx, c, args[1])
 	if err != nil {
 		return err
 	}
+	common := o.options(c, args[:1])
 	var results []*edit.Result
 	if o.patch {
 		list, err := patch.ParseOperations(data)
 		if err != nil {
-			return fmt.Errorf("%s: %w", label(args[1]), err)
+			return fmt.Errorf("%s: %w", chat.Label(args[1]), err)
 		}
 		results = edit.ApplyPatch(ctx, edit.PatchOptions{Options: common, Patch: list})
 	} else {
-		list, err := edit.ReadOperations(ctx, label(args[1]), data)
+		list, err := edit.ReadOperations(ctx, chat.Label(args[1]), data)
 		if err != nil {
 			return err
 		}
@@ -339,9 +331,7 @@ func (o *messageSwipeOptions) run(ctx context.Context, c *console, fs *pflag.Fla
 	case opt.Chosen && opt.Add == nil:
 		return usagef("--choose takes a swipe's number, from 1")
 	}
-	if opt.Options, err = o.options(c, args); err != nil {
-		return err
-	}
+	opt.Options = o.options(c, args)
 	if err := o.check(fs); err != nil {
 		return err
 	}

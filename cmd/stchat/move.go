@@ -50,10 +50,11 @@ func (o *moveFlags) addFlags(fs *pflag.FlagSet) {
 	fs.Bool("json", false, "print JSON documents, one per line")
 }
 
-func (o *moveFlags) options(c *console, paths ...string) (move.Options, error) {
+func (o *moveFlags) options(c *console, paths ...string) move.Options {
 	opt := o.Options
 	opt.Data = userFolder(c, opt.Data, paths)
-	return opt, c.changes(&opt.Changes)
+	c.changes(&opt.Changes)
+	return opt
 }
 
 // how returns how results are printed.
@@ -105,12 +106,8 @@ func (o *moveFlags) run(ctx context.Context, c *console, _ *pflag.FlagSet, args 
 		}
 		owners[folder] = path
 	}
-	opt, err := o.options(c, args...)
-	if err != nil {
-		return err
-	}
 	of := func(r *move.OpenResult) (string, *move.OpenResult) { return r.Doc.Path, r }
-	err = sayAll(c, o.how(), move.Open(ctx, opt, args), of, func(r *move.OpenResult) {
+	err := sayAll(c, o.how(), move.Open(ctx, o.options(c, args...), args), of, func(r *move.OpenResult) {
 		if c.made(r.Doc.Card); !r.Doc.Changed {
 			c.note("%s: unchanged", r.Doc.Card)
 		}
@@ -173,15 +170,11 @@ func (o *renameOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *renameOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	o.target = args[1]
-	common, err := o.options(c, args[0])
-	if err != nil {
-		return err
-	}
 	if isBook(args[0]) && (o.family || o.book) {
 		return usagef("--family and --lorebook go with a chat")
 	}
-	end := c.meter("reading", c.json, &common.Meter)
-	opt := move.RenameOptions{Options: common, Chat: args[0], Name: args[1], Family: o.family, Book: o.book}
+	opt := move.RenameOptions{Options: o.options(c, args[0]), Chat: args[0], Name: args[1], Family: o.family, Book: o.book}
+	end := c.meter("reading", c.json, &opt.Meter)
 	var results []*move.Result
 	if isBook(args[0]) {
 		results = []*move.Result{move.RenameBook(ctx, opt)}
@@ -233,11 +226,7 @@ func (o *moveOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	if o.name != "" && len(chats) > 1 {
 		return usagef("--name takes one CHAT without its family")
 	}
-	common, err := o.options(c, chats...)
-	if err != nil {
-		return err
-	}
-	results := move.Move(ctx, move.OwnerOptions{Options: common, Chats: chats, Owner: owner, Family: o.family, Cut: o.cut, Name: o.name})
+	results := move.Move(ctx, move.OwnerOptions{Options: o.options(c, chats...), Chats: chats, Owner: owner, Family: o.family, Cut: o.cut, Name: o.name})
 	return o.report(c, results)
 }
 
@@ -275,14 +264,11 @@ func (o *newOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *newOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	common, err := o.options(c, args[0])
+	set, err := o.changes(ctx, c, false)
 	if err != nil {
 		return err
 	}
-	opt := move.NewOptions{Options: common, Owner: args[0], Name: o.name, Like: o.like, Open: o.open}
-	if opt.Set, err = o.changes(ctx, c, false); err != nil {
-		return err
-	}
+	opt := move.NewOptions{Options: o.options(c, args[0]), Owner: args[0], Name: o.name, Like: o.like, Set: set, Open: o.open}
 	opt.Data = c.finder(o.Data).Root()
 	r := move.New(ctx, opt)
 	if errors.Is(r.Err, move.ErrNoFile) {
@@ -361,10 +347,7 @@ func (o *deleteOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	if err != nil {
 		return err
 	}
-	common, err := o.options(c, paths...)
-	if err != nil {
-		return err
-	}
+	common := o.options(c, paths...)
 	var results []*move.Result
 	var kept []move.Kept // checkpoints
 	opt := move.DeleteOptions{Options: common, Chats: paths, Family: o.family, Keep: o.links == "keep"}

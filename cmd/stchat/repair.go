@@ -69,10 +69,8 @@ func (o *repairOptions) addFlags(fs *pflag.FlagSet) {
 func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	opt := o.opt
 	opt.Changes.DryRun = !o.write
-	err := c.changes(&opt.Changes)
-	if err != nil {
-		return err
-	}
+	c.changes(&opt.Changes)
+	var err error
 	if opt.List, err = o.list(ctx, c, args, "name a chat, a folder or your user folder, e.g. `stchat repair SillyTavern/data/default-user`"); err != nil {
 		return err
 	}

@@ -125,9 +125,7 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	case opt.Output == cut.Stdout && c.json:
 		return usagef("--json and --output - both write to stdout")
 	}
-	if err := c.changes(&opt.Changes); err != nil {
-		return err
-	}
+	c.changes(&opt.Changes)
 	if folder {
 		results, err := keep.RestoreFolder(ctx, opt)
 		if err != nil {
@@ -280,9 +278,7 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 		}
 	}
 	changes := o.changes
-	if err = c.changes(&changes); err != nil {
-		return err
-	}
+	c.changes(&changes)
 	end := c.meter("reading", c.json, &opt.Meter)
 	res, err := keep.Lost(ctx, opt)
 	end()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/google/uuid"
-	"github.com/itchyny/gojq"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -198,7 +198,7 @@ func (c *console) command(v verb) *cobra.Command {
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.started = cmd.CommandPath()
-		return c.throughJQ(cmd, func() error { return c.runVerb(&v, cmd, args) })
+		return c.runVerb(&v, cmd, args)
 	}
 	return cmd
 }
@@ -207,22 +207,22 @@ func (c *console) command(v verb) *cobra.Command {
 func (c *console) runVerb(v *verb, cmd *cobra.Command, args []string) error {
 	c.outColor, c.errColor = c.coloured(c.OutTTY), c.coloured(c.ErrTTY)
 	c.shown = c.OutTTY || c.color == "always"
-	c.json, _ = cmd.Flags().GetBool("json") // not every command has it
-	err := agree(cmd.Flags(), v.rules)
-	if err == nil {
-		err = readTimes(cmd.Flags(), c.Now())
+	if err := c.readJQ(cmd); err != nil {
+		return err
 	}
-	if err != nil {
+	c.json, _ = cmd.Flags().GetBool("json") // not every command has it
+	if err := cmp.Or(agree(cmd.Flags(), v.rules), readTimes(cmd.Flags(), c.Now()), c.readUndoMost(cmd.Flags())); err != nil {
 		return err
 	}
 	if v.means != nil {
+		var err error
 		if args, err = c.resolve(cmd.Flags(), v.means, args); err != nil {
 			return err
 		}
 	}
 	return c.throughPager(cmd.Flags(), v.pages, func() error {
 		err := v.run(cmd.Context(), c, cmd.Flags(), args)
-		if printed := c.unprinted(); printed != nil && (err == nil || errors.Is(err, errNo) || errors.Is(err, errReported)) {
+		if printed := c.unprinted(); printed != nil && (err == nil || isAny(err, errNo, errReported) || c.jq != nil && !errors.Is(err, printed)) {
 			return printed
 		}
 		return err
@@ -275,19 +275,23 @@ func (c *console) errorLine(text string) {
 	fmt.Fprintf(c.Err, "stchat: %s\n", c.remark("", visible.Text(text)))
 }
 
-// changes completes the options for writing that all commands share.
-func (c *console) changes(opt *changeset.Options) error {
-	opt.Command, opt.Now, opt.NewUUID = recorded(c.args), c.Now(), uuid.NewString
-	if text := c.Getenv(undoVariable); text != "" {
-		size, ok := parseSize(text)
-		if !ok {
-			return usagef("%s is a number of bytes such as 500M or 2G, not %q", undoVariable, text)
-		}
-		if opt.KeepBytes = size; size == 0 {
-			opt.KeepBytes = -1 // keep none
-		}
+// readUndoMost reads how much undo may keep, for a command that writes.
+func (c *console) readUndoMost(fs *pflag.FlagSet) error {
+	text := c.Getenv(undoVariable)
+	if text == "" || fs.Lookup("no-sync") == nil && fs.Lookup("write") == nil && !isGiven(fs, "output") {
+		return nil
 	}
+	size, ok := parseSize(text)
+	if !ok {
+		return usagef("%s is a number of bytes such as 500M or 2G, not %q", undoVariable, text)
+	}
+	c.undoMost = either(size == 0, -1, size) // -1: keep none
 	return nil
+}
+
+// changes completes the options for writing that all commands share.
+func (c *console) changes(opt *changeset.Options) {
+	opt.Command, opt.Now, opt.NewUUID, opt.KeepBytes = recorded(c.args), c.Now(), uuid.NewString, c.undoMost
 }
 
 // coloured reports whether to use colour. The first of these decides: --color never
@@ -305,34 +309,6 @@ func (c *console) coloured(tty bool) bool {
 		return true
 	}
 	return tty
-}
-
-// throughJQ calls run, with the documents it prints going through --jq if that is given.
-func (c *console) throughJQ(cmd *cobra.Command, run func() error) error {
-	flag := cmd.Flags().Lookup("jq")
-	if flag == nil || !flag.Changed {
-		return run()
-	}
-	var code *gojq.Code // it sees nothing but the documents: no environment, no files, no modules
-	query, err := gojq.Parse(flag.Value.String())
-	if err == nil {
-		code, err = gojq.Compile(query, gojq.WithEnvironLoader(func() []string { return nil }))
-	}
-	if err != nil {
-		return usagef("--jq: %v", err)
-	}
-	if err := cmd.Flags().Set("json", "true"); err != nil {
-		return err
-	}
-	out := c.Out
-	w := &jqWriter{ctx: cmd.Context(), out: out, code: code, terminal: c.OutTTY}
-	c.Out = w
-	defer func() { c.Out = out }()
-	err = run()
-	if w.err != nil && !errors.Is(err, w.err) {
-		return w.err // whatever the command makes of a failed write
-	}
-	return err
 }
 
 func isClosedPipe(err error) bool {

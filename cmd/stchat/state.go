@@ -58,19 +58,20 @@ keeps what it has read until it is reloaded.
 `
 
 // stateFlags are the flags of every command that changes state.
-type stateFlags struct{ termFlags }
+type stateFlags struct{ state.Options }
 
 func (o *stateFlags) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.Changes.DryRun, "dry-run", false, "do everything but write; show what would change")
-	o.addTerms(fs, "a chat that is edited itself")
+	addTerms(fs, &o.Terms, "a chat that is edited itself")
 	fs.Var(filled(&o.Data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
 	fs.Bool("json", false, "print a JSON document for each PATH")
 }
 
-func (o *stateFlags) options(c *console, path string) (opt state.Options, err error) {
-	opt.Path = path
-	opt.Terms, err = o.terms(c, []string{path})
-	return opt, err
+func (o *stateFlags) options(c *console, path string) state.Options {
+	opt := o.Options
+	opt.Path, opt.Data = path, userFolder(c, opt.Data, []string{path})
+	c.changes(&opt.Changes)
+	return opt
 }
 
 // report prints what became of the state of each PATH, and returns the worst outcome.
@@ -434,11 +435,7 @@ func (o *stateSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 	if err != nil {
 		return err
 	}
-	common, err := o.options(c, path)
-	if err != nil {
-		return err
-	}
-	opt := state.SetOptions{Options: common, Namespace: rest[0], Floor: o.floor, Expect: o.expect}
+	opt := state.SetOptions{Options: o.options(c, path), Namespace: rest[0], Floor: o.floor, Expect: o.expect}
 	if opt.Values, err = o.changes(ctx, c, o.reset == chat.Stdin); err != nil {
 		return err
 	}
@@ -490,11 +487,7 @@ func (o *stateDeleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagS
 	if err != nil {
 		return err
 	}
-	opt, err := o.options(c, path)
-	if err != nil {
-		return err
-	}
-	return o.report(c, []*state.Result{state.Delete(ctx, opt, namespaces)})
+	return o.report(c, []*state.Result{state.Delete(ctx, o.options(c, path), namespaces)})
 }
 
 func newStatePrune() verb {
@@ -536,15 +529,11 @@ func (o *statePruneOptions) run(ctx context.Context, c *console, _ *pflag.FlagSe
 	if err != nil {
 		return err
 	}
-	before := cmp.Or(o.before, c.Now().Add(-24*time.Hour))
-	opt := state.PruneOptions{Paths: paths, Namespaces: namespaces, Before: before}
 	if len(paths) == 0 {
 		return nil
 	}
-	if opt.Options, err = o.options(c, paths[0]); err != nil {
-		return err
-	}
-	results, err := state.Prune(ctx, opt)
+	before := cmp.Or(o.before, c.Now().Add(-24*time.Hour))
+	results, err := state.Prune(ctx, state.PruneOptions{Options: o.options(c, paths[0]), Paths: paths, Namespaces: namespaces, Before: before})
 	if err != nil {
 		return stateUsage(err)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/itchyny/gojq"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/visible"
@@ -172,78 +172,57 @@ func (h *heldBack) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// jqWriter takes JSON documents and writes what a program makes of each: strings as they
-// are, other values as a line of JSON.
-type jqWriter struct {
-	ctx      context.Context // ends a program that loops
-	out      io.Writer
-	code     *gojq.Code
-	terminal bool
-	rest     []byte // the start of a document that is not complete yet
-	err      error
+// readJQ reads --jq, if a command has it and it is given; it means --json. The program sees nothing
+// but the documents: no environment, no files, no modules.
+func (c *console) readJQ(cmd *cobra.Command) error {
+	flag := cmd.Flags().Lookup("jq")
+	if flag == nil || !flag.Changed {
+		return nil
+	}
+	query, err := gojq.Parse(flag.Value.String())
+	if err == nil {
+		var code *gojq.Code
+		code, err = gojq.Compile(query, gojq.WithEnvironLoader(func() []string { return nil }))
+		c.jq = func(doc any) gojq.Iter { return code.RunWithContext(cmd.Context(), doc) }
+	}
+	if err != nil {
+		return usagef("--jq: %v", err)
+	}
+	return cmd.Flags().Set("json", "true")
 }
 
-// Write implements io.Writer.
-func (w *jqWriter) Write(p []byte) (int, error) {
-	if w.err != nil {
-		return 0, w.err
+// printThroughJQ prints what the program of --jq makes of a document: strings as they are, other
+// values as a line of JSON.
+func (c *console) printThroughJQ(doc any) error {
+	var b bytes.Buffer
+	if err := c.docs.Write(&b, doc, ""); err != nil {
+		return err
 	}
-	w.rest = append(w.rest, p...)
-	for w.err == nil {
-		end := bytes.IndexByte(w.rest, '\n')
-		for end >= 0 && !json.Valid(w.rest[:end]) { // a document on several lines
-			next := bytes.IndexByte(w.rest[end+1:], '\n')
-			if next < 0 {
-				return len(p), nil
-			}
-			end += 1 + next
-		}
-		if end < 0 {
-			return len(p), nil
-		}
-		w.err = w.document(w.rest[:end])
-		w.rest = w.rest[end+1:]
-	}
-	return 0, w.err
-}
-
-func (w *jqWriter) document(doc []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec := json.NewDecoder(&b)
 	dec.UseNumber()
 	var value any
 	if err := dec.Decode(&value); err != nil {
-		return fmt.Errorf("--jq: %w", err)
+		return err
 	}
-	results := w.code.RunWithContext(w.ctx, value)
-	for {
-		result, ok := results.Next()
-		if !ok {
-			return nil
-		}
-		if err, isError := result.(error); isError {
+	results := c.jq(value)
+	for result, ok := results.Next(); ok; result, ok = results.Next() {
+		if err, failed := result.(error); failed {
 			if halt, ok := errors.AsType[*gojq.HaltError](err); ok && halt.Value() == nil {
 				return nil
 			}
 			return fmt.Errorf("--jq: %w", err)
 		}
-		if err := w.print(result); err != nil {
-			return err
+		text, isText := result.(string)
+		if isText && c.OutTTY {
+			text = visible.Lines(text)
+		} else if !isText {
+			raw, err := gojq.Marshal(result)
+			if err != nil {
+				return fmt.Errorf("--jq: %w", err)
+			}
+			text = string(visible.JSON(raw))
 		}
+		fmt.Fprintln(c.w, text)
 	}
-}
-
-func (w *jqWriter) print(value any) error {
-	text, ok := value.(string)
-	if ok && w.terminal {
-		text = visible.Lines(text)
-	}
-	if !ok {
-		raw, err := gojq.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("--jq: %w", err)
-		}
-		text = string(visible.JSON(raw))
-	}
-	_, err := io.WriteString(w.out, text+"\n")
-	return err
+	return nil
 }

@@ -180,9 +180,7 @@ func (o *treeOptions) write(ctx context.Context, c *console, res *look.TreeResul
 
 // writeOutput writes the file of -o, and says where it is.
 func (c *console) writeOutput(ctx context.Context, out ops.Output, write func(io.Writer) error) error {
-	if err := c.changes(&out.Changes); err != nil {
-		return err
-	}
+	c.changes(&out.Changes)
 	written := ops.WriteOutput(ctx, out, write)
 	for _, e := range written.Ended {
 		c.ended(e)
@@ -207,7 +205,10 @@ func (o *treeOptions) draw(c *console, w io.Writer, res *look.TreeResult) error 
 	t := res.Tree
 	switch o.format {
 	case "json":
-		return writeTreeJSON(c, w, res)
+		if o.output == "" {
+			return writeTreeJSON(c, c.document, res)
+		}
+		return writeTreeJSON(c, func(doc any) error { return jsondoc.Write(w, doc, "") }, res)
 	case "dot":
 		return treeview.DOT(w, t)
 	case "mermaid":
@@ -243,7 +244,7 @@ func (o *treeOptions) draw(c *console, w io.Writer, res *look.TreeResult) error 
 }
 
 // writeTreeJSON writes a document for each chat, those of errors, and the summary.
-func writeTreeJSON(c *console, w io.Writer, res *look.TreeResult) error {
+func writeTreeJSON(c *console, write func(doc any) error, res *look.TreeResult) error {
 	var docs []any
 	for _, o := range res.Tree.Owners {
 		for _, chat := range o.Chats {
@@ -255,7 +256,7 @@ func writeTreeJSON(c *console, w io.Writer, res *look.TreeResult) error {
 		docs = append(docs, documentOf("", err))
 	}
 	for _, doc := range append(docs, res.Tree.Summary) {
-		if err := jsondoc.Write(w, doc, ""); err != nil {
+		if err := write(doc); err != nil {
 			return err
 		}
 	}

@@ -105,9 +105,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		return err
 	}
 	changes := o.changes
-	if err := c.changes(&changes); err != nil {
-		return err
-	}
+	c.changes(&changes)
 	switch {
 	case o.list:
 		return printRecords(c, root, changes.Now)

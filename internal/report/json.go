@@ -13,12 +13,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"strings"
 
-	"stchat/internal/jsondoc"
 	"stchat/internal/jsonl"
 	"stchat/internal/rawjson"
 	"stchat/internal/rules"
@@ -102,14 +100,14 @@ type Check struct {
 	Command  func(f *rules.Finding) string // what repairs a finding, "" where no command does; may be nil
 }
 
-// WriteJSON writes one document per line, the summary last.
-func (c *Check) WriteJSON(w io.Writer) error {
+// Documents calls each with a document for each finding, and then with the summary.
+func (c *Check) Documents(each func(doc any) error) error {
 	for i := range c.Findings {
-		if err := jsondoc.Write(w, c.document(&c.Findings[i]), ""); err != nil {
+		if err := each(c.document(&c.Findings[i])); err != nil {
 			return err
 		}
 	}
-	return jsondoc.Write(w, Sum(len(c.Chats), c.Findings), "")
+	return each(Sum(len(c.Chats), c.Findings))
 }
 
 // slashed returns a path as reports name it.
@@ -156,7 +154,7 @@ func (p fingerprints) next(f *rules.Finding, place string) string {
 // Baseline is how often an earlier check found what.
 type Baseline map[fingerprint]int
 
-// ReadBaseline reads a baseline: the JSON lines that check wrote (WriteJSON).
+// ReadBaseline reads a baseline: the JSON lines that check wrote (Documents).
 // Its summary, and blank lines, are skipped. The error names the line.
 func ReadBaseline(data []byte) (Baseline, error) {
 	b := Baseline{}

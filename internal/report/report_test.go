@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"stchat/internal/jsondoc"
 	"stchat/internal/report"
 	"stchat/internal/rules"
 )
@@ -49,8 +50,15 @@ func write(t *testing.T, f func(io.Writer) error) []byte {
 	return b.Bytes()
 }
 
+// inJSON returns what writes the documents of a check.
+func inJSON(c *report.Check) func(io.Writer) error {
+	return func(w io.Writer) error {
+		return c.Documents(func(doc any) error { return jsondoc.Write(w, doc, "") })
+	}
+}
+
 func TestJSON(t *testing.T) {
-	out := write(t, sample().WriteJSON)
+	out := write(t, inJSON(sample()))
 	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
 	want := []string{
 		`{"schema":1,"rule":"torn-tail","severity":"error","path":"chats/A b.jsonl","line":12,"column":5,"index":null,"message":"the line ends inside a string"`,
@@ -193,7 +201,7 @@ func TestJUnit(t *testing.T) {
 
 func TestBaseline(t *testing.T) {
 	c := sample()
-	known := write(t, c.WriteJSON)
+	known := write(t, inJSON(c))
 	b, err := report.ReadBaseline(known)
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +227,7 @@ func TestBaseline(t *testing.T) {
 // came to be are new.
 func TestBaselineCounts(t *testing.T) {
 	many := rules.Finding{Rule: rules.BadDate, Severity: rules.Info, Path: "chats/M/A.jsonl", Index: -1, Message: "more", More: 900}
-	b, err := report.ReadBaseline(write(t, (&report.Check{Findings: []rules.Finding{many}}).WriteJSON))
+	b, err := report.ReadBaseline(write(t, inJSON(&report.Check{Findings: []rules.Finding{many}})))
 	if err != nil {
 		t.Fatal(err)
 	}
