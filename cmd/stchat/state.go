@@ -53,8 +53,8 @@ and hyphen. Where a namespace has a floor log, the log counts.
 // stateChangeDoc explains what the commands that change state have in common.
 const stateChangeDoc = namespaceDoc + `
 All that a call changes is changed together or not at all; 'stchat undo' takes
-it back. Sidecars have no integrity slug. A tab of Luker that has the chat open
-keeps what it has read until it is reloaded.
+it back. A damaged chat is refused: see 'stchat repair'. Sidecars have no slug:
+a tab of Luker that has the chat open keeps what it has read until reloaded.
 `
 
 // stateFlags are the flags of every command that changes state.

@@ -68,13 +68,14 @@ func newResult(opt *Options, namespaces ...string) *Result {
 	return r
 }
 
-// run opens the target, runs draft in a change set of its own, and returns the result, which it fills in.
+// run opens the target, runs draft in a change set of its own, and returns the result, which it
+// fills in. It refuses a chat that must not be edited (CONTENT.md 1.3).
 func run(ctx context.Context, opt *Options, r *Result, draft func(ctx context.Context, t *target, s *changeset.Set) error) *Result {
 	empty := *r
 	u := changeset.Unit{Root: changeset.RootOf(opt.Path)}
 	u.Draft = func(ctx context.Context, s *changeset.Set) error {
 		*r = empty
-		t, err := openTarget(ctx, new(library.Library), opt.Data, opt.Path)
+		t, err := openTarget(ctx, new(library.Library), opt.Data, opt.Path, ops.WithHeader)
 		if err != nil {
 			return err
 		}
@@ -97,8 +98,8 @@ func (r *Result) Complete(o changeset.Outcome, dryRun bool) {
 	r.Doc.DidWrite = r.Doc.Changed && !dryRun
 }
 
-// expected returns an error that wraps [edit.ErrExpected] if a chat's slug or number of
-// messages is not as expected.
+// expected returns an error if a chat has a damaged line, and one that wraps [edit.ErrExpected] if
+// its slug or number of messages is not as expected.
 func (opt *Options) expected(ctx context.Context, t *target) error {
 	if t.chat == nil {
 		return nil
@@ -106,11 +107,8 @@ func (opt *Options) expected(ctx context.Context, t *target) error {
 	if slug, _ := rawjson.Unquote(t.chat.Metadata().Value("integrity")); opt.ExpectIntegrity != "" && slug != opt.ExpectIntegrity {
 		return fmt.Errorf("%s: %w: its integrity slug is %q", t.path, edit.ErrExpected, slug)
 	}
-	if opt.ExpectMessages < 0 {
-		return nil
-	}
 	swipes, err := t.chosen(ctx)
-	if err == nil && len(swipes) != opt.ExpectMessages {
+	if err == nil && opt.ExpectMessages >= 0 && len(swipes) != opt.ExpectMessages {
 		err = fmt.Errorf("%s: %w: it has %d messages", t.path, edit.ErrExpected, len(swipes))
 	}
 	return err

@@ -46,7 +46,7 @@ type Values struct {
 
 // Get reads the values of namespaces. A floor log takes precedence over a plain sidecar.
 func Get(ctx context.Context, lib *library.Library, opt GetOptions) (*Values, error) {
-	t, err := openTarget(ctx, lib, opt.Data, opt.Path)
+	t, err := openTarget(ctx, lib, opt.Data, opt.Path, ops.Anything)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ type ReadOptions struct {
 // ListOf lists the state of a chat or a character: files in the order of their names, then
 // the views of a chat's metadata.
 func ListOf(ctx context.Context, lib *library.Library, opt ReadOptions) (*List, error) {
-	t, err := openTarget(ctx, lib, opt.Data, opt.Path)
+	t, err := openTarget(ctx, lib, opt.Data, opt.Path, ops.Anything)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func (n *Namespace) describe(ctx context.Context, t *target, s luker.Sidecar) er
 	if replays {
 		n.Commits = &commits
 		state, err := t.replay(ctx, s.Path, -1)
-		if errors.Is(err, ErrDamaged) || ctx.Err() != nil {
+		if errors.Is(err, chat.ErrDamaged) || ctx.Err() != nil {
 			return err
 		}
 		if replays = err == nil; replays {
@@ -328,7 +328,7 @@ type Commit struct {
 
 // LogOf reads the history of a namespace. The error wraps [ErrNoLog] if it has none.
 func LogOf(ctx context.Context, lib *library.Library, opt ReadOptions, given string) (*Log, error) {
-	t, err := openTarget(ctx, lib, opt.Data, opt.Path)
+	t, err := openTarget(ctx, lib, opt.Data, opt.Path, ops.Anything)
 	if err != nil {
 		return nil, err
 	}

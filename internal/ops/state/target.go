@@ -25,7 +25,7 @@ var (
 	ErrNotBeside = errors.New("state lies beside a chat, so it must be a file")
 	// ErrNamespace means that a text is not a namespace, or not one for this call.
 	ErrNamespace = errors.New("not a namespace for this")
-	// ErrDamaged means that a chat or a sidecar is damaged.
+	// ErrDamaged means that a sidecar is damaged.
 	ErrDamaged = errors.New("it is damaged")
 )
 
@@ -40,14 +40,14 @@ type target struct {
 	swipes   []int // the chosen swipe of each message, once read
 }
 
-// openTarget opens a chat, or a character by its card. The target must be closed.
-func openTarget(ctx context.Context, lib *library.Library, data, path string) (*target, error) {
+// openTarget opens a chat that meets the demand, or a character by its card. The target must be closed.
+func openTarget(ctx context.Context, lib *library.Library, data, path string, demand ops.Demand) (*target, error) {
 	if path == chat.Stdin {
 		return nil, ErrNotBeside
 	}
 	t := &target{path: path}
 	if !IsCard(path) {
-		c, err := ops.Open(ctx, lib, path, ops.Anything, chat.Options{Data: data})
+		c, err := ops.Open(ctx, lib, path, demand, chat.Options{Data: data})
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (t *target) log(namespace string) (luker.Sidecar, bool) {
 }
 
 // chosen returns the chosen swipe of each message, nil for a character. The error wraps
-// [ErrDamaged] if the chat has a damaged line.
+// [chat.ErrDamaged] if the chat has a damaged line.
 func (t *target) chosen(ctx context.Context) ([]int, error) {
 	if t.swipes != nil || t.chat == nil {
 		return t.swipes, nil
@@ -114,7 +114,7 @@ func (t *target) chosen(ctx context.Context) ([]int, error) {
 		return nil, fmt.Errorf("%s: %w", t.path, err)
 	}
 	if damage.Total > 0 {
-		return nil, fmt.Errorf("%s: %w: %w", t.path, ErrDamaged, &jsonl.LineError{Path: t.path, Damage: damage.First[0]})
+		return nil, t.chat.DamageError(damage.First[0])
 	}
 	if swipes == nil {
 		swipes = []int{}
