@@ -152,7 +152,7 @@ func (o *cutOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet,
 		return opt, err
 	}
 	c.changes(&opt.Changes)
-	opt.MainChat = given(fs, "main-chat", &o.mainChat)
+	opt.MainChat = parentGiven(fs, &o.mainChat)
 	if o.swipe > 0 {
 		opt.Message = func(_ int, line []byte, _ *rawjson.Object) ([]byte, error) { return message.ChooseSwipe(line, o.swipe) }
 	}

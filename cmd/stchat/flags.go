@@ -261,6 +261,14 @@ func given[T any](fs *pflag.FlagSet, flag string, value *T) *T {
 	return either(fs.Changed(flag), value, nil)
 }
 
+// parentGiven is given for --main-chat: a chat's name, which its file may stand for.
+func parentGiven(fs *pflag.FlagSet, name *string) *string {
+	if userdir.HasExtension(*name) {
+		*name = userdir.ChatName(*name)
+	}
+	return given(fs, "main-chat", name)
+}
+
 // addNoSync adds the flag of all commands that write.
 func addNoSync(fs *pflag.FlagSet, to *bool) {
 	fs.BoolVar(to, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")

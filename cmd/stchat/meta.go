@@ -213,7 +213,7 @@ func (o *metaSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if opt.Values, err = o.changes(ctx, c, o.filesFrom == chat.Stdin); err != nil {
 		return err
 	}
-	opt.MainChat = given(fs, "main-chat", &o.mainChat)
+	opt.MainChat = parentGiven(fs, &o.mainChat)
 	if opt.Values.Empty() && opt.MainChat == nil && opt.Integrity == "" {
 		return usagef("say what to change, e.g. --set note_depth=4")
 	}
