@@ -126,6 +126,7 @@ func (o *treeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	}
 	opt := o.opt
 	opt.List, opt.Page = list, o.format == "svg" || o.format == "html"
+	opt.Read = opt.Page || o.format == "text" && !o.rows(c)
 	if o.by == "content" {
 		opt.By = family.ByContentOnly
 	}
@@ -200,6 +201,9 @@ func forceHint(err error) error {
 	return err
 }
 
+// rows reports whether text is rows for a program.
+func (o *treeOptions) rows(c *console) bool { return o.output == "" && !c.shown && !o.formatSet }
+
 // draw writes the tree in its format.
 func (o *treeOptions) draw(c *console, w io.Writer, res *look.TreeResult) error {
 	t := res.Tree
@@ -225,7 +229,7 @@ func (o *treeOptions) draw(c *console, w io.Writer, res *look.TreeResult) error 
 		return treeview.HTML(w, t)
 	}
 	terminal := o.output == "" && c.shown
-	if !terminal && o.output == "" && !o.formatSet {
+	if o.rows(c) {
 		return treeview.Rows(w, t)
 	}
 	opt := treeview.TextOptions{Hint: " (--all)", ASCII: terminal && !isUTF8(c.env)}

@@ -179,6 +179,7 @@ var errTwice = errors.New("it has two lists of commits")
 func eachCommit(r io.Reader, begin func(head []byte) error, each func(c *Commit) error) (tail []byte, err error) {
 	read := &recorder{r: r}
 	d := json.NewDecoder(read)
+	d.UseNumber() // or one that is too large would be an error
 	found := false
 	var stop error // of begin or each
 	err = func() error {

@@ -300,7 +300,7 @@ func TestCharacterStates(t *testing.T) {
 
 // A log is read as encoding/json reads it, wherever its blocks end.
 func FuzzEachCommit(f *testing.F) {
-	for _, s := range []string{log, `{"commits":[{"floor":0,"swipeId":0,"patches":[{}]}],"x":"\\\""}`, `{"a":[{"commits":[1]}],"commits":["]"]}`, `[{}]`, `{"commits":[1e5 ,true]} `} {
+	for _, s := range []string{log, `{"commits":[{"floor":0,"swipeId":0,"patches":[{}]}],"x":"\\\""}`, `{"a":[{"commits":[1]}],"commits":["]"]}`, `[{}]`, `{"commits":[1e5 ,true]} `, `{"commits":1e400}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

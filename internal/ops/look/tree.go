@@ -39,6 +39,7 @@ type TreeOptions struct {
 	Preview int  // width of a message's text in cells; 0: none
 	Page    bool // include texts of own messages, and the dates of some
 	Whole   int  // bytes of all own texts up to which they are included whole; 0: they never are
+	Read    bool // also tell how texts are read
 
 	Meter *progress.Meter
 }
@@ -179,10 +180,10 @@ func texts(ctx context.Context, b *treeBuilder) error {
 		if fork < last {
 			wanted = []int{fork, last}
 		}
-		if b.Page {
+		if b.Page && !b.wholeTexts {
 			wanted = endsOf(fork, last, ownTexts)
 		}
-		found := r.read(c, wanted, b.Preview)
+		found := r.read(c, wanted, b.Preview, b.Read)
 		for k := range found {
 			m := &found[k]
 			if m.Index == fork {
@@ -221,7 +222,7 @@ func (b *treeBuilder) whole(ctx context.Context, readers *sync.Pool) error {
 			for i := k; i < min(k+wholeAtOnce, len(c.Messages)); i++ {
 				wanted = append(wanted, i)
 			}
-			some := r.read(c, wanted, 0)
+			some := r.read(c, wanted, 0, true)
 			for _, m := range some {
 				read.Add(int64(len(m.Text)))
 			}
@@ -298,8 +299,9 @@ func newLineReader() *lineReader {
 }
 
 // read returns the messages of a chat at the wanted indexes, their texts cut to a width in
-// cells, or whole if that is 0. It returns none if the file has changed since its messages were counted.
-func (r *lineReader) read(c *family.Chat, wanted []int, cells int) []treeview.Message {
+// cells, or whole if that is 0; said: also as they are read. It returns none if the file has
+// changed since its messages were counted.
+func (r *lineReader) read(c *family.Chat, wanted []int, cells int, said bool) []treeview.Message {
 	f, err := safefile.Open(c.Path)
 	if err != nil {
 		return nil
@@ -318,7 +320,7 @@ func (r *lineReader) read(c *family.Chat, wanted []int, cells int) []treeview.Me
 		_, err := r.buf.Each(jsonl.Source{R: f, Size: end}, jsonl.MapOptions{From: c.Messages[i].Off, Limit: -1, Keys: r.keys}, func(l *jsonl.Line) {
 			if !found && l.Damage == nil { // damaged lines may follow
 				found = true
-				list = append(list, shownMessage(l, i, cells))
+				list = append(list, shownMessage(l, i, cells, said))
 			}
 		})
 		if err != nil {
@@ -328,7 +330,7 @@ func (r *lineReader) read(c *family.Chat, wanted []int, cells int) []treeview.Me
 	return list
 }
 
-func shownMessage(l *jsonl.Line, index, cells int) treeview.Message {
+func shownMessage(l *jsonl.Line, index, cells int, said bool) treeview.Message {
 	value := func(key int) []byte {
 		raw, _ := l.Value(key)
 		return raw
@@ -337,10 +339,12 @@ func shownMessage(l *jsonl.Line, index, cells int) treeview.Message {
 	m.Name, _ = rawjson.Unquote(value(textName))
 	m.Name = cut(m.Name, 40)
 	m.Text, _ = rawjson.Unquote(value(textMes))
-	if cells > 0 {
-		m.Text, m.Said = cut(m.Text, cells), visible.CutRight(visible.Text(prose.Line(m.Text)), cells, "…")
-	} else {
+	if said {
 		m.Said = prose.Plain(m.Text)
+	}
+	if cells > 0 {
+		m.Said = visible.CutRight(visible.Text(strings.Join(strings.Fields(m.Said), " ")), cells, "…")
+		m.Text = cut(m.Text, cells)
 	}
 	if raw := value(textSwipes); rawjson.KindOf(raw) == rawjson.Array {
 		m.Swipes = l.Count(textSwipes)
