@@ -102,13 +102,17 @@ func newCall(opt *Options) *call {
 
 func (c *call) close() { c.stdin.Close() }
 
-// open opens a source. If it was opened before, it must be unchanged since then; the zero stamp
-// means that it was not.
+// open opens a source, and refuses one whose header is damaged. If it was opened before, it must be
+// unchanged since then; the zero stamp means that it was not.
 func (c *call) open(ctx context.Context, p *plan) (*chat.Chat, error) {
 	if p.source == chat.Stdin && c.stdin != nil {
 		return c.stdin, nil
 	}
-	src, err := ops.Open(ctx, c.library, p.source, ops.Anything, chat.Options{Data: c.opt.Data, Stdin: c.opt.Stdin, Content: c.opt.Content})
+	demand := ops.Whole
+	if c.opt.SkipDamaged {
+		demand = ops.Anything
+	}
+	src, err := ops.Open(ctx, c.library, p.source, demand, chat.Options{Data: c.opt.Data, Stdin: c.opt.Stdin, Content: c.opt.Content})
 	if err != nil {
 		return nil, err
 	}

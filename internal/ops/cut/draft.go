@@ -113,11 +113,8 @@ func openSolo(set *changeset.Set, src *chat.Chat, p *plan) error {
 	return ops.PathError(err)
 }
 
-// judgeHead refuses or reports problems in the lines up to the header.
+// judgeHead refuses or reports problems in the lines up to the header, and in who lists the chat.
 func judgeHead(c *call, src *chat.Chat, r *Result) error {
-	if src.Damage.Total > 0 && !c.opt.SkipDamaged {
-		return src.DamageError(src.Damage.First[0])
-	}
 	r.Doc.skip(src.Damage)
 	switch {
 	case src.HeaderKind == chat.Damaged && src.Header == nil:
