@@ -321,7 +321,7 @@ func (o *checkOptions) configured(c *console, fs *pflag.FlagSet, args []string) 
 				paths = append(paths, arg)
 			}
 		case !strings.HasPrefix(arg, "--") || !slices.Contains(configFlags(), flag):
-			err = fmt.Errorf("%s is not for this file; it may have --%s, and paths", arg, strings.Join(configFlags(), ", --"))
+			err = fmt.Errorf("%s is not for this file; it may have --%s, and paths; a value stands behind = or on the next line", arg, strings.Join(configFlags(), ", --"))
 		case valued:
 			err = set(flag, value)
 		case fs.Lookup(flag).NoOptDefVal != "":

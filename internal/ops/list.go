@@ -192,10 +192,13 @@ func Walk(list List) Walked { return walk(list, false) }
 func walk(list List, stdin bool) Walked {
 	w := &walker{list: list, seen: map[string]bool{}}
 	for _, path := range list.Paths {
-		if stdin && path == chat.Stdin {
-			w.add(Target{Path: path}, path)
-		} else {
+		switch {
+		case path != chat.Stdin:
 			w.walkPath(path)
+		case stdin:
+			w.add(Target{Path: path}, path)
+		default:
+			w.fail(path, chat.ErrStdin)
 		}
 	}
 	return w.Walked
