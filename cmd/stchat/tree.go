@@ -126,7 +126,7 @@ func (o *treeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	}
 	opt := o.opt
 	opt.List, opt.Page = list, o.format == "svg" || o.format == "html"
-	opt.Read = opt.Page || o.format == "text" && !o.rows(c)
+	opt.Read = o.format == "text" && !o.rows(c)
 	if o.by == "content" {
 		opt.By = family.ByContentOnly
 	}

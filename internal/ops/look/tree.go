@@ -39,7 +39,7 @@ type TreeOptions struct {
 	Preview int  // width of a message's text in cells; 0: none
 	Page    bool // include texts of own messages, and the dates of some
 	Whole   int  // bytes of all own texts up to which they are included whole; 0: they never are
-	Read    bool // also tell how texts are read
+	Read    bool // also tell how texts are read, as for a page
 
 	Meter *progress.Meter
 }
@@ -183,7 +183,7 @@ func texts(ctx context.Context, b *treeBuilder) error {
 		if b.Page && !b.wholeTexts {
 			wanted = endsOf(fork, last, ownTexts)
 		}
-		found := r.read(c, wanted, b.Preview, b.Read)
+		found := r.read(c, wanted, b.Preview, b.Read || b.Page)
 		for k := range found {
 			m := &found[k]
 			if m.Index == fork {
