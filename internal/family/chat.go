@@ -1,7 +1,6 @@
 package family
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -28,7 +27,7 @@ type Chat struct {
 	UUID       string // of ChatBranches, and its parent's
 	ParentUUID string
 	Integrity  string
-	Recap      string // the chat that Auto-Recap's data belongs to
+	Recap      string // the chat that Auto-Recap's data belongs to: this one, if any of it does
 	FirstDate  int64  // the first that can be read, in ms since 1970; 0: none
 	Links      []Link
 	Messages   []Message
@@ -145,7 +144,9 @@ func (c *Chat) head(from *chat.Chat) {
 	}
 	c.MainChat, c.UUID, c.ParentUUID, c.Integrity = text("main_chat"), text("uuid"), text("parent_uuid"), text("integrity")
 	all.Names().Rename(md, extension.Metadata, extension.OwnChat, func(_ extension.NameKey, name string) string {
-		c.Recap = cmp.Or(c.Recap, name)
+		if c.Recap == "" || name == c.Name {
+			c.Recap = name
+		}
 		return name
 	})
 }

@@ -106,10 +106,8 @@ func (g *Graph) found(from *Chat, name string) *Chat {
 	if c == nil || !sameOwner(from, c) {
 		return nil
 	}
-	if c.Name != name {
-		if safe, err := names.Sanitize(name); err == nil && safe != c.Name {
-			g.Warnings = append(g.Warnings, Warning{from, LetterCase, name})
-		}
+	if names.OnDisk(name) != c.Name && name != c.Name {
+		g.Warnings = append(g.Warnings, Warning{from, LetterCase, name})
 	}
 	return c
 }
@@ -220,7 +218,7 @@ func (g *Graph) Renamed(name string) []*Chat {
 	if g.Find(name) != nil {
 		return nil
 	}
-	return missing{g, safeName(name)}.candidates()
+	return missing{g, names.OnDisk(name)}.candidates()
 }
 
 // Walk calls do for every chat of a family, each before its children, which come in

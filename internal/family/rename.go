@@ -51,15 +51,6 @@ func (k Kind) Key() string {
 	return [...]string{"main_chat", "bookmark_link", "branches", "chat_id of Auto-Recap", "chats", "chat", "past_metadata"}[k]
 }
 
-// safeName returns the name as SillyTavern's server makes it safe; a name of which nothing
-// would be left stays.
-func safeName(name string) string {
-	if safe, err := names.Sanitize(name); err == nil {
-		return safe
-	}
-	return name
-}
-
 // Edits is what becomes of the names in the files of a folder, by path.
 type Edits map[string]*FileEdit
 
@@ -213,7 +204,7 @@ type missing struct {
 }
 
 // is reports whether a name in a file is the one that is missing.
-func (m missing) is(written string) bool { return written != "" && safeName(written) == m.safe }
+func (m missing) is(written string) bool { return written != "" && names.OnDisk(written) == m.safe }
 
 func (m missing) candidates() []*Chat {
 	var linking, trunks, children []*Chat

@@ -108,45 +108,51 @@ func (e *Edit) Apply(raw []byte) (listed, data []byte, err error) {
 // WithNames returns the file's bytes with the names of chats as edit returns them: in the
 // list, where they keep their place, in chat_id, and as keys of past_metadata. A name that
 // edit does not keep leaves the list, its old metadata too. open, unless empty, is the
-// chat that is open then, whatever chat_id was. Every other byte stays.
+// chat that is open then, whatever chat_id was; in a file of the old layout chat_metadata becomes
+// that chat's. Every other byte stays.
 func (f *File) WithNames(edit func(name string) (to string, keep bool), open string) []byte {
 	return rawjson.Edit(f.raw, func(o *rawjson.Object) { f.editNames(o, edit, open) })
 }
 
 func (f *File) editNames(o *rawjson.Object, edit func(name string) (to string, keep bool), open string) {
 	o.EditList(keyChats, func(_ int, value []byte) ([]byte, bool) {
-		name, ok := rawjson.Unquote(value)
-		if !ok {
-			return value, true
-		}
+		name, ok := text(value)
 		to, keep := edit(name)
-		if to == name {
-			return value, keep
+		if !ok || to == name {
+			return value, keep || !ok
 		}
 		return rawjson.Quote(to), keep
 	})
-	current, ok := rawjson.Unquote(o.Value(keyChatID))
-	if open == "" && ok {
-		if to, keep := edit(current); keep {
-			open = to
+	past := o.Value(keyPastMetadata)
+	for key := range f.past {
+		if to, keep := edit(key); !keep {
+			past = rawjson.DeletePath(past, key)
+		} else if to != key {
+			past = rawjson.RenameKey(past, key, to)
 		}
 	}
-	if open != "" && open != current {
+	current, keep := edit(f.ChatID)
+	if open == "" && keep {
+		open = current
+	}
+	if open != "" && open != f.ChatID {
 		o.Set(keyChatID, rawjson.Quote(open))
 	}
-	if past, ok := o.Get(keyPastMetadata); ok {
-		edited := past
-		for key := range f.past {
-			switch to, keep := edit(key); {
-			case !keep:
-				edited = rawjson.DeletePath(edited, key)
-			case to != key:
-				edited = rawjson.RenameKey(edited, key, to)
+	if open != "" && open != current && f.oldLayout { // as openGroupChat of 1.14 does (group-chats.js)
+		if keep && f.current != nil {
+			if len(f.past) == 0 {
+				past = []byte("{}")
 			}
+			past, _ = rawjson.SetPath(past, f.current, current)
 		}
-		if string(edited) != string(past) {
-			o.Set(keyPastMetadata, edited)
+		if now, ok := f.OldMetadata(open); ok {
+			o.Set(keyMetadata, now)
+		} else {
+			o.Unset(keyMetadata)
 		}
+	}
+	if !bytes.Equal(past, o.Value(keyPastMetadata)) {
+		o.Set(keyPastMetadata, past)
 	}
 }
 

@@ -105,7 +105,7 @@ func Parse(path string, raw []byte) (*File, error) {
 	}
 	f.listed, f.typed = make(map[string]bool, len(f.Chats)), map[string][]string{}
 	for _, name := range f.Chats {
-		safe := safeName(name)
+		safe := names.OnDisk(name)
 		if safe != name && !f.listed[name] {
 			f.typed[safe] = append(f.typed[safe], name)
 		}
@@ -127,15 +127,6 @@ func (f *File) Lists(chat string) bool { return f.listed[chat] }
 
 // Raw returns the file's bytes as they were read. They must not be changed.
 func (f *File) Raw() []byte { return f.raw }
-
-// safeName is the name of the file that a listed name leads to; a name that leads
-// nowhere stays as it is.
-func safeName(name string) string {
-	if safe, err := names.Sanitize(name); err == nil {
-		return safe
-	}
-	return name
-}
 
 // isMissing reports whether the key is absent or null: what JavaScript's
 // `== undefined` is true for.
@@ -295,7 +286,7 @@ func (s *Set) add(f *File) {
 		s.keeping[name] = append(s.keeping[name], f)
 	}
 	s.open[f.ChatID] = append(s.open[f.ChatID], f)
-	if safe := safeName(f.ChatID); safe != f.ChatID {
+	if safe := names.OnDisk(f.ChatID); safe != f.ChatID {
 		s.open[safe] = append(s.open[safe], f)
 	}
 }

@@ -232,6 +232,49 @@ func TestWithoutOldMetadata(t *testing.T) {
 	}
 }
 
+func TestWithNames(t *testing.T) {
+	const past = `"past_metadata":{"Then":{"t":2},"Now":{"n":0},"a:b":{"x":1.0},"Gone":5}`
+	to := func(from, to string) func(string) (string, bool) {
+		return func(name string) (string, bool) {
+			if name == from {
+				return to, to != ""
+			}
+			return name, true
+		}
+	}
+	tests := []struct {
+		name, raw string
+		edit      func(string) (string, bool)
+		open      string
+		want      string
+	}{
+		{"renamed", oldLayout, to("Then", "New"), "", strings.ReplaceAll(oldLayout, `"Then"`, `"New"`)},
+		{"the open one renamed", oldLayout, to("Now", "New"), "", strings.ReplaceAll(oldLayout, `"Now"`, `"New"`)},
+		{
+			"another is opened: each keeps its metadata", oldLayout, to("", ""), "Then",
+			`{"id":"7","chat_id":"Then","chats":["Now","Then","a:b"],"chat_metadata":{"t":2},` + strings.Replace(past, `{"n":0}`, `{"n":1}`, 1) + "}",
+		},
+		{
+			"one without metadata", oldLayout, to("", ""), "New",
+			`{"id":"7","chat_id":"New","chats":["Now","Then","a:b"],` + strings.Replace(past, `{"n":0}`, `{"n":1}`, 1) + "}",
+		},
+		{
+			"the open one goes", oldLayout, to("Now", ""), "ab",
+			`{"id":"7","chat_id":"ab","chats":["Then","a:b"],"chat_metadata":{"x":1.0},` + strings.Replace(past, `"Now":{"n":0},`, "", 1) + "}",
+		},
+		{"no other metadata yet", `{"chat_id":"A","chats":["A","B"],"chat_metadata":{}}`, to("", ""), "B", `{"chat_id":"B","chats":["A","B"],"past_metadata":{"A":{}}}`},
+		{"numbers", `{"id":7,"chat_id":1,"chats":[1,2]}`, to("1", "A"), "", `{"id":7,"chat_id":"A","chats":["A",2]}`},
+		{"the oldest", `{"id":7}`, to("7", "A"), "", `{"id":7,"chat_id":"A"}`},
+		{"nothing", `{"id":7,"chats":[1,null]}`, to("", ""), "", `{"id":7,"chats":[1,null]}`},
+	}
+	for _, tt := range tests {
+		got := mustParse(t, tt.raw).WithNames(tt.edit, tt.open)
+		if diff := cmp.Diff(tt.want, string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
 func TestLoadAll(t *testing.T) {
 	dir := t.TempDir()
 	for name, raw := range map[string]string{

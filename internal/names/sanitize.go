@@ -49,6 +49,15 @@ func Sanitize(name string) (string, error) {
 	return SanitizeMax(name, maxRead)
 }
 
+// OnDisk returns the name of the file that SillyTavern's server makes of a chat's name; a name
+// that leads to no file stays as it is.
+func OnDisk(name string) string {
+	if safe, err := Sanitize(name); err == nil {
+		return safe
+	}
+	return name
+}
+
 // New makes the name of a new chat or lorebook safe, in at most maxBytes bytes. The
 // errors are those of [Sanitize], and [ErrBlankName] for a name of only white space,
 // which SillyTavern would accept.
