@@ -200,8 +200,8 @@ func changed(old []byte, values *patch.Changes) ([]byte, error) {
 	return next, nil
 }
 
-// commit adds one commit to a floor log, or begins a log with it: the operations that turn
-// the log's present value into the wanted one (createFloorState's update).
+// commit adds one commit to a floor log, or begins a log with it: the operations that turn the log's
+// value into the wanted one (createFloorState's update), as it is while the commit's swipe is chosen.
 func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace string, r *Result, s *changeset.Set) error {
 	floor, swipe, err := commitTarget(ctx, opt, t)
 	if err != nil {
@@ -216,11 +216,12 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 	if err != nil {
 		return ops.PathError(err)
 	}
-	var replay luker.Replay
-	last, active := -1, luker.Active(t.swipes, -1)
-	if err := replay.Log(bytes.NewReader(log), func(c *luker.Commit) bool {
-		last = c.Floor
-		return active(c)
+	last := -1
+	if err := luker.EachCommit(bytes.NewReader(log), func(c *luker.Commit) error {
+		if c.Valid {
+			last = c.Floor
+		}
+		return nil
 	}); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -230,6 +231,15 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 	case floor < last: // as the newest Luker does it
 		floor, swipe = last, t.swipes[last]
 		r.Note("%s: the commit is of message %d and its chosen swipe, since the last one is of that message: floors do not fall", t.path, last)
+	}
+	var replay luker.Replay
+	swipes := slices.Clone(t.swipes)
+	if swipes[floor] != swipe {
+		r.Note("%s: this counts only while swipe %d of message %d is chosen, and now swipe %d is", t.path, swipe+1, floor, swipes[floor]+1)
+		swipes[floor] = swipe
+	}
+	if err := replay.Log(bytes.NewReader(log), luker.Active(swipes, -1)); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	now := replay.State()
 	next, err := changed(now, &opt.Values)
@@ -241,12 +251,8 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 		return err
 	}
 	made := luker.NewCommit(floor, swipe, operations)
-	if c := luker.ReadCommit(made); t.swipes[floor] == swipe {
-		if err := replay.Apply(c); err != nil {
-			return fmt.Errorf("%s: %q: Luker could not follow: %w", t.path, namespace, err)
-		}
-	} else {
-		r.Note("%s: this counts only while swipe %d of message %d is chosen, and now swipe %d is", t.path, swipe+1, floor, t.swipes[floor]+1)
+	if err := replay.Apply(luker.ReadCommit(made)); err != nil {
+		return fmt.Errorf("%s: %q: Luker could not follow: %w", t.path, namespace, err)
 	}
 	r.Doc.Commit = &Made{floor, swipe + 1, n}
 	s.Rely(t.path, t.chat.Stamp)
