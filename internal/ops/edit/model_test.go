@@ -117,6 +117,7 @@ func TestApplyAsTheModel(t *testing.T) {
 	for seed := range uint64(80) {
 		applyAsTheModel(t, 1, seed)
 	}
+	applyAsTheModel(t, 284, 200) // all are deleted
 }
 
 func FuzzApply(f *testing.F) {
@@ -135,6 +136,13 @@ func applyAsTheModel(t *testing.T, a, b uint64) {
 		conflict = conflict || clash
 	}
 	conflict = conflict || slices.ContainsFunc(m.messages, func(l *modelLine) bool { return l.gone && l.edited })
+	left := len(m.head().after)
+	for _, l := range m.messages {
+		if left += len(l.after); !l.gone {
+			left++
+		}
+	}
+	conflict = conflict || left == 0 // that takes --force
 	path := filepath.Join(t.TempDir(), "c.jsonl")
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
