@@ -352,7 +352,7 @@ func (c *console) ended(e changeset.Ended) {
 	files := strings.Join(e.Files, ", ")
 	switch e.Way {
 	case changeset.Forward:
-		c.note("%s had begun to change %s; the change is now completed ('stchat undo' takes it back)", what, files)
+		c.note("%s had begun to change %s; the change is now completed ('%s' takes it back)", what, files, c.undoCommand(e.Root, ""))
 	case changeset.Back:
 		text := fmt.Sprintf("%s had begun to change %s; the change is now taken back", what, files)
 		if len(e.Left) == 0 {
@@ -373,7 +373,7 @@ func (c *console) ended(e changeset.Ended) {
 			c.warn("cannot tell what a killed run left half done: %v", withHint(e.Err, nil))
 			return
 		}
-		c.warn("%s: a change was begun here on another machine, or before the folder was copied: %s; 'stchat undo --force %s' takes it back as far as that is safe", e.Root, files, e.ID)
+		c.warn("%s: a change was begun here on another machine, or before the folder was copied: %s; '%s' takes it back as far as that is safe", e.Root, files, c.undoCommand(e.Root, "--force "+e.ID))
 	}
 }
 

@@ -401,6 +401,14 @@ func (o *deleteOptions) reportKept(c *console, results []*move.Result, kept []mo
 // isBook reports whether a path is that of a lorebook.
 func isBook(path string) bool { return strings.EqualFold(filepath.Ext(path), ".json") }
 
+// rootOf returns the folder whose records take back a change of a chat.
+func rootOf(path string) string {
+	if dir, ok := userdir.Enclosing(path); ok {
+		return dir.Root
+	}
+	return filepath.Dir(path)
+}
+
 // noteKept prints where the deleted chats are kept, and how to drop them for good.
 func noteKept(c *console, results []*move.Result) {
 	seen := map[string]bool{}
@@ -409,11 +417,8 @@ func noteKept(c *console, results []*move.Result) {
 			continue
 		}
 		seen[r.ID] = true
-		root := filepath.Dir(r.Doc.From)
-		if dir, ok := userdir.Enclosing(r.Doc.From); ok {
-			root = dir.Root
-		}
-		c.note("deleted files are kept in %s; 'stchat undo %s' brings them back, 'stchat undo --prune %s' drops them for good",
-			c.path(filepath.Join(root, userdir.Own)), r.ID, r.ID)
+		root := rootOf(r.Doc.From)
+		c.note("deleted files are kept in %s; '%s' brings them back, '%s' drops them for good",
+			c.path(filepath.Join(root, userdir.Own)), c.undoCommand(root, r.ID), c.undoCommand(root, "--prune "+r.ID))
 	}
 }

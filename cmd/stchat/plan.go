@@ -26,7 +26,7 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 	var leaves []string
 	var bytes int64
 	beside := -len(results)
-	opened, id, outside := "", "", false
+	opened, prune, outside := "", "", false
 	edited, nouns := map[string]bool{}, map[string]string{}
 	for _, r := range results {
 		goes.add(fileKind(r.Doc.From), 1)
@@ -56,7 +56,10 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 		if n := len(r.Doc.Dangling); n > 0 {
 			leaves = append(leaves, plural.S(n, "link")+" that lead nowhere")
 		}
-		opened, outside, id = cmp.Or(deref(r.Doc.Opened), opened), outside || len(r.Doc.Unreachable) > 0, r.ID
+		opened, outside = cmp.Or(deref(r.Doc.Opened), opened), outside || len(r.Doc.Unreachable) > 0
+		if prune == "" && r.ID != "" {
+			prune = c.undoCommand(rootOf(r.Doc.From), "--prune "+r.ID)
+		}
 	}
 	s := newScreen(c, 76)
 	s.w, s.color = bufio.NewWriter(c.Err), c.errColor
@@ -76,7 +79,7 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 		{"opens", opened},
 		{"leaves", strings.Join(leaves, "; ")},
 		{"beyond", when(outside, "prompts in the browser, the vector index, an open tab")},
-		{"keeps", when(deletes && id != "", "in "+userdir.Own+", until stchat undo --prune "+id)},
+		{"keeps", when(deletes && prune != "", "in "+userdir.Own+", until "+prune)},
 	})
 	_ = s.w.Flush() // what cannot be said is no failure
 }

@@ -161,7 +161,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	}
 	if r.Doc.Redo != nil {
 		c.note("if one of these chats or groups is open in SillyTavern, reload it now: its next save would undo this")
-		c.note("'stchat undo %s' does it again", *r.Doc.Redo)
+		c.note("'%s' does it again", c.undoCommand(r.Doc.Root, *r.Doc.Redo))
 	}
 	return nil
 }
@@ -209,6 +209,15 @@ func undoRoot(c *console, data string) (string, error) {
 		return "", usagef("SillyTavern has %s here; say which one with --data", plural.S(users, "user"))
 	}
 	return either(users == 1, root, "."), nil
+}
+
+// undoCommand returns the undo command that reaches the records of a root from the working folder.
+func (c *console) undoCommand(root, args string) string {
+	command := "stchat undo" + when(args != "", " "+args)
+	if here, err := undoRoot(c, ""); err != nil || userdir.RealPath(here) != userdir.RealPath(root) {
+		command += " --data " + visible.Quote(root)
+	}
+	return command
 }
 
 // parseAge reads an age such as 30m, 12h, 30d or 2w. It returns 0 for any other text.
