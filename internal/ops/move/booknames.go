@@ -91,13 +91,15 @@ func (b *bookNames) chats(ctx context.Context, mine func(path string) bool) erro
 		}
 		md := c.Metadata() // of a chat that is read only to see what would change
 		lost := b.metadata(md)
-		names, damaged, name := c.Header != nil && md.Edited(), c.HeaderKind == chat.Damaged, c.Name
+		names, damaged, name := md.Edited(), c.HeaderKind == chat.Damaged, c.Name
 		c.Close()
 		switch {
 		case damaged:
 			return fmt.Errorf("%s: the header is damaged, so it is unknown whether it names the lorebook", t.Path)
 		case !names:
 			continue
+		case c.Header == nil:
+			return fmt.Errorf("%s: %w", t.Path, ErrInGroup)
 		}
 		b.edited(t.Path, "chat_metadata")
 		if lost > 0 {

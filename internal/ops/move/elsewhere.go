@@ -34,9 +34,6 @@ var ErrKind = error(&ops.Kind{Code: "refused", Text: "a character's chat cannot 
 // ErrSameOwner means that a chat already belongs to the owner it was to move to.
 var ErrSameOwner = error(&ops.Kind{Code: "refused", Text: "it is this owner's already"})
 
-// ErrInGroup means that a group's file holds the metadata of a chat that was to leave the group.
-var ErrInGroup = error(&ops.Kind{Code: "refused", Text: "its metadata is still in the group's file, as SillyTavern kept it up to 1.14", Hint: "repair"})
-
 // Move moves chats to another character or group. It returns a result for each chat
 // moved, or only the first one's if that fails.
 func Move(ctx context.Context, opt OwnerOptions) []*Result {
@@ -142,9 +139,6 @@ func judgeOwner(n *renameSet, goes []*family.Chat, to *address.Owner) error {
 			return err
 		}
 		if to.Group != nil {
-			if slices.ContainsFunc(n.graph.Groups, func(g *group.File) bool { _, kept := g.OldMetadata(c.Name); return kept }) {
-				return fmt.Errorf("%s: %w", c.Path, ErrInGroup)
-			}
 			continue
 		}
 		if err := leftOver(there, n.to[c]); err != nil {

@@ -71,6 +71,8 @@ var (
 	ErrLeftover = error(&ops.Kind{Code: "refused", Text: "there is Luker state of a chat of this name already", Hint: "leftover"})
 	// ErrNotListed means that no group lists a chat.
 	ErrNotListed = error(&ops.Kind{Code: "refused", Text: "no group lists this chat"})
+	// ErrInGroup means that metadata that would change is not in its chat.
+	ErrInGroup = error(&ops.Kind{Code: "refused", Text: "its metadata is still in the group's file, as SillyTavern kept it up to 1.14", Hint: "repair"})
 	// ErrRelatives means that relatives of a chat would stay behind.
 	ErrRelatives = error(&ops.Kind{Code: "refused", Text: "relatives of the chat would stay behind", Hint: "relatives"})
 )

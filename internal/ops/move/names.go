@@ -249,6 +249,9 @@ func (n *renameSet) lastListed(f *group.File) string {
 // draft drafts the files that are renamed, moved or deleted, and those that name them.
 func (n *renameSet) draft(ctx context.Context) error {
 	for _, c := range n.graph.Chats {
+		if n.inGroup(c) {
+			return fmt.Errorf("%s: %w", c.Path, ErrInGroup)
+		}
 		if n.stays(c) {
 			continue
 		}
@@ -282,6 +285,14 @@ func (n *renameSet) draft(ctx context.Context) error {
 		return err
 	}
 	return n.draftPins()
+}
+
+// inGroup reports whether a group's file holds metadata of a chat that changes, or that would have to
+// go to another group with it.
+func (n *renameSet) inGroup(c *family.Chat) bool {
+	lines := n.edits[c.Path].Lines()
+	return (len(lines) > 0 && lines[0].Index == chat.HeaderIndex || n.elsewhere != nil && !n.stays(c)) &&
+		slices.ContainsFunc(n.graph.Groups, func(g *group.File) bool { _, ok := g.OldMetadata(c.Name); return ok })
 }
 
 func (n *renameSet) edited(path, what string, count int) {
