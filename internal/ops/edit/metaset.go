@@ -230,7 +230,7 @@ func (opt *RecapOptions) scene(line []byte) ([]byte, error) {
 	case err != nil && versions == 0:
 		return nil, fmt.Errorf("%w: it has no scene recap", err)
 	case err != nil:
-		return nil, fmt.Errorf("%w of its scene recap as %d: there are %s, from 0", err, opt.Version, plural.S(versions, "version"))
+		return nil, fmt.Errorf("%w of its scene recap as %d: it has %s, from 0", err, opt.Version, plural.S(versions, "version"))
 	}
 	return edited, nil
 }
