@@ -125,7 +125,7 @@ func editHints() []hint { return []hint{{chat.ErrDamaged, "; see 'stchat repair'
 // isNo reports whether an edit was not made because the answer is no: no message was
 // chosen, or the chat is not as expected.
 func isNo(err error) bool {
-	return isAny(err, choose.ErrNone, edit.ErrExpected, patch.ErrTest, patch.ErrMissing)
+	return isAny(err, choose.ErrNone, edit.ErrPassedOver, edit.ErrExpected, patch.ErrTest, patch.ErrMissing)
 }
 
 // report prints what became of the chats, and returns the worst outcome. result, if it is not
@@ -175,7 +175,7 @@ func (o *inPlaceFlags) reportMany(c *console, results []*edit.Result, result fun
 	sum := o.summary(len(results))
 	failedAll(c, o.walked.Errs)
 	met := slices.DeleteFunc(results, func(r *edit.Result) bool {
-		return errors.Is(r.Err, edit.ErrPassedOver) || o.many && errors.Is(r.Err, choose.ErrNone)
+		return o.many && isAny(r.Err, edit.ErrPassedOver, choose.ErrNone)
 	})
 	for _, r := range met {
 		switch {

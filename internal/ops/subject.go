@@ -70,6 +70,8 @@ func (s *Subject) judge(demand Demand) error {
 	switch {
 	case demand >= Whole && s.Damage.Total > 0: // a damaged header too
 		return s.DamageError(s.Damage.First[0])
+	case demand >= WithHeader && s.HeaderKind == chat.None && s.Body == s.Source.Size:
+		return s.Errorf("the file is empty")
 	case demand >= WithHeader && s.HeaderKind == chat.None:
 		return s.Errorf("%w", ErrNoHeader)
 	}

@@ -50,7 +50,7 @@ var ErrNeedsSlug = error(&ops.Kind{Code: "refused", Text: "a chat of Luker alway
 var ErrCycle = error(&ops.Kind{Code: "refused", Text: "the chat would be its own ancestor"})
 
 // ErrPassedOver means that a chat does not meet the conditions.
-var ErrPassedOver = errors.New("the chat is not as the conditions ask")
+var ErrPassedOver = error(&ops.Kind{Code: "refused", Text: "the chat does not meet the conditions"})
 
 // SetMeta changes the metadata of chats. A chat that does not meet the conditions has
 // [ErrPassedOver] in its result.
@@ -61,7 +61,7 @@ func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
 		metadata := o.chat.Header.Metadata().Bytes()
 		for _, c := range opt.Where {
 			if !c.holds(metadata) {
-				return nil, ErrPassedOver
+				return nil, o.chat.Errorf("%w", ErrPassedOver)
 			}
 		}
 		p := &Plan{Metadata: func(metadata []byte) ([]byte, error) { return setMeta(o, &opt, metadata) }}
