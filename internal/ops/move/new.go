@@ -83,7 +83,7 @@ func draftNew(ctx context.Context, o *address.Owner, lib *library.Library, opt *
 		d.Listed = &o.Group.Path
 		return group.List(s, o.Group.Path, group.Begun(name), opt.Open, name)
 	}
-	if err := draftHeader(ctx, lib, opt, r, s); err != nil || !opt.Open {
+	if err := draftHeader(ctx, o, lib, opt, r, s); err != nil || !opt.Open {
 		return err
 	}
 	_, err = ops.OpenInCard(s, o.Dir, filepath.Base(o.Folder), name)
@@ -115,15 +115,20 @@ func nameNew(o *address.Owner, lib *library.Library, opt *NewOptions) (string, e
 }
 
 // draftHeader drafts a character's new chat.
-func draftHeader(ctx context.Context, lib *library.Library, opt *NewOptions, r *NewResult, s *changeset.Set) error {
+func draftHeader(ctx context.Context, o *address.Owner, lib *library.Library, opt *NewOptions, r *NewResult, s *changeset.Set) error {
 	h := meta.New()
 	if opt.Like != "" {
-		if err := like(ctx, lib, opt.Like, h.Metadata(), r); err != nil {
+		if err := like(ctx, lib, opt.Like, h.Metadata()); err != nil {
 			return err
 		}
 	}
 	if err := h.Change(opt.Set.Apply); err != nil {
 		return err
+	}
+	if name, ok := lorebook.NameIn(h.Metadata()); ok {
+		if book, err := lib.ReadBook(o.Dir, name); err == nil && book.InternalCount() > 0 { // a missing book holds nothing
+			r.Warn("%s: the lorebook %q holds extension state, and the new chat writes into the same book", r.Doc.Path, name)
+		}
 	}
 	slug := opt.Changes.NewUUID()
 	h.Metadata().Set("integrity", rawjson.Quote(slug))
@@ -132,7 +137,7 @@ func draftHeader(ctx context.Context, lib *library.Library, opt *NewOptions, r *
 }
 
 // like copies the settings of a chat, and nothing that belongs to its story.
-func like(ctx context.Context, lib *library.Library, path string, into *rawjson.Object, r *NewResult) error {
+func like(ctx context.Context, lib *library.Library, path string, into *rawjson.Object) error {
 	c, err := ops.Open(ctx, lib, path, ops.Anything, chat.Options{Any: true})
 	if err != nil {
 		return err
@@ -142,13 +147,6 @@ func like(ctx context.Context, lib *library.Library, path string, into *rawjson.
 		if isSetting(key) {
 			into.Set(key, rawjson.Compact(raw))
 		}
-	}
-	name, ok := lorebook.NameIn(into)
-	if !ok || !c.HasDir {
-		return nil
-	}
-	if book, err := lib.ReadBook(c.Dir, name); err == nil && book.InternalCount() > 0 { // a missing book holds nothing
-		r.Warn("%s: the lorebook %q holds extension state, and the new chat writes into the same book", r.Doc.Path, name)
 	}
 	return nil
 }
