@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { same, status } from './expect.mjs';
-import { fileOf } from './monkey-names.mjs';
+import { fileOf, taken } from './monkey-names.mjs';
 import { ours } from './monkey-ours.mjs';
 import { theirs } from './monkey-page.mjs';
 import { needsPage, open, state } from './tab.mjs';
@@ -203,8 +203,12 @@ class Monkey {
 
     async theirDeed(deed, at) {
         this.deed = `the page: ${at.verb} in ${at.name}`;
+        const before = this.chats(at.source);
         const did = await deed.do(at);
         await this.leave();
+        if (this.chats(at.source).some((name) => !before.includes(name))) {
+            this.may.push(...taken); // also where the card's open chat was deleted with --links keep: the page writes its greeting
+        }
         return did && `the page: ${at.verb} ${did}, in ${at.name}`;
     }
 
