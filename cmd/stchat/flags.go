@@ -412,7 +412,7 @@ func (l *listFlags) list(ctx context.Context, c *console, args []string, example
 	}
 	more, err := l.readList(ctx, c)
 	if err != nil {
-		return list, fmt.Errorf("--files-from: %w", err)
+		return list, fmt.Errorf("--files-from: %w", ops.PathError(err))
 	}
 	list.Paths = append(list.Paths, more...)
 	if len(list.Paths) == 0 && !l.allowEmpty {

@@ -26,21 +26,21 @@ type Beside[T any] struct {
 func ScanBeside[T any](ctx context.Context, c *Choice, src Source, each func(Place) error, also Beside[T]) (Scanned, error) {
 	s := &scan{choice: c, each: each, bounded: bound(c.Ranges) >= 0}
 	ranges, messages := c.Ranges, -1
+	var damage jsonl.Damages // of the whole chat, if it is counted
 	switch back := fromEnd(ranges); {
 	case back == 0:
 	case back <= maxBack && c.Whole: // all is read anyway
 		s.back = back
 		ranges = beforeBack(ranges)
 	default:
-		counted, err := src.count(ctx)
-		if err != nil {
+		var err error
+		if messages, damage, err = src.count(ctx); err != nil {
 			return Scanned{}, err
 		}
-		messages = counted
 	}
 	wanted, err := resolve(ranges, messages)
 	if err != nil {
-		return Scanned{}, err
+		return Scanned{Damage: damage}, err
 	}
 	if len(c.Ranges) == 0 {
 		wanted = intervals{{0, open}}
@@ -53,6 +53,9 @@ func ScanBeside[T any](ctx context.Context, c *Choice, src Source, each func(Pla
 	if err := run(ctx, s, src, limit, also); err != nil {
 		return s.found, err
 	}
+	if messages >= 0 {
+		s.found.Damage = damage
+	}
 	if err := s.decide(); err != nil {
 		return s.found, err
 	}
@@ -64,14 +67,14 @@ func ScanBeside[T any](ctx context.Context, c *Choice, src Source, each func(Pla
 	return s.found, s.finish()
 }
 
-// count returns the number of messages.
-func (src Source) count(ctx context.Context) (int, error) {
-	n := 0
-	err := lines(ctx, src, -1, nil, Beside[struct{}]{}, func(b *batch[struct{}], base jsonl.Base, _ jsonl.Damages) error {
+// count returns the number of messages, and the lines that are none since they are damaged.
+func (src Source) count(ctx context.Context) (n int, damage jsonl.Damages, err error) {
+	err = lines(ctx, src, -1, nil, Beside[struct{}]{}, func(b *batch[struct{}], base jsonl.Base, d jsonl.Damages) error {
 		n = base.Index + b.lines
+		damage.Append(d)
 		return nil
 	})
-	return n, err
+	return n, damage, err
 }
 
 // batch is what was found in one batch of lines.
