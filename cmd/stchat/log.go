@@ -14,6 +14,7 @@ import (
 	"stchat/internal/grid"
 	"stchat/internal/history"
 	"stchat/internal/ops/keep"
+	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
 
@@ -303,11 +304,14 @@ func (t *listing) ran(r keep.Ran) (err error) {
 	return err
 }
 
-// logged returns the row of a version.
+// logged returns the row of a version. A person sees no messages of a file that is no chat.
 func (t *listing) logged(d keep.Logged) grid.Row {
-	counts := fmt.Sprintf("+%d ~%d -%d", d.Added, d.Changed, d.Removed)
+	messages, counts := strconv.Itoa(d.Messages), fmt.Sprintf("+%d ~%d -%d", d.Added, d.Changed, d.Removed)
+	if t.rows && !userdir.HasExtension(d.Path) {
+		messages, counts = "", ""
+	}
 	return grid.Row{Cells: []string{
-		cmp.Or(digits(d.Rev), "-"), either(t.rows, localTime(d.At), d.At), string(d.Source), strconv.Itoa(d.Messages), counts, visible.Text(d.Note), t.c.excerpt(either(t.rows, d.Said, d.Last)),
+		cmp.Or(digits(d.Rev), "-"), either(t.rows, localTime(d.At), d.At), string(d.Source), messages, counts, visible.Text(d.Note), t.c.excerpt(either(t.rows, d.Said, d.Last)),
 	}}
 }
 
