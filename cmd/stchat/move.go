@@ -101,7 +101,7 @@ func (o *moveFlags) run(ctx context.Context, c *console, _ *pflag.FlagSet, args 
 	for _, path := range args {
 		kind, _ := userdir.KindOf(path)
 		folder := userdir.RealPath(filepath.Dir(path))
-		if other, ok := owners[folder]; ok && kind == userdir.Solo {
+		if other, ok := owners[folder]; ok && kind == userdir.Solo && userdir.RealPath(other) != userdir.RealPath(path) {
 			return usagef("%s and %s belong to one character, which opens with one chat", other, path)
 		}
 		owners[folder] = path

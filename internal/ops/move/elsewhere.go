@@ -34,6 +34,9 @@ var ErrKind = error(&ops.Kind{Code: "refused", Text: "a character's chat cannot 
 // ErrSameOwner means that a chat already belongs to the owner it was to move to.
 var ErrSameOwner = error(&ops.Kind{Code: "refused", Text: "it is this owner's already"})
 
+// ErrOtherUser means that the owner to which a chat was to move is in another user folder.
+var ErrOtherUser = error(&ops.Kind{Code: "refused", Text: "it is another user's, and chats move within one user folder"})
+
 // Move moves chats to another character or group. It returns a result for each chat
 // moved, or only the first one's if that fails.
 func Move(ctx context.Context, opt OwnerOptions) []*Result {
@@ -121,7 +124,7 @@ func judgeOwner(n *renameSet, goes []*family.Chat, to *address.Owner) error {
 	case n.isGroup() != (to.Group != nil):
 		return fmt.Errorf("%s: %w", goes[0].Path, ErrKind)
 	case userdir.RealPath(from.Dir.Root) != userdir.RealPath(to.Dir.Root):
-		return fmt.Errorf("%s: %w: it is another user's", to.Folder, address.ErrOwner)
+		return fmt.Errorf("%s: %w", to.Folder, ErrOtherUser)
 	case to.Group == nil && userdir.RealPath(to.Folder) == userdir.RealPath(n.folder.path):
 		return fmt.Errorf("%s: %w", goes[0].Path, ErrSameOwner)
 	}

@@ -4,6 +4,7 @@ package past
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -106,6 +107,9 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 	r.Ended = ended // Run only saw those that Recover could not end
 	if r.Err != nil {
 		return r, nil
+	}
+	if len(r.Steps) == 0 {
+		return r, fmt.Errorf("%s: %w that was not changed since: %s", d.ID, changeset.ErrNothing, strings.Join(u.Left, ", "))
 	}
 	for _, s := range r.Steps {
 		switch s.Do {
