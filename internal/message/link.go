@@ -96,10 +96,7 @@ func setExtra(line []byte, key string, value []byte) (*rawjson.Splice, error) {
 		o.Set(key, value)
 		s, err = rawjson.SetSplice(line, o.Bytes(), keyExtra)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &s, nil
+	return &s, err
 }
 
 // EditLinks returns the message with its links as edit returns them: extra.bookmark_link
