@@ -36,7 +36,7 @@ and branches below their parent, and a total.
 What is counted:
   role       system if is_system is true, else user if is_user is true, else
              character; what counts as true is JavaScript's rule
-  hidden     is_system without extra.type: what /hide makes
+  hidden     is_system without extra.type or tool calls: what /hide makes
   swipes     messages with more than one swipe, and all swipes stored
   parts      bytes as written, with quotes and brackets: mes, swipes,
              swipe_info, extra, and other, which is the rest of the lines

@@ -375,8 +375,8 @@ func (o *messageSwipeOptions) chosenSwipe(args []string, opt *edit.SwipeOptions)
 
 const messageHideDoc = `%s messages %s the prompt, as SillyTavern's /%s does:
 is_system becomes %v. Messages with an extra.type, such as the narrator's
-notes, stay as they are unless --all is given. Prints the indexes of the
-messages that changed.
+notes, and calls of tools, which the model sees, stay as they are unless --all
+is given. Prints the indexes of the messages that changed.
 ` + manyDoc + choiceDoc + inPlaceDoc
 
 func newMessageHide(hide bool) verb {
@@ -401,7 +401,7 @@ type messageHideOptions struct {
 
 func (o *messageHideOptions) addFlags(fs *pflag.FlagSet) {
 	o.choiceFlags.addFlags(fs)
-	fs.BoolVar(&o.all, "all", false, "also messages with an extra.type")
+	fs.BoolVar(&o.all, "all", false, "also messages with an extra.type, and calls of tools")
 	o.addManyFlags(fs, "")
 }
 

@@ -77,7 +77,7 @@ func (f *Filter) match(l *jsonl.Line) bool {
 	if len(f.Roles) > 0 && !f.matchRole(l) {
 		return false
 	}
-	if f.Hidden != nil && Hidden(l) != *f.Hidden {
+	if f.Hidden != nil && hidden(l) != *f.Hidden {
 		return false
 	}
 	if len(f.Names) > 0 {
@@ -127,11 +127,11 @@ func kindOf(l *jsonl.Line) []byte {
 	return rawjson.Value(extra, "type")
 }
 
-// Hidden reports whether the message was hidden by its user: it is a system message
-// without extra.type.
-func Hidden(l *jsonl.Line) bool {
+// hidden reports whether the message was hidden by its user.
+func hidden(l *jsonl.Line) bool {
 	system, _ := l.Value(keyIsSystem)
-	return rawjson.Truthy(system) && !rawjson.Truthy(kindOf(l))
+	extra, _ := l.Value(keyExtra)
+	return message.Hidden(system, extra)
 }
 
 // Choice says which messages are meant. The zero Choice is all of them.

@@ -174,7 +174,7 @@ type HideOptions struct {
 	Options
 	Choice choose.Choice
 	Hide   bool
-	All    bool // also messages with extra.type
+	All    bool // also messages with extra.type, and calls of tools
 }
 
 // Hide hides the chosen messages, or shows them again (/hide and /unhide).
@@ -187,7 +187,8 @@ func Hide(ctx context.Context, opt HideOptions) []*Result {
 
 // line hides a message or shows it again.
 func (opt *HideOptions) line(line []byte) ([]byte, error) {
-	if rawjson.Truthy(rawjson.Value(line, "extra", "type")) && !opt.All {
+	extra := rawjson.Value(line, "extra")
+	if !opt.All && (rawjson.Truthy(rawjson.Value(extra, "type")) || !opt.Hide && message.IsCall(extra)) {
 		return line, nil
 	}
 	return message.SetSystem(line, opt.Hide), nil

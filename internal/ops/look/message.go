@@ -60,10 +60,6 @@ func (m *Message) Time() (at time.Time, ok bool) {
 	return at, err == nil
 }
 
-// IsHidden reports whether a message is hidden from the model, by its is_system and the type in its
-// extra: lines of the program's own are of a type.
-func IsHidden(system, kind []byte) bool { return rawjson.Truthy(system) && !rawjson.Truthy(kind) }
-
 // IsAside reports whether a message is no part of the story, by its extra: a comment, a small
 // system line, or the call of a tool.
 func IsAside(extra []byte) bool {
@@ -146,7 +142,7 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Mes
 	if n, ok := rawjson.Int(r.Swipe); ok && n >= 0 && n < m.Swipes {
 		m.Swipe = new(n + 1)
 	}
-	m.Hidden = IsHidden(r.System, kind)
+	m.Hidden = message.Hidden(r.System, r.Extra)
 	switch kind, _ := rawjson.Unquote(kind); kind {
 	case "narrator":
 		m.Type = kind

@@ -15,6 +15,7 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
+	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/rawjson"
@@ -213,7 +214,7 @@ func (e *exporter) survey(ctx context.Context, path string) *published {
 // takes reports whether a chosen message belongs into the format: hidden ones on demand; never
 // what is no story; as text only what SillyTavern exports (src/endpoints/chats.js, /export).
 func (e *exporter) takes(system, mes, extra []byte) bool {
-	hidden := look.IsHidden(system, rawjson.Value(extra, "type"))
+	hidden := message.Hidden(system, extra)
 	switch {
 	case hidden && !e.opt.WithHidden, !hidden && rawjson.Truthy(system) && e.opt.Format == Text:
 		return false
