@@ -85,8 +85,8 @@ func (s *Set) Move(from, to string, was safefile.Stamp, about string) error {
 			return err
 		}
 	}
-	if err := cmp.Or(s.inside(to), safefile.CanCreate(to)); err != nil {
-		return err
+	if err := cmp.Or(s.inside(to), safefile.CanCreate(to)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // a folder that is not there may be made by another step
 	}
 	s.plans = append(s.plans, &plan{Step: Step{Do: Move, Path: from, To: to, About: about, Bytes: was.Size()}, real: real, to: dest, was: was})
 	return nil
