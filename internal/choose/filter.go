@@ -117,14 +117,9 @@ func (f *Filter) matchRole(l *jsonl.Line) bool {
 	if slices.Contains(f.Roles, string(message.Role(user, system))) {
 		return true
 	}
-	kind, ok := rawjson.Unquote(kindOf(l))
-	return ok && (kind == "narrator" || kind == "comment") && slices.Contains(f.Roles, kind)
-}
-
-// kindOf returns the raw value of extra.type.
-func kindOf(l *jsonl.Line) []byte {
 	extra, _ := l.Value(keyExtra)
-	return rawjson.Value(extra, "type")
+	kind, ok := rawjson.Unquote(rawjson.Value(extra, "type"))
+	return ok && (kind == "narrator" || kind == "comment") && slices.Contains(f.Roles, kind)
 }
 
 // hidden reports whether the message was hidden by its user.

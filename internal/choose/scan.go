@@ -26,35 +26,32 @@ type Beside[T any] struct {
 func ScanBeside[T any](ctx context.Context, c *Choice, src Source, each func(Place) error, also Beside[T]) (Scanned, error) {
 	s := &scan{choice: c, each: each, bounded: bound(c.Ranges) >= 0}
 	ranges, messages := c.Ranges, -1
-	var damage jsonl.Damages // of the whole chat, if it is counted
 	switch back := fromEnd(ranges); {
 	case back == 0:
 	case back <= maxBack && c.Whole: // all is read anyway
 		s.back = back
 		ranges = beforeBack(ranges)
 	default:
-		var err error
-		if messages, damage, err = src.count(ctx); err != nil {
+		counted, err := src.count(ctx)
+		if err != nil {
 			return Scanned{}, err
 		}
+		messages = counted
 	}
 	wanted, err := resolve(ranges, messages)
 	if err != nil {
-		return Scanned{Damage: damage}, err
+		return Scanned{}, err
 	}
 	if len(c.Ranges) == 0 {
 		wanted = intervals{{0, open}}
 	}
 	s.walker.rest = wanted
 	limit := -1
-	if last := wanted.last(); last < open && !c.Whole {
+	if last := wanted.last(); last < open && !c.Whole && messages < 0 { // counted from the end, damage behind it counts, too
 		limit = last + 1
 	}
 	if err := run(ctx, s, src, limit, also); err != nil {
 		return s.found, err
-	}
-	if messages >= 0 {
-		s.found.Damage = damage
 	}
 	if err := s.decide(); err != nil {
 		return s.found, err
@@ -67,14 +64,14 @@ func ScanBeside[T any](ctx context.Context, c *Choice, src Source, each func(Pla
 	return s.found, s.finish()
 }
 
-// count returns the number of messages, and the lines that are none since they are damaged.
-func (src Source) count(ctx context.Context) (n int, damage jsonl.Damages, err error) {
-	err = lines(ctx, src, -1, nil, Beside[struct{}]{}, func(b *batch[struct{}], base jsonl.Base, d jsonl.Damages) error {
+// count returns the number of messages.
+func (src Source) count(ctx context.Context) (int, error) {
+	n := 0
+	err := lines(ctx, src, -1, nil, Beside[struct{}]{}, func(b *batch[struct{}], base jsonl.Base, _ jsonl.Damages) error {
 		n = base.Index + b.lines
-		damage.Append(d)
 		return nil
 	})
-	return n, damage, err
+	return n, err
 }
 
 // batch is what was found in one batch of lines.

@@ -75,12 +75,7 @@ func Visible(isSystem []byte, tools func() []byte) bool {
 // Hidden reports whether a message was hidden by its user, by its is_system and extra: lines of the
 // program's own have a type, and calls of tools are [Visible].
 func Hidden(isSystem, extra []byte) bool {
-	return rawjson.Truthy(isSystem) && !rawjson.Truthy(rawjson.Value(extra, "type")) && !IsCall(extra)
-}
-
-// IsCall reports whether a message with this extra holds calls of tools.
-func IsCall(extra []byte) bool {
-	return rawjson.KindOf(rawjson.Value(extra, "tool_invocations")) == rawjson.Array
+	return rawjson.Truthy(isSystem) && !rawjson.Truthy(rawjson.Value(extra, "type")) && rawjson.KindOf(rawjson.Value(extra, "tool_invocations")) != rawjson.Array
 }
 
 // ID identifies a message by its content: two messages with one ID have the same name,

@@ -188,7 +188,7 @@ func Hide(ctx context.Context, opt HideOptions) []*Result {
 // line hides a message or shows it again.
 func (opt *HideOptions) line(line []byte) ([]byte, error) {
 	extra := rawjson.Value(line, "extra")
-	if !opt.All && (rawjson.Truthy(rawjson.Value(extra, "type")) || !opt.Hide && message.IsCall(extra)) {
+	if !opt.All && (rawjson.Truthy(rawjson.Value(extra, "type")) || !opt.Hide && !message.Hidden(rawjson.Value(line, "is_system"), extra)) {
 		return line, nil
 	}
 	return message.SetSystem(line, opt.Hide), nil
