@@ -94,7 +94,7 @@ func (v *Values) read(ctx context.Context, t *target, opt *GetOptions, namespace
 	}
 	log, hasLog := t.log(namespace)
 	if opt.At != nil && !hasLog {
-		return nil, fmt.Errorf("%s: %q: %w", t.path, namespace, ErrNoLog)
+		return nil, t.noLog(namespace)
 	}
 	data, hasData := t.sidecar(namespace)
 	switch {
@@ -344,7 +344,7 @@ func LogOf(ctx context.Context, lib *library.Library, opt ReadOptions, given str
 	}
 	log, ok := t.log(l.Namespace)
 	if !ok {
-		return nil, fmt.Errorf("%s: %q: %w", t.path, l.Namespace, ErrNoLog)
+		return nil, t.noLog(l.Namespace)
 	}
 	swipes, err := t.chosen(ctx)
 	if err != nil {

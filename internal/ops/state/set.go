@@ -84,11 +84,11 @@ func Set(ctx context.Context, options SetOptions) *Result {
 		onLog := hasLog || opt.Floor || opt.Reset != nil
 		switch {
 		case onLog && t.chat == nil:
-			return fmt.Errorf("%s: %w: a character has no messages", t.path, ErrNoLog)
+			return t.noLog(namespace)
 		case onLog && !hasLog && hasData:
 			return fmt.Errorf("%s: %q: %w", t.path, namespace, ErrPlain)
 		case !onLog && (opt.At != nil || opt.Swipe != nil):
-			return fmt.Errorf("%s: %q: %w", t.path, namespace, ErrNoLog)
+			return t.noLog(namespace)
 		case opt.Reset != nil:
 			return reset(ctx, opt, t, namespace, s)
 		case onLog:

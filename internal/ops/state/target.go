@@ -103,6 +103,14 @@ func (t *target) log(namespace string) (luker.Sidecar, bool) {
 	return s, ok && t.chat != nil
 }
 
+// noLog returns the error that a namespace lacks a floor log.
+func (t *target) noLog(namespace string) error {
+	if t.chat == nil {
+		return fmt.Errorf("%s: a character has no messages, and so no floor logs", t.path)
+	}
+	return fmt.Errorf("%s: %q: %w", t.path, namespace, ErrNoLog)
+}
+
 // chosen returns the chosen swipe of each message, nil for a character. The error wraps
 // [chat.ErrDamaged] if the chat has a damaged line.
 func (t *target) chosen(ctx context.Context) ([]int, error) {
