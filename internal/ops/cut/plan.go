@@ -183,8 +183,10 @@ func placeOutput(c *call, source string, r *Result) (chatPath, error) {
 	}
 	name := userdir.ChatName(out)
 	p := chatPath{path: out, name: names.Name{File: name, Label: cmp.Or(c.opt.Name, name)}}
-	if !names.Safe(filepath.Base(out)) {
+	if base := filepath.Base(out); !names.Safe(base) {
 		r.Warn("%s: SillyTavern cannot open a chat of this name: it removes some characters first", out)
+	} else if len(base) > names.MaxFile {
+		r.Warn("%s: SillyTavern can read a chat of so long a name, but not save it", out)
 	}
 	if source == chat.Stdin {
 		return p, nil
