@@ -233,9 +233,9 @@ func (c *console) path(p string) string {
 	return either(c.OutTTY, visible.Quote(p), p)
 }
 
-// closeTabs tells the user, once per command that edited a chat or a group in place,
-// to reload it: SillyTavern keeps both in memory and writes them back whole. chats are the
-// chats that were edited; none if only a group was, which has no slug to renew. A tab of Luker
+// closeTabs tells the user, once per command that edited a chat, a card or a group in place,
+// to reload it: SillyTavern keeps them in memory and writes them back whole. chats are the
+// chats that were edited; none if only a card or a group was, which has no slug to renew. A tab of Luker
 // is not stopped by a new slug: it fetches the chat and writes its own messages over it.
 func (c *console) closeTabs(bumped bool, chats ...string) {
 	switch {
@@ -245,7 +245,7 @@ func (c *console) closeTabs(bumped bool, chats ...string) {
 	case len(chats) > 0:
 		c.note("if this chat is open in SillyTavern, reload it now: its next save would undo this (--bump-integrity stops such a save)")
 	default:
-		c.note("if this group is open in SillyTavern, reload it now: its next save would undo this")
+		c.note("if this character or group is open in SillyTavern, reload it now: its next save would undo this")
 	}
 }
 

@@ -280,7 +280,13 @@ func (o *newOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		return usagef("%s: a group's new chat has no file until SillyTavern greets in it, so --like and --set are for characters' chats", args[0])
 	}
 	of := func(r *move.NewResult) (string, *move.NewResult) { return args[0], r }
-	return sayAll(c, o.how(), []*move.NewResult{r}, of, func(r *move.NewResult) { c.made(r.Doc.Path) })
+	how := o.how()
+	how.end = func() {
+		if r.Err == nil && !opt.Changes.DryRun && (r.Doc.Opened || r.Doc.Listed != nil) {
+			c.closeTabs(false)
+		}
+	}
+	return sayAll(c, how, []*move.NewResult{r}, of, func(r *move.NewResult) { c.made(r.Doc.Path) })
 }
 
 func newDelete() verb {
