@@ -197,9 +197,9 @@ install these scripts for you.
 			root := newRoot(&console{env: c.env})
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(c.Out, true)
+				return writeScript(c.Out, root.GenBashCompletionV2, bashChanges()...)
 			case "fish":
-				return writeFish(c.Out, root)
+				return writeScript(c.Out, root.GenFishCompletion, fishChanges()...)
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(c.Out)
 			case "zsh":
@@ -210,22 +210,41 @@ install these scripts for you.
 	}
 }
 
-// writeFish writes the script for fish. Cobra's own evaluates the words before the cursor
-// after fish has taken their quotes away: a chat called (CMD) would run CMD.
-func writeFish(w io.Writer, root *cobra.Command) error {
-	var script strings.Builder
-	if err := root.GenFishCompletion(&script, true); err != nil {
+// writeScript writes a completion script of Cobra's with changes, each of which must fit in one place.
+func writeScript(w io.Writer, generate func(w io.Writer, descriptions bool) error, changes ...[2]string) error {
+	var b strings.Builder
+	if err := generate(&b, true); err != nil {
 		return err
 	}
-	const bare, quoted = "set -l args (commandline -opc)\n", "set -l args (string escape -- (commandline -opc))\n"
-	if n := strings.Count(script.String(), bare); n != 1 {
-		return fmt.Errorf("the script for fish reads the command line %d times, not once", n)
+	script := b.String()
+	for _, change := range changes {
+		if n := strings.Count(script, change[0]); n != 1 {
+			return fmt.Errorf("the completion script has %q %d times, not once", change[0], n)
+		}
+		script = strings.Replace(script, change[0], change[1], 1)
 	}
-	text := strings.Replace(script.String(), bare, quoted, 1)
-	// what is typed of the last word is asked for without its quotes, too: names have spaces
-	const last, unquoted = "(string escape -- (commandline -ct))\n", "(string escape -- (string unescape -- (commandline -ct); or commandline -ct))\n"
-	_, err := io.WriteString(w, strings.Replace(text, last, unquoted, 1))
+	_, err := io.WriteString(w, script)
 	return err
+}
+
+// bashChanges escapes also words of which there are several: what they have in common is put into
+// the command line, where a name's space would end it.
+func bashChanges() [][2]string {
+	return [][2]string{
+		{`COMPREPLY+=("$compline")`, `COMPREPLY+=("$comp${compline#"${compline%%$tab*}"}")`},
+		{"        comp=${compline%%$tab*}\n", ""},
+		{`COMPREPLY[0]=$(printf "%q" "${COMPREPLY[0]%%$tab*}")`, `COMPREPLY[0]=${COMPREPLY[0]%%$tab*}`},
+	}
+}
+
+// fishChanges keeps fish from evaluating the words before the cursor after it has taken their quotes
+// away: a chat called (CMD) would run CMD. What is typed of the last word is asked for without its
+// quotes, too: names have spaces.
+func fishChanges() [][2]string {
+	return [][2]string{
+		{"set -l args (commandline -opc)\n", "set -l args (string escape -- (commandline -opc))\n"},
+		{"(string escape -- (commandline -ct))\n", "(string escape -- (string unescape -- (commandline -ct); or commandline -ct))\n"},
+	}
 }
 
 // completeFlags lets shells complete the values of the flags of cmd and of all
