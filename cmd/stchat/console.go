@@ -206,6 +206,9 @@ func (e *env) remark(kind, text string) string {
 	if !e.ErrTTY || e.Width == 0 {
 		return text
 	}
+	if !isUTF8(*e) {
+		text = strings.ReplaceAll(text, " → ", " -> ") // other signs may belong to names
+	}
 	before := strings.ReplaceAll("stchat: "+kind, " ", "\u00a0") // no line breaks there
 	return strings.TrimPrefix(prosed(before+text, e.Width, "  "), before)
 }

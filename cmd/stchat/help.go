@@ -22,10 +22,11 @@ type helpPage struct {
 	w     io.Writer
 	width int
 	color bool
+	ascii bool
 }
 
 func newHelpPage(c *console) *helpPage {
-	h := &helpPage{w: c.Out, width: helpWidth, color: c.coloured(c.OutTTY)}
+	h := &helpPage{w: c.Out, width: helpWidth, color: c.coloured(c.OutTTY), ascii: c.ascii()}
 	if c.OutTTY {
 		h.width = min(cmp.Or(c.Width, unknownWidth), proseWidth)
 	}
@@ -86,6 +87,7 @@ var entryLine = regexp.MustCompile(`^( +\S+(?: \S+)*  +)(\S.*)$`)
 // and lists of names, whose texts go on below where they begin. Other indented lines are to be
 // copied, and stay.
 func (h *helpPage) text(text string) {
+	text = either(h.ascii, visible.ASCII(text), text)
 	name, open, column := "", "", 0 // of the paragraph or entry that may go on
 	end := func() {
 		if open != "" {

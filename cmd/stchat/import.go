@@ -25,11 +25,16 @@ they belong to: a name, a folder of chats/, a card or a group's file. FILE is
 JSON, JSON lines, text, - for stdin, or a zip, of which each conversations*.json
 at the root or one folder down is read. The format is found out:
 
-  kobold    KoboldAI Lite            agnai     Agnaistic
-  cai       CharacterAI Dumper       risu      RisuAI, one chat or all
-  ooba      text-generation-webui    chatgpt   ChatGPT's data export
-  openai    lists of role, content   claude    Claude's data export
-  sharegpt  lists of from, value     chub      Chub's chats for SillyTavern
+  kobold    KoboldAI Lite
+  cai       CharacterAI Dumper
+  ooba      text-generation-webui
+  openai    lists of role, content
+  sharegpt  lists of from, value
+  agnai     Agnaistic
+  risu      RisuAI, one chat or all
+  chatgpt   ChatGPT's data export
+  claude    Claude's data export
+  chub      Chub's chats for SillyTavern
   txt       SillyTavern's text export, with --as txt --user NAME
 
 Every conversation becomes a chat of its own; its path is printed. What OWNER

@@ -212,7 +212,7 @@ func unbroken(text string) (words []string) {
 			continue
 		}
 		c := text[i]
-		starts := i == from || text[i-1] == '(' || text[i-1] == '='
+		starts := i == from || text[i-1] == '(' || text[i-1] == '=' || strings.HasSuffix(text[:i], "\u00a0")
 		switch {
 		case quote != 0:
 			if c == quote {

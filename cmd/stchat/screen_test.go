@@ -37,6 +37,9 @@ func TestProsed(t *testing.T) {
 	if got := prosed(paths, 36, "  "); got != whole {
 		t.Errorf("got\n%s\nwant\n%s", got, whole)
 	}
+	if got := prosed("stchat:\u00a0'stchat undo 1' does it again", 16, "  "); got != "stchat:\u00a0'stchat undo 1'\n  does it again" {
+		t.Errorf("a command right behind the program's name: %q", got)
+	}
 	if got := prosed("isn't it 'open", 5, ""); got != "isn't\nit\n'open" {
 		t.Errorf("an open quote: %q", got)
 	}

@@ -157,6 +157,21 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+// Help on a terminal without UTF-8 is ASCII, and lists keep their lines where they are wrapped.
+func TestHelpOnATerminal(t *testing.T) {
+	for _, command := range []string{"tree", "merge", "import", "search"} {
+		var out bytes.Buffer
+		e := env{In: strings.NewReader(""), Out: &out, Err: io.Discard, OutTTY: true, Width: 60, Now: time.Now}
+		e.Getenv = func(name string) string { return map[string]string{"LC_ALL": "C", "NO_COLOR": "1"}[name] }
+		run(context.Background(), e, []string{command, "--help"})
+		if help := out.String(); visible.ASCII(help) != help {
+			t.Errorf("a terminal without UTF-8 cannot show the help of %s:\n%s", command, help)
+		} else if command == "tree" && !strings.Contains(help, "\n  @  was its own ancestor\n") {
+			t.Errorf("a mark is not explained on a line of its own:\n%s", help)
+		}
+	}
+}
+
 // TestGoldenScreens compares what a person sees first of each command with testdata/screens, in the
 // demo and in the hard folder; -update writes these files anew.
 func TestGoldenScreens(t *testing.T) {

@@ -111,7 +111,7 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 			}
 		}
 		if !c.json && !r.Doc.Unchanged {
-			c.row(c.path(cmp.Or(o.output, r.Doc.Path)), formatBytes(r.Doc.BytesBefore)+" → "+formatBytes(r.Doc.Bytes), strings.Join(parts, "; "))
+			c.row(c.path(cmp.Or(o.output, r.Doc.Path)), formatBytes(r.Doc.BytesBefore)+c.sign(" → ")+formatBytes(r.Doc.Bytes), strings.Join(parts, "; "))
 		}
 	})
 	if len(o.walked.Errs) > 0 && (err == nil || errors.Is(err, errNo)) {

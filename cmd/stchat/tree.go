@@ -36,8 +36,10 @@ SillyTavern 1.12), or the messages. With --by content only the messages count.
 Messages are compared by name, text, sender and date, so an edited message
 before the fork does not move the fork.
 
-  ◆  a checkpoint                    !  names a parent that is missing
-  ?  computed: no link says so       ∞  was its own ancestor
+  ◆  a checkpoint
+  ?  computed: no link says so
+  !  names a parent that is missing
+  ∞  was its own ancestor
   ●  open in its card or group
 
 The fork is the last message that the chat shares with its parent, by its index
