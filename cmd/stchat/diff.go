@@ -402,8 +402,8 @@ func (p *differ) heading(row look.Difference, about string) (lines []string) {
 		name = visible.CutLeft(name, max(room-visible.Width(joined("  ", sign, behind))-2, 16), p.sign("…"))
 	}
 	text := joined("  ", sign, name, behind)
-	for _, at := range visible.Wrap(text, room) {
-		lines = append(lines, paint(p.color, code, text[at[0]:at[1]]))
+	for i, at := range visible.Wrap(text, either(visible.Width(text) > room, room-p.indent, room)) {
+		lines = append(lines, when(i > 0, p.pad())+paint(p.color, code, text[at[0]:at[1]]))
 	}
 	return lines
 }

@@ -299,7 +299,7 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 // takenFiles are new versions as a person sees them: a line for each owner.
 type takenFiles struct {
 	screen
-	names groups[string, string] // short, by owner
+	names groups[string, string] // by owner
 	kinds map[string]int
 }
 
@@ -313,13 +313,20 @@ func (f *takenFiles) add(t keep.Taken) {
 	}
 	kind := cmp.Or(kindOfFolder(owner), "sidecar")
 	f.kinds[either(t.Messages != nil, "chat", kind)]++
-	f.names.add(owner, f.shortened(names.Short(owner, name)))
+	f.names.add(owner, name)
 }
 
 func (f *takenFiles) print() {
 	for _, owner := range f.names.keys {
 		all := f.names.of[owner]
-		text, n := strings.Join(all[:min(len(all), namesShown)], ", "), len(all)-namesShown
+		n := len(all) - namesShown
+		slices.Sort(all) // what a chat grew from before it
+		all = all[:min(len(all), namesShown)]
+		short := names.Shorts(owner, all, func(i int) []string { return all[:i] })
+		for i := range short {
+			short[i] = f.shortened(short[i])
+		}
+		text := strings.Join(short, ", ")
 		more := when(n > 0, fmt.Sprintf(", and %d more", n))
 		head := either(owner != "", f.fitName(visible.Text(owner), f.measure/2)+"  ", "")
 		fmt.Fprintln(f.w, paint(f.color, bold+";"+cyan, head)+f.fit(text, visible.Width(head)+len(more))+more)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"stchat/internal/visible"
 )
 
 // A person is told in few lines what goes; a pipe, and -v, get every file.
@@ -23,6 +25,9 @@ func TestPlan(t *testing.T) {
 			Getenv: func(key string) string { return map[string]string{"LANG": "C.UTF-8", "NO_COLOR": "1"}[key] }, Now: time.Now,
 		}, args)
 		return stdout.String(), stderr.String()
+	}
+	if out, _ := said("snapshot", "--dry-run", root); !strings.HasPrefix(out, "Maren Holm  Before the storm, 2026-03-01 18:42, … - Branch #1, and 1 more\n") {
+		t.Errorf("a snapshot tells\n%s", out)
 	}
 	chat := filepath.Join(root, "chats", "Maren Holm", "Before the storm.jsonl")
 	_, errs := said("delete", "--dry-run", chat)
@@ -51,6 +56,9 @@ func TestPlan(t *testing.T) {
 		t.Errorf("%d lines:\n%s", n, errs)
 	}
 	out, _ := said("undo", "--data", root)
+	if line, _, _ := strings.Cut(out, "\n"); visible.Width(line) > 100 {
+		t.Errorf("undo breaks within words: %q", line)
+	}
 	if n := strings.Count(out, "\n"); n > 8 || !strings.Contains(out, "  restores  4 chats, 1 card\n") && !strings.Contains(out, "  restores  3 chats, 1 card\n") {
 		t.Errorf("undo tells\n%s", out)
 	}
