@@ -152,13 +152,13 @@ func errorCode(err error) string {
 		any(chat.ErrStdin, names.ErrEmptyName, names.ErrReserved, names.ErrNoRoom, names.ErrNoFree):
 		return "usage"
 	case isA[*cut.OwnMessagesError](err), isA[*luker.DatabaseError](err), any(patch.ErrTest, patch.ErrMissing, message.ErrChosenSwipe, message.ErrOnlySwipe),
-		any(changeset.ErrOtherRoot, history.ErrOtherRoot, history.ErrForeign, history.ErrNewer, history.ErrBusy, history.ErrNoLocks):
+		any(changeset.ErrOtherRoot, changeset.ErrElsewhere, changeset.ErrUndone, history.ErrOtherRoot, history.ErrForeign, history.ErrNewer, history.ErrBusy, history.ErrNoLocks):
 		return "refused"
-	case isA[*changeset.StuckError](err), isA[*changeset.LeftError](err), any(jsonl.ErrChanged, safefile.ErrChanged):
+	case isA[*changeset.StuckError](err), isA[*changeset.LeftError](err), isA[*changeset.SinceError](err), isA[*changeset.LostError](err), any(jsonl.ErrChanged, safefile.ErrChanged):
 		return "changed"
 	case any(names.ErrTaken, fs.ErrExist):
 		return "exists"
-	case any(fs.ErrNotExist, lorebook.ErrMissing), isA[*address.NoneError](err):
+	case any(fs.ErrNotExist, lorebook.ErrMissing, changeset.ErrNoRecord), isA[*address.NoneError](err):
 		return "not-found"
 	case any(fs.ErrPermission, syscall.EROFS, history.ErrReadOnly):
 		return "denied"

@@ -125,15 +125,16 @@ func (f *folder) unread() error {
 }
 
 // chosen returns the chats at paths, and with them those below the chat that above returns for
-// each, if it is not nil.
-func (f *folder) chosen(paths []string, above func(*family.Chat) *family.Chat) (list []*family.Chat, err error) {
+// each, if it is not nil. An error is the result of the path that it is about.
+func (n *renameSet) chosen(paths []string, above func(*family.Chat) *family.Chat) (list []*family.Chat, err error) {
 	add := func(c *family.Chat, _ int) {
 		if !slices.Contains(list, c) {
 			list = append(list, c)
 		}
 	}
 	for _, path := range paths {
-		c, err := f.find(path)
+		n.r.Doc.From = path
+		c, err := n.find(path)
 		if err != nil {
 			return nil, err
 		}
