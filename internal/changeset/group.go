@@ -67,12 +67,11 @@ func (c *call) commitAll(ctx context.Context, batches []*batch) {
 	if len(c.units) > 1 {
 		ctx = context.WithoutCancel(ctx) // an interruption drops none that was drafted
 	}
-	for len(batches) > 0 {
-		first := batches[0].root
-		isOther := func(b *batch) bool { return b.root != first }
-		others := slices.DeleteFunc(slices.Clone(batches), func(b *batch) bool { return !isOther(b) })
-		c.commit(ctx, slices.DeleteFunc(slices.Clone(batches), isOther))
-		batches = others
+	for _, r := range c.Call.roots {
+		of := slices.DeleteFunc(slices.Clone(batches), func(b *batch) bool { return b.root != r })
+		if len(of) > 0 {
+			c.commit(ctx, of)
+		}
 	}
 }
 

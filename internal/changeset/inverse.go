@@ -49,10 +49,10 @@ func states(r *root, sets []*journal) (list []*state) {
 
 // inverse drafts what takes a record back.
 type inverse struct {
+	*Undoing
 	set *Set
 	judge
-	keep func(path string) func(old []byte) ([]byte, error) // see [Undoing.Keep]
-	went map[string]bool                                    // folders that went with the last of their files
+	went map[string]bool // folders that went with the last of their files
 }
 
 // stands reports whether a file is as the record left it. A file listed under another
@@ -95,10 +95,10 @@ func (i inverse) unchanged(path string, id *safefile.Ident) (bool, error) {
 
 // savedAgain reports whether a file that the record created was only saved again since, and takes
 // it for the one that the record created.
-func (i inverse) savedAgain(ctx context.Context, u *Undoing, st *state) bool {
+func (i inverse) savedAgain(ctx context.Context, st *state) bool {
 	path := i.set.root.at(st.path)
 	now, err := safefile.IdentOf(path, -1)
-	if err != nil || u.SavedAgain == nil || !u.SavedAgain(ctx, path) {
+	if err != nil || i.SavedAgain == nil || !i.SavedAgain(ctx, path) {
 		return false
 	}
 	st.after = &now
@@ -164,7 +164,11 @@ func (i inverse) restore(path string, was safefile.Stamp, source string, st *sta
 	if err := check(path); err != nil {
 		return err
 	}
-	if edit := i.keep(path); edit != nil && step.Do == Replace {
+	var edit func([]byte) ([]byte, error)
+	if step.Do == Replace && i.Keep != nil && len(i.Left) > 0 {
+		edit = i.Keep(path, i.Left)
+	}
+	if edit != nil {
 		old, err := safefile.ReadPlain(source, hashed)
 		if err == nil {
 			old, err = edit(old)

@@ -309,8 +309,9 @@ func (j *journal) write(r *root, d *safefile.Disk, sync bool) (temp string, err 
 
 // newJournal returns a journal without steps.
 func newJournal(r *root, opt *Options, undoes string, links bool) *journal {
+	r.sets++
 	j := &journal{
-		Version: version, ID: r.id, Set: r.nextSet(), Command: opt.Command, Time: opt.Now.UTC(),
+		Version: version, ID: r.id, Set: r.sets, Command: opt.Command, Time: opt.Now.UTC(),
 		Host: r.self.Host(), Precious: opt.Precious, Undoes: undoes, Links: links,
 	}
 	j.Realm, j.Pid = r.self.Process()

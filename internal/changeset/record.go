@@ -121,9 +121,8 @@ func readRecords(s store, enough func(*Record, []error) bool) (records []Record,
 	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, recordSuffix) })
 	undone := map[string]bool{}
 	for len(names) > 0 {
-		id := idOf(strings.TrimSuffix(names[len(names)-1], recordSuffix))
 		first := len(names) - 1
-		for first > 0 && idOf(strings.TrimSuffix(names[first-1], recordSuffix)) == id {
+		for first > 0 && idOf(names[first-1]) == idOf(names[len(names)-1]) {
 			first--
 		}
 		rec, bad := readRecord(s, names[first:])
@@ -185,30 +184,6 @@ func (r *Record) Steps() (list []Step) {
 		}
 	}
 	return list
-}
-
-// drop removes the records for which gone returns true, and returns those that it removed.
-// With a record goes the one that it took back, which would otherwise count as not undone.
-func drop(s store, opt Options, records []Record, gone func(Record) bool) (dropped []Record) {
-	ids := map[string]bool{}
-	for again := true; again; {
-		again = false
-		for _, rec := range records {
-			if !ids[rec.ID] && gone(rec) {
-				ids[rec.ID], again = true, true
-			}
-			if ids[rec.ID] && rec.Undoes != "" && !rec.Undone && !ids[rec.Undoes] {
-				ids[rec.Undoes], again = true, true
-			}
-		}
-	}
-	for _, rec := range records {
-		if ids[rec.ID] {
-			dropped = append(dropped, rec)
-			rec.drop(s, opt)
-		}
-	}
-	return dropped
 }
 
 // drop removes the record with what was kept for it.
@@ -291,8 +266,9 @@ func makeRoom(s store, opt Options) []Record {
 }
 
 // Prune drops the records of the root dir for which gone returns true, with what was kept
-// for them, and returns the dropped ones. With a record goes the one that it took back.
-func Prune(ctx context.Context, dir string, opt Options, gone func(Record) bool) ([]Record, error) {
+// for them, and returns the dropped ones. With a record goes the older one that it took back, which
+// would otherwise count as not undone.
+func Prune(ctx context.Context, dir string, opt Options, gone func(Record) bool) (dropped []Record, err error) {
 	r := newRoot(dir)
 	unlock, _, err := r.lock(ctx)
 	if err != nil {
@@ -303,7 +279,18 @@ func Prune(ctx context.Context, dir string, opt Options, gone func(Record) bool)
 	if err != nil {
 		return nil, err
 	}
-	return drop(r.store, opt, records, gone), nil
+	tookBack := map[string]bool{}
+	for _, rec := range records {
+		if !tookBack[rec.ID] && !gone(rec) {
+			continue
+		}
+		if rec.Undoes != "" && !rec.Undone {
+			tookBack[rec.Undoes] = true
+		}
+		dropped = append(dropped, rec)
+		rec.drop(r.store, opt)
+	}
+	return dropped, nil
 }
 
 // Discard drops of the call id the records that cannot be read and the journals that are set aside,

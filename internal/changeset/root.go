@@ -70,7 +70,7 @@ type root struct {
 
 	noRecord error // why files were created without a record; reported once
 
-	mu    sync.Mutex
+	// of what is recorded, with the lock
 	sets  int   // how many sets this call has recorded
 	links *bool // whether there are hard links; nil: not tried yet
 }
@@ -179,18 +179,8 @@ func spelled(path string) bool {
 	return false
 }
 
-// nextSet returns the number of the call's next set, from 1.
-func (r *root) nextSet() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.sets++
-	return r.sets
-}
-
 // canLink reports whether the root's disk has hard links. It tries only once.
 func (r *root) canLink(d *safefile.Disk) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.links == nil {
 		probe := r.own(r.id + probeSuffix)
 		ok := d.Link(r.own(".gitignore"), probe) == nil

@@ -20,7 +20,7 @@ import (
 // what dead runs began in the roots of the units.
 func Run(ctx context.Context, units []Unit, opt Options) []Outcome {
 	opt.Call = cmp.Or(opt.Call, new(Call))
-	c := &call{Options: opt, units: units, outcomes: make([]Outcome, len(units)), roots: map[string]*root{}, planned: map[string]string{}}
+	c := &call{Options: opt, units: units, outcomes: make([]Outcome, len(units)), roots: map[string]*root{}, planned: map[string]bool{}}
 	c.begin(ctx)
 	c.share()
 	progress.Each(ctx, len(units), func(i int) {
@@ -75,7 +75,7 @@ type call struct {
 	roots map[string]*root
 
 	mu      sync.Mutex
-	planned map[string]string // real paths that a dry run would create, and how they are shown
+	planned map[string]bool // real paths that a dry run would create
 	waiting group
 }
 
@@ -128,39 +128,40 @@ func (c *Call) root(dir string) *root {
 
 // share puts units into one batch if they share a path of one root.
 func (c *call) share() {
-	c.batchOf = make([]*batch, len(c.units))
-	byPath := map[string]*batch{}
+	type shared struct {
+		root *root
+		path string
+	}
+	byPath := map[shared]int{}         // the first unit
+	first := make([]int, len(c.units)) // an earlier unit of the same batch, or the unit itself
+	find := func(i int) int {
+		for first[i] != i {
+			first[i] = first[first[i]]
+			i = first[i]
+		}
+		return i
+	}
 	var real userdir.Real
 	for i, u := range c.units {
-		r := c.roots[u.Root]
-		into := &batch{root: r, number: i + 1}
+		first[i] = i
 		for _, path := range u.Shares {
-			if b := byPath[real.Path(path)]; b != nil && b.root == r {
-				into = b
-				break
+			at := shared{c.roots[u.Root], real.Path(path)}
+			if k, ok := byPath[at]; ok {
+				a, b := find(k), find(i)
+				first[max(a, b)] = min(a, b)
+			} else {
+				byPath[at] = i
 			}
-		}
-		into.units = append(into.units, i)
-		c.batchOf[i] = into
-		for _, path := range u.Shares {
-			path = real.Path(path)
-			if b := byPath[path]; b != nil && b != into && b.root == r { // this unit joins two batches
-				for _, k := range b.units {
-					c.batchOf[k] = into
-				}
-				into.units = append(into.units, b.units...)
-				for p, was := range byPath {
-					if was == b {
-						byPath[p] = into
-					}
-				}
-			}
-			byPath[path] = into
 		}
 	}
-	for _, b := range c.batchOf {
-		slices.Sort(b.units)
-		b.left = len(b.units)
+	c.batchOf = make([]*batch, len(c.units))
+	for i, u := range c.units {
+		k := find(i)
+		if k == i {
+			c.batchOf[i] = &batch{root: c.roots[u.Root], number: i + 1}
+		}
+		b := c.batchOf[k]
+		c.batchOf[i], b.units, b.left = b, append(b.units, i), b.left+1
 	}
 }
 
@@ -205,10 +206,10 @@ func (c *call) rehearse(plans []*plan) error {
 		} else if p.Do != Create {
 			continue
 		}
-		if _, taken := c.planned[name]; taken {
+		if c.planned[name] {
 			return &safefile.ExistsError{Path: shown}
 		}
-		c.planned[name] = shown
+		c.planned[name] = true
 	}
 	return nil
 }

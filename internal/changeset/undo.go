@@ -104,12 +104,7 @@ func Undo(dir, id string, force bool) (*Undoing, error) {
 
 // draft drafts the inverse of the record.
 func (u *Undoing) draft(ctx context.Context, s *Set, force, loose bool) error {
-	inv := inverse{s, judge{loose: loose || !u.Record.sets[0].Links}, func(path string) func([]byte) ([]byte, error) {
-		if u.Keep == nil || len(u.Left) == 0 {
-			return nil
-		}
-		return u.Keep(path, u.Left)
-	}, map[string]bool{}}
+	inv := inverse{u, s, judge{loose: loose || !u.Record.sets[0].Links}, map[string]bool{}}
 	s.undoing = true
 	if loose {
 		for _, j := range u.Record.sets {
@@ -136,7 +131,7 @@ func (u *Undoing) draft(ctx context.Context, s *Set, force, loose bool) error {
 		switch to := st.moved; {
 		case to != nil && (to.after == nil || *to.after != *st.before): // no command changes what it moved
 			changed = append(changed, path)
-		case stands || err == nil && st.before == nil && inv.savedAgain(ctx, u, st):
+		case stands || err == nil && st.before == nil && inv.savedAgain(ctx, st):
 			todo = append(todo, st)
 		case err != nil && !force:
 			return fmt.Errorf("%s: %w", path, err)
