@@ -85,7 +85,7 @@ func Open(ctx context.Context, path string, opt Options) (*Chat, error) {
 		err = c.openFile(path, opt)
 	}
 	if err == nil {
-		err = c.readHead(ctx, opt.Buffer)
+		err = c.readHead(ctx)
 	}
 	if err == nil && !opt.Any && !c.hasMetadata {
 		err = CheckShape(ctx, path, c.Source, c.Header != nil)
@@ -230,11 +230,8 @@ func (c *Chat) DamageError(d jsonl.Damage) error {
 }
 
 // readHead reads the header, if there is one.
-func (c *Chat) readHead(ctx context.Context, buf *jsonl.Buffer) error {
-	if buf == nil {
-		buf = new(jsonl.Buffer)
-	}
-	head, err := buf.Head(ctx, c.Source)
+func (c *Chat) readHead(ctx context.Context) error {
+	head, err := jsonl.ReadHead(ctx, c.Source)
 	if err != nil {
 		return c.Errorf("%w", err)
 	}
@@ -316,10 +313,6 @@ type Options struct {
 	// Regular means that the path has just been listed as a regular file, so that it
 	// need not be checked before it is opened.
 	Regular bool
-
-	// Buffer is memory for reading the head, to reuse when opening many chats; nil:
-	// allocated anew.
-	Buffer *jsonl.Buffer
 
 	// View, unless nil, returns what to read instead of the file's bytes, such as the
 	// file with pending changes. All places are those in the view.

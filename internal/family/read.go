@@ -110,7 +110,7 @@ func (r *reader) read(ctx context.Context, c *Chat, small bool) bool {
 	if preview == nil {
 		preview = new(Preview)
 	}
-	open, err := chat.Open(ctx, c.Path, chat.Options{Groups: r.lib, Regular: true, View: preview.View, Buffer: &r.buf})
+	open, err := chat.Open(ctx, c.Path, chat.Options{Groups: r.lib, Regular: true, View: preview.View})
 	if err != nil {
 		c.Err = err
 		return true

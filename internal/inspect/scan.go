@@ -43,9 +43,6 @@ func NewScanner(around *library.Library) *Scanner {
 	return &Scanner{around: around, keys: lineKeys(), names: all.Names(), owner: ownersOf(all.New())}
 }
 
-// Buffer returns the memory that Scan reads with, so that the chat can be opened with it.
-func (k *Scanner) Buffer() *jsonl.Buffer { return &k.buf }
-
 // Scan reads an open chat and reports what it contains. Damage is part of the
 // report, not an error; errors name the path.
 func (k *Scanner) Scan(ctx context.Context, c *chat.Chat, opt Options) (*Report, error) {

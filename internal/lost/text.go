@@ -119,7 +119,7 @@ func (r *Reader) Read(ctx context.Context, path string, small bool) (*Version, e
 
 func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Version, error) {
 	v := &Version{}
-	head, err := r.buf.Head(ctx, src)
+	head, err := jsonl.ReadHead(ctx, src)
 	if err != nil {
 		return nil, err
 	}

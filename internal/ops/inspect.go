@@ -138,7 +138,7 @@ func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *li
 
 func (o *InspectOptions) one(ctx context.Context, t Target, k *inspect.Scanner, around *library.Library) (*inspect.Report, error) {
 	defer o.Meter.Done()
-	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin, Regular: t.From != "", Any: true, Buffer: k.Buffer()})
+	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin, Regular: t.From != "", Any: true})
 	if err != nil {
 		return nil, &SourceError{Path: t.Path, Err: PathError(err)}
 	}
