@@ -139,9 +139,9 @@ func (t *commitment) run(ctx context.Context) error {
 			return err
 		}
 		if p := t.plans[0]; p.Do == Replace {
-			return p.draft.replace(p.was)
+			return p.draft.temp.Replace(p.was)
 		}
-		return t.plans[0].draft.create()
+		return t.plans[0].draft.temp.Create()
 	}
 	err := t.record(ctx)
 	if no, ok := errors.AsType[*noRecordError](err); ok && !slices.ContainsFunc(t.plans, func(p *plan) bool { return p.Do != Create }) {
@@ -162,7 +162,7 @@ func (t *commitment) createAll(why error) error {
 		return err
 	}
 	for i, p := range t.plans {
-		if err := p.draft.create(); err != nil {
+		if err := p.draft.temp.Create(); err != nil {
 			for _, done := range t.plans[:i] {
 				err = errors.Join(err, t.call.system().Remove(done.real))
 			}

@@ -146,12 +146,6 @@ func (d *Draft) release() {
 	}
 }
 
-// create gives the file its name where nothing else is to be done.
-func (d *Draft) create() error { return d.temp.Create() }
-
-// replace puts the file in place of one that is not kept.
-func (d *Draft) replace(was safefile.Stamp) error { return d.temp.Replace(was) }
-
 // finish completes the file, so that it lacks only its name.
 func (d *Draft) finish() error {
 	if d.temp != nil {

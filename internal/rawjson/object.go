@@ -42,10 +42,9 @@ func ParseObject(raw []byte) (*Object, error) {
 // place that is not JSON.
 func countMembers(raw []byte) int {
 	n := 0
-	walk(raw, '{', func(_, _ span) bool {
+	for range Members(raw) {
 		n++
-		return true
-	})
+	}
 	return n
 }
 
