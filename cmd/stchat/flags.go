@@ -29,19 +29,14 @@ import (
 // flagValue is the value of a flag that does not take any text.
 type flagValue struct {
 	set      func(text string) error // a [refusal] follows the flag's name
-	shown    func() string           // nil: the value is not shown
-	complete cobra.CompletionFunc    // nil: shells offer files
+	shown    func() string
+	complete cobra.CompletionFunc // nil: shells offer files
 
 	read func(now time.Time) error // reads what depends on the time of the call; nil: nothing does
 }
 
 // String implements pflag.Value.
-func (v flagValue) String() string {
-	if v.shown == nil {
-		return ""
-	}
-	return v.shown()
-}
+func (v flagValue) String() string { return v.shown() }
 
 func (v flagValue) Type() string { return "string" }
 

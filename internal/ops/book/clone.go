@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stchat/internal/changeset"
@@ -69,7 +70,6 @@ type job struct {
 	name   string // of the clone
 	chats  []*rebinding
 	res    *Result
-	warned int   // how many warnings there are before it is drafted
 	err    error // why there will be no clone
 }
 
@@ -95,13 +95,9 @@ func Run(ctx context.Context, opt Options) ([]*Result, error) {
 	if err := assign(ctx, lib, opt, jobs); err != nil {
 		return nil, err
 	}
+	results := ops.Each(ctx, opt.Changes, jobs, func(j *job) (*Result, changeset.Unit) { return j.res, j.unit(opt) })
 	for _, j := range jobs {
-		j.warned = len(j.res.Warnings)
-	}
-	ops.Each(ctx, opt.Changes, jobs, func(j *job) (*Result, changeset.Unit) { return j.res, j.unit(opt) })
-	results := make([]*Result, len(jobs))
-	for i, j := range jobs {
-		results[i] = j.finish()
+		j.finish()
 	}
 	return results, nil
 }
@@ -116,12 +112,12 @@ func (j *job) unit(opt Options) changeset.Unit {
 		taken, lost := errors.AsType[*safefile.ExistsError](err)
 		return lost && j.err == nil && taken.Path == j.target()
 	}
-	tried := false
+	tried, warnings := false, j.res.Warnings
 	u.Draft = func(_ context.Context, s *changeset.Set) error {
 		if tried {
 			j.err = j.next(new(library.Library), opt) // which lists the folder as it is now
 		}
-		tried = true
+		tried, j.res.Warnings = true, slices.Clip(warnings)
 		return j.draft(opt, s)
 	}
 	return u
@@ -199,7 +195,6 @@ func (j *job) draft(opt Options, s *changeset.Set) error {
 // describe fills in the document and collects warnings about the clone.
 func (j *job) describe(opt Options, clone *lorebook.Book, made lorebook.Cloned) {
 	d := &j.res.Doc
-	j.res.Warnings = j.res.Warnings[:j.warned]
 	d.Path, d.Name, d.From, d.Entries, d.Dropped = clone.Path, clone.Name, j.book.Name, made.Entries, made.Dropped
 	if opt.Name != "" && clone.Name != opt.Name {
 		j.res.Warn("%s: this name is taken, or no file can have it, so it is changed: %s → %s", j.book.Path, opt.Name, clone.Name)
@@ -211,11 +206,11 @@ func (j *job) describe(opt Options, clone *lorebook.Book, made lorebook.Cloned) 
 	}
 }
 
-// finish returns the result once the change is committed.
-func (j *job) finish() *Result {
+// finish fills in the result once the change is committed.
+func (j *job) finish() {
 	r := j.res
 	if r.Err != nil {
-		return r
+		return
 	}
 	for _, rb := range j.chats {
 		r.Doc.Rebound = append(r.Doc.Rebound, rb.shown)
@@ -224,7 +219,6 @@ func (j *job) finish() *Result {
 			r.Note("%s: %s: %s", rb.shown, c.Extension, c.Change)
 		}
 	}
-	return r
 }
 
 // bookOf returns the path of the lorebook that a source is or names.

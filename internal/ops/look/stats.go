@@ -27,7 +27,7 @@ import (
 // By is what messages are counted by.
 type By string
 
-// Bys returns all of them; the first counts all messages together.
+// Bys returns all of them.
 func Bys() []By {
 	return []By{"owner", "chat", "name", "role", "model", "day", "week", "month", "weekday", "hour"}
 }
@@ -353,9 +353,6 @@ func (c *counting) count(m *said) {
 		c.sum.dates = append(c.sum.dates, m.date)
 	}
 	c.all.add(c.chat, m, at, day)
-	if c.opt.By == "" {
-		return
-	}
 	key := c.key(m, at)
 	t := c.keys[key]
 	if t == nil {

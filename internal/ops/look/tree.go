@@ -159,7 +159,9 @@ func texts(ctx context.Context, b *treeBuilder) error {
 	if b.Preview <= 0 && !b.Page {
 		return nil
 	}
-	readers := sync.Pool{New: func() any { return newLineReader() }}
+	readers := sync.Pool{New: func() any {
+		return &lineReader{keys: jsonl.NewKeys("name", "is_user", "is_system", "mes", "swipe_id", "swipes")}
+	}}
 	if err := b.whole(ctx, &readers); err != nil {
 		return err
 	}
@@ -285,6 +287,7 @@ type lineReader struct {
 	buf  jsonl.Buffer
 }
 
+// The keys that a lineReader reads, in their order.
 const (
 	textName = iota
 	textIsUser
@@ -293,10 +296,6 @@ const (
 	textSwipeID
 	textSwipes
 )
-
-func newLineReader() *lineReader {
-	return &lineReader{keys: jsonl.NewKeys("name", "is_user", "is_system", "mes", "swipe_id", "swipes")}
-}
 
 // read returns the messages of a chat at the wanted indexes, their texts cut to a width in
 // cells, or whole if that is 0; said: also as they are read. It returns none if the file has

@@ -45,11 +45,6 @@ type renameSet struct {
 	edits     family.Edits
 }
 
-func newRenameSet(path string) *renameSet {
-	r := newResult(path)
-	return &renameSet{r: r, results: []*Result{r}, to: map[*family.Chat]string{}, open: map[string]string{}, adopted: map[*family.Chat]*family.Chat{}}
-}
-
 // change changes chats in the folder of the chat at path: prepare says what becomes of their
 // names. It returns a result for each, or only the first one's if that fails.
 func change(ctx context.Context, opt *Options, path string, prepare func(n *renameSet) error) []*Result {
@@ -59,7 +54,8 @@ func change(ctx context.Context, opt *Options, path string, prepare func(n *rena
 // changeEach is [change] for several folders, each of the chat at one of the paths.
 func changeEach(ctx context.Context, opt *Options, paths []string, prepare func(n *renameSet) error) []*renameSet {
 	return ops.Each(ctx, opt.Changes, paths, func(path string) (*renameSet, changeset.Unit) {
-		n := newRenameSet(path)
+		r := newResult(path)
+		n := &renameSet{r: r, results: []*Result{r}, to: map[*family.Chat]string{}, open: map[string]string{}, adopted: map[*family.Chat]*family.Chat{}}
 		return n, changeset.Unit{Root: changeset.RootOf(path), Draft: func(ctx context.Context, s *changeset.Set) (err error) {
 			n.s = s
 			if n.folder, err = read(ctx, opt, filepath.Dir(path)); err == nil {
