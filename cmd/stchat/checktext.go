@@ -97,7 +97,7 @@ func writeSeverity(c *console, list []rules.Finding, severity rules.Severity, ve
 				fmt.Fprintf(w, "      %s and %d more\n", c.sign("…"), f.More)
 				continue
 			}
-			text := c.prose(placeOf(f)+visible.Text(f.Message), 6)
+			text := c.prose(whereText(f)+visible.Text(f.Message), 6)
 			fmt.Fprintf(w, "      %s\n", strings.ReplaceAll(text, "\n", "\n      "))
 		}
 	}
@@ -192,8 +192,8 @@ func severityColor(s rules.Severity) string {
 	return map[rules.Severity]string{rules.Error: red, rules.Warning: yellow, rules.Info: cyan}[s]
 }
 
-// placeOf returns where in its file a finding is, as the start of a line.
-func placeOf(f *rules.Finding) string {
+// whereText returns where in its file a finding is, as the start of a line.
+func whereText(f *rules.Finding) string {
 	line := fmt.Sprintf("line %d", f.Line) + when(f.Column > 0, fmt.Sprintf(":%d", f.Column))
 	place := joined(", ", when(f.Index >= 0, fmt.Sprintf("message %d", f.Index)), when(f.Line > 0, line))
 	return place + when(place != "", ": ")

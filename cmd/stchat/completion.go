@@ -184,8 +184,8 @@ func (t *tab) records() {
 	}
 }
 
-// places offers the checkpoints and branches that messages of the chat link to.
-func (t *tab) places() {
+// links offers the checkpoints and branches that messages of the chat link to.
+func (t *tab) links() {
 	if len(t.args) == 0 {
 		return
 	}
@@ -282,7 +282,7 @@ func (c *console) flagOffers(cmd *cobra.Command, f *pflag.Flag) cobra.Completion
 	case f.Name == "rev":
 		return c.offering((*tab).revs)
 	case f.Name == "at" && (cmd.Name() == "branch" || cmd.Name() == "checkpoint"):
-		return c.offering((*tab).places)
+		return c.offering((*tab).links)
 	case metadata && f.Name == "set":
 		return c.offering(func(t *tab) { t.keys("=") })
 	case metadata && slices.Contains([]string{"unset", "only", "ignore", "value"}, f.Name) && !words:

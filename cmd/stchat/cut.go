@@ -288,8 +288,8 @@ type splitOptions struct {
 	opt cut.SplitOptions
 }
 
-// places reads the numbers of messages at which parts begin.
-func places(list string) (at []int, err error) {
+// partStarts reads the numbers of messages at which parts begin.
+func partStarts(list string) (at []int, err error) {
 	if list == "" {
 		return nil, nil
 	}
@@ -304,7 +304,7 @@ func places(list string) (at []int, err error) {
 }
 
 func (o *splitOptions) addFlags(fs *pflag.FlagSet) {
-	fs.VarP(parsed(places, func(at []int) { o.opt.At = at }), "at", "a", "parts begin at message 0 and at each of `N,M`; below 0 they count from the end")
+	fs.VarP(parsed(partStarts, func(at []int) { o.opt.At = at }), "at", "a", "parts begin at message 0 and at each of `N,M`; below 0 they count from the end")
 	fs.Var(number(&o.opt.Every, 1, "a number of messages, from 1"), "every", "each part has `N` messages")
 	fs.Var(number(&o.opt.Last, 1, "a number of messages, from 1"), "last", "one new chat of the last `N` messages")
 	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the new chat; of several parts, what their numbers follow")

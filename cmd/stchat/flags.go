@@ -148,14 +148,14 @@ func each(to *[]string, check func(text string) error) flagValue {
 	return parsed(func(text string) (string, error) { return text, check(text) }, func(text string) { *to = append(*to, text) })
 }
 
-// parsed returns the value of a flag that is read by parse, each time it is given, for take.
-func parsed[T any](parse func(text string) (T, error), take func(T)) flagValue {
+// parsed returns the value of a flag that is read by parse, each time it is given, for store.
+func parsed[T any](parse func(text string) (T, error), store func(T)) flagValue {
 	given := ""
 	return flagValue{shown: func() string { return given }, set: func(text string) error {
 		value, err := parse(text)
 		if err == nil {
 			given = text
-			take(value)
+			store(value)
 		}
 		return err
 	}}

@@ -275,45 +275,45 @@ func (p *messagePrinter) print(m *look.Message) error {
 // printText prints a message for a person, with its reasoning and swipes if asked for.
 func (p *messagePrinter) printText(m *look.Message) {
 	if p.title != "" {
-		p.part(paint(p.outColor, bold, "==> "+visible.Text(p.title)+" <=="))
+		p.paragraph(paint(p.outColor, bold, "==> "+visible.Text(p.title)+" <=="))
 		p.title = ""
 	}
 	name := either(m.Name != nil, textOr(m.Name), "("+m.Role+")")
 	text := either(p.o.display && m.Display != nil, m.Display, m.Text)
 	if p.o.reasoning && deref(m.Reasoning) != "" {
-		p.said(m, name, "reasoning", m.Reasoning)
+		p.printSaid(m, name, "reasoning", m.Reasoning)
 	}
 	chosen, about := 0, ""
 	if len(m.SwipeTexts) > 0 && m.Swipe != nil {
 		chosen = *m.Swipe
 		about = fmt.Sprintf("swipe %d, chosen", chosen)
 	}
-	p.said(m, name, about, text)
+	p.printSaid(m, name, about, text)
 	for i, swipe := range m.SwipeTexts {
 		if i+1 != chosen {
-			p.said(m, name, "swipe "+strconv.Itoa(i+1), swipe)
+			p.printSaid(m, name, "swipe "+strconv.Itoa(i+1), swipe)
 		}
 	}
 }
 
-// said prints one text of a message; about says which, and is empty for the message's own.
-func (p *messagePrinter) said(m *look.Message, name, about string, text *string) {
+// printSaid prints one text of a message; about says which, and is empty for the message's own.
+func (p *messagePrinter) printSaid(m *look.Message, name, about string, text *string) {
 	body := deref(text)
 	if p.OutTTY { // in a pipe it stays as it is
 		body = visible.Lines(body)
 	}
 	if p.o.format == "markdown" {
-		p.part(joined(" · ", "**"+name+"**", numberOf(m.Index), textOr(m.Date), about) + "\n\n" + body)
+		p.paragraph(joined(" · ", "**"+name+"**", numberOf(m.Index), textOr(m.Date), about) + "\n\n" + body)
 		return
 	}
-	p.part(paint(p.outColor, roleColor(m.Role), name+when(about != "", " ("+about+")")) + ": " + body)
+	p.paragraph(paint(p.outColor, roleColor(m.Role), name+when(about != "", " ("+about+")")) + ": " + body)
 }
 
 // numberOf returns a message's index as people read it, "" if it is unknown.
 func numberOf(index *int) string { return when(index != nil, "#"+digits(index)) }
 
-// part prints a paragraph, with a blank line before it.
-func (p *messagePrinter) part(text string) {
+// paragraph prints a paragraph, with a blank line before it.
+func (p *messagePrinter) paragraph(text string) {
 	if p.any {
 		fmt.Fprintln(p.w)
 	}

@@ -346,15 +346,15 @@ func (o *deleteOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *deleteOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	example := "name a chat, e.g. `stchat delete chats/Mira/Harbour.jsonl`"
-	take, means := o.sources, &subjects{chats: true, writes: true, whole: true}
+	read, allowed := o.sources, &subjects{chats: true, writes: true, whole: true}
 	if o.checkpoints {
-		take, means = o.chats, &subjects{writes: true, whole: true}
+		read, allowed = o.chats, &subjects{writes: true, whole: true}
 	}
-	args, err := c.resolve(fs, means, args)
+	args, err := c.resolve(fs, allowed, args)
 	if err != nil {
 		return err
 	}
-	paths, err := take(ctx, c, args, example)
+	paths, err := read(ctx, c, args, example)
 	if err != nil {
 		return err
 	}

@@ -435,7 +435,7 @@ func writeLost(c *console, res *keep.LostResult) {
 			all = append(all, deref(chat.Chat))
 		}
 		short := names.Shorts(owner, all, nil)
-		t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(owner), About: placesOf(res.Summary.Places, owner, byOwner.of[owner])})
+		t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(owner), About: quotaText(res.Summary.Places, owner, byOwner.of[owner])})
 		for i, chat := range byOwner.of[owner] {
 			gone, parted := chat.LiveMessages == nil, when(chat.Parted != nil, "parted at "+digits(chat.Parted))
 			below := cmp.Or(deref(chat.Command), "the best version is "+visible.Quote(deref(chat.Best.Path)))
@@ -457,8 +457,8 @@ func writeLost(c *console, res *keep.LostResult) {
 	}
 }
 
-// placesOf returns how many of the places for an owner's backups are taken, and by whom.
-func placesOf(places []backups.Quota, owner string, chats []*keep.LostChat) string {
+// quotaText returns how many of the places for an owner's backups are taken, and by whom.
+func quotaText(places []backups.Quota, owner string, chats []*keep.LostChat) string {
 	mine := func(name string) bool {
 		return name == owner || slices.ContainsFunc(chats, func(chat *keep.LostChat) bool { return chat.Chat != nil && *chat.Chat == name })
 	}

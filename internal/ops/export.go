@@ -43,9 +43,9 @@ func (x *Export) Expect(chats []Target) {
 	x.Meter.Expect(len(chats), bytes)
 }
 
-// Place returns the file below Output of a chat at path, and returns none twice. owner is "" if
+// FileOf returns the file below Output of a chat at path, and returns none twice. owner is "" if
 // it is not known: then it is the name of the folder.
-func (x *Export) Place(path, owner, name, extension string) (string, error) {
+func (x *Export) FileOf(path, owner, name, extension string) (string, error) {
 	if owner == "" {
 		abs, err := filepath.Abs(path)
 		if err != nil {

@@ -16,7 +16,7 @@ func TestPlace(t *testing.T) {
 		{"chats/Mira/CON.jsonl", "Mira", "CON", "Mira/_CON.md"},
 		{"chats/Mira/x.jsonl", "..", "", "_/_.md"},
 	} {
-		got, err := x.Place(filepath.FromSlash(c.path), c.owner, c.name, ".md")
+		got, err := x.FileOf(filepath.FromSlash(c.path), c.owner, c.name, ".md")
 		if want := filepath.Join("out", filepath.FromSlash(c.want)); got != want || err != nil {
 			t.Errorf("%s is %s, %v; not %s", c.path, got, err, want)
 		}

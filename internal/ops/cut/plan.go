@@ -104,9 +104,9 @@ func resolveNames(ctx context.Context, c *call, p *plan) error {
 	groups := groupsOf(c, p.source)
 	var err error
 	if c.opt.Output != "" {
-		p.chatPath, err = placeOutput(c, p.source, r)
+		p.chatPath, err = outputPath(c, p.source, r)
 	} else {
-		p.chatPath, err = placeBeside(ctx, c, p, groups, r)
+		p.chatPath, err = pathBeside(ctx, c, p, groups, r)
 	}
 	if err != nil || r.Doc.Existed {
 		return err
@@ -172,8 +172,8 @@ type sourceID struct {
 	info   fs.FileInfo
 }
 
-// placeOutput uses the path that was asked for.
-func placeOutput(c *call, source string, r *Result) (chatPath, error) {
+// outputPath uses the path that was asked for.
+func outputPath(c *call, source string, r *Result) (chatPath, error) {
 	out := c.opt.Output
 	if out == Stdout {
 		return chatPath{path: out, name: names.Name{File: c.opt.Name, Label: c.opt.Name}}, nil
@@ -199,8 +199,8 @@ func placeOutput(c *call, source string, r *Result) (chatPath, error) {
 	return p, ops.PathError(err)
 }
 
-// placeBeside derives the name and puts the new chat beside its source (SPEC.md 2.1).
-func placeBeside(ctx context.Context, c *call, p *plan, groups []*group.File, r *Result) (chatPath, error) {
+// pathBeside derives the name and puts the new chat beside its source (SPEC.md 2.1).
+func pathBeside(ctx context.Context, c *call, p *plan, groups []*group.File, r *Result) (chatPath, error) {
 	f, err := c.names.folder(filepath.Dir(p.source))
 	if err != nil {
 		return chatPath{}, ops.PathError(err)

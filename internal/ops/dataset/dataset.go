@@ -133,7 +133,7 @@ func Export(ctx context.Context, opt Options, each func(*Document, error) error)
 		})
 	}
 	return all(func(path string, f facts, d *Document) error {
-		output, err := e.Place(path, f.owner, f.name, names.Extension)
+		output, err := e.FileOf(path, f.owner, f.name, names.Extension)
 		if err == nil {
 			err = e.write(ctx, output, func(w io.Writer) error { return e.lines(ctx, path, f, d, w) })
 		}

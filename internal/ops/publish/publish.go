@@ -122,7 +122,7 @@ func Export(ctx context.Context, opt Options, each func(*Document, error) error)
 		}
 	}
 	index := filepath.Join(opt.Output, "index.html")
-	if err := e.place(index); err != nil {
+	if err := e.nameFiles(index); err != nil {
 		return sum, err
 	}
 	if opt.Format == HTML {
@@ -187,7 +187,7 @@ func (e *exporter) survey(ctx context.Context, path string) *published {
 		Read: func(l *jsonl.Line, keys []int, list *[]int64) {
 			value := func(k int) []byte { raw, _ := l.Value(keys[k]); return raw }
 			sent := int64(notTaken)
-			if e.takes(value(0), value(1), value(2)) {
+			if e.includes(value(0), value(1), value(2)) {
 				sent = undated
 				if at, ok := sendate.ParseRaw(value(3)); ok {
 					sent = at.UnixMilli()
@@ -211,9 +211,9 @@ func (e *exporter) survey(ctx context.Context, path string) *published {
 	return p
 }
 
-// takes reports whether a chosen message belongs into the format: hidden ones on demand; never
+// includes reports whether a chosen message belongs into the format: hidden ones on demand; never
 // what is no story; as text only what SillyTavern exports (src/endpoints/chats.js, /export).
-func (e *exporter) takes(system, mes, extra []byte) bool {
+func (e *exporter) includes(system, mes, extra []byte) bool {
 	hidden := message.Hidden(system, extra)
 	switch {
 	case hidden && !e.opt.WithHidden, !hidden && rawjson.Truthy(system) && e.opt.Format == Text:
@@ -224,14 +224,14 @@ func (e *exporter) takes(system, mes, extra []byte) bool {
 	return !look.IsAside(extra)
 }
 
-// place gives every chat its file, and sees to it that none is taken.
-func (e *exporter) place(index string) (err error) {
+// nameFiles gives every chat its file, and sees to it that none is taken.
+func (e *exporter) nameFiles(index string) (err error) {
 	for _, p := range e.chats {
 		if p.err != nil || p.messages == 0 || e.opt.Output == "" {
 			continue
 		}
 		if p.output = e.opt.Output; e.opt.Folder {
-			if p.output, err = e.opt.Place(p.path, p.owner, p.name, e.opt.Format.Extension()); err != nil {
+			if p.output, err = e.opt.FileOf(p.path, p.owner, p.name, e.opt.Format.Extension()); err != nil {
 				return err
 			}
 		}
@@ -299,7 +299,7 @@ func (e *exporter) draw(ctx context.Context, w io.Writer, p *published, d *Docum
 		return err
 	}
 	if _, err := look.Messages(ctx, look.Exported(&e.opt.Export, p.path), func(m *look.Message) error {
-		if !e.takes(m.Raw.System, m.Raw.Text, m.Raw.Extra) {
+		if !e.includes(m.Raw.System, m.Raw.Text, m.Raw.Extra) {
 			return nil
 		}
 		return to.message(m)
