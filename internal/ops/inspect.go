@@ -171,7 +171,10 @@ func (o *InspectOptions) messages(ctx context.Context, chats []Target, res *Insp
 
 func (o *InspectOptions) messagesOf(ctx context.Context, t Target, several bool, around *library.Library) error {
 	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin, Any: true})
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
 		return o.Each(nil, &SourceError{Path: t.Path, Err: PathError(err)})
 	}
 	defer c.Close()
