@@ -59,8 +59,10 @@ func TestPager(t *testing.T) {
 			t.Errorf("%s: printed %q and %q, exit %d", name, out, errs, got)
 		}
 	}
-	if out, errs, got := paged(t, "no-such-pager-here 2> /dev/null", "diff", a, b); out != plain || !strings.Contains(errs, "cannot run the pager") || got != code {
-		t.Errorf("absent: printed %d bytes of %d and %q, exit %d", len(out), len(plain), errs, got)
+	for _, pager := range []string{"no-such-pager-here 2> /dev/null", "exit 126"} {
+		if out, errs, got := paged(t, pager, "diff", a, b); out != plain || !strings.Contains(errs, "cannot run the pager") || got != code {
+			t.Errorf("%s: printed %d bytes of %d and %q, exit %d", pager, len(out), len(plain), errs, got)
+		}
 	}
 	for _, args := range [][]string{{"diff", "--json", a, b}, {"diff", "--no-pager", a, b}, {"version"}} {
 		_ = os.Remove(seen)
@@ -102,6 +104,30 @@ func TestPagerGivesWayToAQuestion(t *testing.T) {
 	data, _ := os.ReadFile(seen)
 	if err != nil || string(data) != "a list\n" || out.String() != "done\n" {
 		t.Errorf("%v: paged %q, then printed %q", err, data, out.String())
+	}
+}
+
+// Of many notes the first are kept until the pager is left, each whole, and the rest is counted.
+func TestPagerHoldsNotes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no sh")
+	}
+	var out, errs bytes.Buffer
+	c := newConsole(env{Out: &out, OutTTY: true, Err: &errs, Pager: "cat > /dev/null", Paging: new(atomic.Bool), Getenv: func(string) string { return "" }}, nil)
+	const notes = 1000
+	note := strings.Repeat("x", 200)
+	err := c.throughPager(pflag.NewFlagSet("", pflag.ContinueOnError), everything, func() error {
+		fmt.Fprintln(c.Out, "a list")
+		for range notes {
+			c.note("%s", note)
+		}
+		return nil
+	})
+	whole := "stchat: " + note + "\n"
+	kept := mostHeld / len(whole)
+	want := strings.Repeat(whole, kept) + fmt.Sprintf("stchat: %d bytes of notes more\n", (notes-kept)*len(whole))
+	if got := errs.String(); err != nil || got != want {
+		t.Errorf("%v: %d bytes, the last %q", err, len(got), got[max(len(got)-300, 0):])
 	}
 }
 

@@ -70,7 +70,7 @@ type pager struct {
 	more int          // bytes that were not held
 }
 
-// mostHeld is how much of stderr is held back. Twice as much of stdout is kept, more than a pipe
+// mostHeld is how much of stderr is held back, in whole notes. Twice as much of stdout is kept, more than a pipe
 // holds, until it is certain that the pager is one.
 const mostHeld = 64 << 10
 
@@ -166,10 +166,11 @@ func (h *heldBack) Write(b []byte) (int, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := min(len(b), mostHeld-p.held.Len())
-	p.held.Write(b[:n])
-	p.more += len(b) - n
-	return len(b), nil
+	if p.more > 0 || p.held.Len()+len(b) > mostHeld { // no note is cut
+		p.more += len(b)
+		return len(b), nil
+	}
+	return p.held.Write(b)
 }
 
 // readJQ reads --jq, if a command has it and it is given; it means --json. The program sees nothing
