@@ -326,10 +326,9 @@ func (f *takenFiles) print() {
 		for i := range short {
 			short[i] = f.shortened(short[i])
 		}
-		text := strings.Join(short, ", ")
 		more := when(n > 0, fmt.Sprintf(", and %d more", n))
 		head := either(owner != "", f.fitName(visible.Text(owner), f.measure/2)+"  ", "")
-		fmt.Fprintln(f.w, paint(f.color, bold+";"+cyan, head)+f.fit(text, visible.Width(head)+len(more))+more)
+		fmt.Fprintln(f.w, paint(f.color, bold+";"+cyan, head)+f.fit(strings.Join(short, ", "), visible.Width(head)+len(more))+more)
 	}
 }
 
