@@ -153,11 +153,13 @@ func (c *Card) WithChat(chat string) ([]byte, error) {
 	})
 }
 
-// WithBook returns the card's bytes with the lorebook's name in data.extensions.world changed
-// from from to to; any other name stays.
-func (c *Card) WithBook(from, to string) ([]byte, error) {
+// WithBook returns the card's bytes with the lorebook's name in data.extensions.world changed to what it
+// is in renamed; any other name stays.
+func (c *Card) WithBook(renamed map[string]string) ([]byte, error) {
 	return c.with(func(json []byte) ([]byte, error) {
-		if !hasBook(json, from) {
+		name := bookOf(json)
+		to, ok := renamed[name]
+		if !ok || to == name {
 			return json, nil
 		}
 		return rawjson.SetPath(json, rawjson.Quote(to), "data", "extensions", "world")
@@ -185,12 +187,12 @@ func (c *Card) first() *part {
 
 // HasBook reports whether the character's lorebook is called name in some part.
 func (c *Card) HasBook(name string) bool {
-	return slices.ContainsFunc(c.parts, func(p part) bool { return hasBook(p.json.Bytes(), name) })
+	return slices.ContainsFunc(c.parts, func(p part) bool { return bookOf(p.json.Bytes()) == name })
 }
 
-func hasBook(json []byte, name string) bool {
-	text, ok := rawjson.Unquote(rawjson.Value(json, "data", "extensions", "world"))
-	return ok && text == name
+func bookOf(json []byte) string {
+	name, _ := rawjson.Unquote(rawjson.Value(json, "data", "extensions", "world"))
+	return name
 }
 
 // Edit returns the edit of the card at path that do makes, whatever the file holds by then. It

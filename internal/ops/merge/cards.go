@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -41,56 +42,123 @@ func (u *user) readCards() error {
 	return err
 }
 
-// placeCard compares a card with that of its name in INTO, then, if that is another character's,
-// with those that SillyTavern would call a duplicate.
+// placeCard decides what becomes of a card: INTO's stays, or it is new there.
 func (u *user) placeCard(j *job, from, stem, ext string) error {
 	row := j.row
 	theirs, err := card.Open(from)
 	if err != nil {
 		return err
 	}
-	given := u.opt.Owners[stem]
-	to, forced := cmp.Or(given, stem), given != ""
-	for n := 1; ; n, to = n+1, stem+strconv.Itoa(n) {
-		path, err := card.Find(u.into, to)
-		switch {
-		case errors.Is(err, card.ErrMissing) && to != stem && !forced && u.comes(to):
-			continue
-		case errors.Is(err, card.ErrMissing):
-			path = filepath.Join(u.into.Characters(), to+ext)
-			j.creates(path, func(_ context.Context, s *changeset.Set) error { return u.draftCard(s, theirs, stem, path) })
-			row.Sign, u.stems[stem], u.fresh[stem] = New, to, j
-			if row.rename(stem, to); to != stem {
-				row.Sign = Other
-			}
-			return nil
-		case err != nil:
+	to, ours, err := u.character(theirs, stem)
+	if err != nil {
+		return err
+	}
+	u.stems[stem], u.jobs[stem] = to, j
+	if row.rename(stem, to); ours != nil {
+		row.Path = ours.Path
+		if row.Sign, err = staying(from, ours.Path); err != nil {
 			return err
 		}
-		ours, err := card.Open(path)
+		return u.states(from, ours.Path)
+	}
+	path := filepath.Join(u.into.Characters(), to+ext)
+	j.creates(path, func(_ context.Context, s *changeset.Set) error {
+		data, err := u.cardHere(theirs, stem)
 		if err != nil {
 			return err
 		}
-		if !forced && ours.Name != theirs.Name && ours.Greeting() != theirs.Greeting() {
-			continue
+		return ops.Create(s, path, "the card of "+theirs.Name, data, changeset.InFolder())
+	})
+	if row.Sign = New; to != stem {
+		row.Sign = Other
+	}
+	return nil
+}
+
+// character returns the character of INTO that a card of FROM is: that of its name, or, if that is another one,
+// of a name that SillyTavern would give to a duplicate. If there is none, it returns the name that is free.
+func (u *user) character(theirs *card.Card, stem string) (to string, ours *card.Card, err error) {
+	given := u.opt.Owners[stem]
+	for n, to := 1, cmp.Or(given, stem); ; n, to = n+1, stem+strconv.Itoa(n) {
+		ours, err := openCard(u.into, to)
+		missing := errors.Is(err, card.ErrMissing)
+		switch {
+		case missing && given != "":
+			return to, nil, nil
+		case missing && to != stem && u.comes(to):
+		case missing:
+			if of, original := u.originalCard(theirs, stem); original != nil {
+				return of, original, nil
+			}
+			return to, nil, nil
+		case err != nil || given != "" || isCharacter(ours, theirs):
+			return to, ours, err
 		}
-		row.Path, u.stems[stem] = path, to
-		row.rename(stem, to)
-		if err := row.stays(from, path, "the cards differ; INTO's stays"); err != nil {
-			return err
-		}
-		return u.states(from, path)
 	}
 }
 
-// stays says that INTO's file stays, and what is told if FROM's is another.
-func (r *Row) stays(from, into, differs string) error {
-	_, same, err := compare(from, into)
-	if r.Sign = Same; err == nil && !same {
-		r.Sign = Behind
-		r.tell(differs)
+// originalCard returns the character of INTO whose name has no number, or a shorter one, if FROM has another
+// character of that name: an earlier merge has given the number. nil: there is none.
+func (u *user) originalCard(theirs *card.Card, stem string) (to string, ours *card.Card) {
+	for to = stem; to != "" && strings.ContainsAny(to[len(to)-1:], "0123456789"); {
+		to = to[:len(to)-1]
+		ours, err := openCard(u.into, to)
+		if err != nil || ours.Name != theirs.Name || ours.Greeting() != theirs.Greeting() {
+			continue
+		}
+		if other, err := openCard(u.from, to); errors.Is(err, card.ErrMissing) || err == nil && !isCharacter(ours, other) {
+			return to, ours
+		}
+	}
+	return "", nil
+}
+
+// isCharacter reports whether two cards of one name are one character's.
+func isCharacter(a, b *card.Card) bool { return a.Name == b.Name || a.Greeting() == b.Greeting() }
+
+// openCard opens the card of a name.
+func openCard(dir userdir.Dir, stem string) (*card.Card, error) {
+	path, err := card.Find(dir, stem)
+	if err != nil {
+		return nil, err
+	}
+	return card.Open(path)
+}
+
+// compareCard tells whether INTO's card is another one, but for names and for the chat that is open.
+func (u *user) compareCard(row *Row, stem string) error {
+	ours, err := card.Open(row.Path)
+	if err != nil {
+		return err
+	}
+	theirs, err := card.Open(row.From)
+	if err != nil {
+		return err
+	}
+	here, err := u.cardHere(theirs, stem)
+	if err != nil {
+		return err
+	}
+	if theirs, err = card.Parse(here, row.From); err != nil {
+		return err
+	}
+	same := ours.Raw
+	if ours.Chat != theirs.Chat {
+		same, err = ours.WithChat(theirs.Chat)
+	}
+	if err == nil && !bytes.Equal(same, here) {
+		row.tell("the cards differ; INTO's stays")
 	}
 	return err
+}
+
+// staying returns the sign of a file of INTO that stays.
+func staying(from, into string) (Sign, error) {
+	_, same, err := compare(from, into)
+	if err == nil && !same {
+		return Behind, nil
+	}
+	return Same, err
 }
 
 // comes reports whether FROM has a card of a name, which INTO gets if it has none.
@@ -99,30 +167,19 @@ func (u *user) comes(stem string) bool {
 	return err == nil
 }
 
-// draftCard drafts a card that INTO lacks, with the names of INTO.
-func (u *user) draftCard(s *changeset.Set, theirs *card.Card, stem, path string) error {
-	data := theirs.Raw
-	edit := func(do func(c *card.Card) ([]byte, error)) error {
-		c, err := card.Parse(data, path)
-		if err == nil {
-			data, err = do(c)
-		}
-		return err
+// cardHere returns a card of FROM with the names of INTO.
+func (u *user) cardHere(theirs *card.Card, stem string) ([]byte, error) {
+	renamed := map[string]string{}
+	for name, b := range u.books {
+		renamed[name] = b.to.Name
 	}
-	for _, b := range u.books {
-		if b.to.Name == b.from.Name {
-			continue
-		}
-		if err := edit(func(c *card.Card) ([]byte, error) { return c.WithBook(b.from.Name, b.to.Name) }); err != nil {
-			return err
+	data, err := theirs.WithBook(renamed)
+	if o := u.owners[stem]; err == nil && o != nil && theirs.Chat != "" {
+		if theirs, err = card.Parse(data, theirs.Path); err == nil {
+			return theirs.WithChat(o.now(theirs.Chat))
 		}
 	}
-	if o := u.owners[stem]; o != nil && theirs.Chat != "" && o.now(theirs.Chat) != theirs.Chat {
-		if err := edit(func(c *card.Card) ([]byte, error) { return c.WithChat(o.now(theirs.Chat)) }); err != nil {
-			return err
-		}
-	}
-	return ops.Create(s, path, "the card of "+theirs.Name, data, changeset.InFolder())
+	return data, err
 }
 
 // states brings what Luker keeps beside a card of which INTO has none.
@@ -140,8 +197,11 @@ func (u *user) states(from, into string) error {
 		j := newJob(CardKind, s.Path, path)
 		u.cards = append(u.cards, j)
 		if slices.ContainsFunc(ours, func(o luker.Sidecar) bool { return o.Namespace == s.Namespace }) {
-			if err := j.row.stays(s.Path, path, fmt.Sprintf("Luker's state %s differs; INTO's stays", s.Namespace)); err != nil {
+			if j.row.Sign, err = staying(s.Path, path); err != nil {
 				return err
+			}
+			if j.row.Sign == Behind {
+				j.row.tell(fmt.Sprintf("Luker's state %s differs; INTO's stays", s.Namespace))
 			}
 			continue
 		}

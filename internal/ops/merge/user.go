@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/card"
 	"stchat/internal/changeset"
 	"stchat/internal/group"
 	"stchat/internal/library"
@@ -36,7 +37,7 @@ type user struct {
 	chats      map[string]map[string]string // by a lorebook of FROM: what the chats that name it are called in INTO
 	files      map[string]*attachment       // by the place in FROM's user folder
 	owners     map[string]*owner            // by the folder in FROM
-	fresh      map[string]*job              // the cards of FROM that INTO lacks, without extension
+	jobs       map[string]*job              // of the cards of FROM, without extension
 	given      map[string]bool              // folded paths in INTO that come
 	works      []*work
 
@@ -52,7 +53,7 @@ type user struct {
 func (r *Result) user(ctx context.Context, opt *Options) error {
 	u := &user{
 		opt: opt, lib: new(library.Library), stems: map[string]string{}, books: map[string]*book{}, chats: map[string]map[string]string{},
-		files: map[string]*attachment{}, owners: map[string]*owner{}, fresh: map[string]*job{}, given: map[string]bool{},
+		files: map[string]*attachment{}, owners: map[string]*owner{}, jobs: map[string]*job{}, given: map[string]bool{},
 	}
 	var err error
 	if u.into, err = userdir.Open(opt.Into); err != nil {
@@ -87,8 +88,15 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 			return err
 		}
 	}
-	for stem, j := range u.fresh {
-		u.leaveDeleted(j, u.owners[stem])
+	for stem, j := range u.jobs {
+		switch {
+		case j.draft != nil:
+			u.leaveDeleted(j, u.owners[stem])
+		case j.row.Sign == Behind:
+			if err := u.compareCard(j.row, stem); err != nil {
+				j.row.refuse(err)
+			}
+		}
 	}
 	for _, w := range u.works {
 		if err := w.collect(ctx); err != nil {
@@ -97,6 +105,11 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 	}
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	for _, b := range u.books {
+		if b.job.row.Sign == New && !u.isNamed(b) {
+			u.leaveDeleted(b.job, nil)
+		}
 	}
 	carried := u.carried
 	for _, w := range u.works {
@@ -261,14 +274,23 @@ func (u *user) group(ctx context.Context, there *group.File, ours []*group.File)
 	return here, nil
 }
 
-// leaveDeleted leaves a card or a group out that the base has as it is, unless a chat of its owner comes.
+// isNamed reports whether a card or a chat that comes names a lorebook.
+func (u *user) isNamed(b *book) bool {
+	return slices.ContainsFunc(u.works, func(w *work) bool { return slices.Contains(w.needs, b.job.path) }) ||
+		slices.ContainsFunc(u.cards, func(j *job) bool {
+			c, err := card.Open(j.row.From)
+			return j.draft != nil && err == nil && c.HasBook(b.from.Name)
+		})
+}
+
+// leaveDeleted leaves out what the base has as it is; a card or a group only if no chat of it comes.
 func (u *user) leaveDeleted(j *job, o *owner) {
 	rel, err := filepath.Rel(u.from.Root, j.row.From)
 	if err != nil || u.opt.Base == "" || o != nil && slices.ContainsFunc(o.works, (*work).writes) {
 		return
 	}
 	if _, same, err := compare(j.row.From, filepath.Join(u.opt.Base, rel)); err == nil && same {
-		j.draft, j.row.Sign, j.row.To = nil, Behind, nil
+		j.draft, j.row.Sign, j.row.To, j.row.OwnFrom = nil, Behind, nil, 0
 		j.row.tell(deleted)
 	}
 }

@@ -150,9 +150,12 @@ func (b *bookNames) books() error {
 	return nil
 }
 
+// renamed has the book's new name by the old one.
+func (b *bookNames) renamed() map[string]string { return map[string]string{b.from.Name: b.clone.Name} }
+
 // entries changes the book's name in the entries of a lorebook.
 func (b *bookNames) entries(content []byte) []byte {
-	return all.Names().RenameIn(content, extension.Lorebook, extension.Book, map[string]string{b.from.Name: b.clone.Name})
+	return all.Names().RenameIn(content, extension.Lorebook, extension.Book, b.renamed())
 }
 
 // cards edits the cards that name the book.
@@ -180,7 +183,7 @@ func (b *bookNames) cards() error {
 			continue
 		}
 		b.edited(path, "data.extensions.world")
-		now := card.Edit(path, func(c *card.Card) ([]byte, error) { return c.WithBook(b.from.Name, b.clone.Name) })
+		now := card.Edit(path, func(c *card.Card) ([]byte, error) { return c.WithBook(b.renamed()) })
 		if err := b.s.Edit(path, safefile.Stamp{}, now, "the character's lorebook"); err != nil {
 			return err
 		}
@@ -193,7 +196,7 @@ func (b *bookNames) inSettings(settings []byte) (edited []byte, count int, err e
 	if _, err := rawjson.ParseObject(settings); err != nil {
 		return nil, 0, err
 	}
-	return all.Names().RenameIn(settings, extension.Settings, extension.Book, map[string]string{b.from.Name: b.clone.Name}), 1, nil
+	return all.Names().RenameIn(settings, extension.Settings, extension.Book, b.renamed()), 1, nil
 }
 
 // draftEntries renames chats in the entries of the lorebooks that they name. The lorebook that
