@@ -91,7 +91,7 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 	for stem, j := range u.jobs {
 		switch {
 		case j.draft != nil:
-			u.leaveDeleted(j, u.owners[stem])
+			u.leaveDeleted(j, u.owners[stem].comes)
 		case j.row.Sign == Behind:
 			if err := u.compareCard(j.row, stem); err != nil {
 				j.row.refuse(err)
@@ -107,8 +107,8 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 		return err
 	}
 	for _, b := range u.books {
-		if b.job.row.Sign == New && !u.isNamed(b) {
-			u.leaveDeleted(b.job, nil)
+		if b.job.row.Sign == New {
+			u.leaveDeleted(b.job, func() bool { return u.isNamed(b) })
 		}
 	}
 	carried := u.carried
@@ -253,7 +253,7 @@ func (u *user) group(ctx context.Context, there *group.File, ours []*group.File)
 	switch {
 	case here == nil:
 		u.createGroup(own, o, there)
-		u.leaveDeleted(own, o)
+		u.leaveDeleted(own, o.comes)
 	case bytes.Equal(here.Raw(), there.Raw()):
 		own.row.Sign = Same
 	default:
@@ -283,13 +283,16 @@ func (u *user) isNamed(b *book) bool {
 		})
 }
 
-// leaveDeleted leaves out what the base has as it is; a card or a group only if no chat of it comes.
-func (u *user) leaveDeleted(j *job, o *owner) {
+// comes reports whether a chat of an owner, if there is one, comes.
+func (o *owner) comes() bool { return o != nil && slices.ContainsFunc(o.works, (*work).writes) }
+
+// leaveDeleted leaves out what the base has as it is, unless something that comes needs it.
+func (u *user) leaveDeleted(j *job, needed func() bool) {
 	rel, err := filepath.Rel(u.from.Root, j.row.From)
-	if err != nil || u.opt.Base == "" || o != nil && slices.ContainsFunc(o.works, (*work).writes) {
+	if err != nil || u.opt.Base == "" {
 		return
 	}
-	if _, same, err := compare(j.row.From, filepath.Join(u.opt.Base, rel)); err == nil && same {
+	if _, same, err := compare(j.row.From, filepath.Join(u.opt.Base, rel)); err == nil && same && !needed() {
 		j.draft, j.row.Sign, j.row.To, j.row.OwnFrom = nil, Behind, nil, 0
 		j.row.tell(deleted)
 	}
