@@ -75,7 +75,7 @@ func Visible(isSystem []byte, tools func() []byte) bool {
 // Hidden reports whether a message was hidden by its user, by its is_system and extra: lines of the
 // program's own have a type, and calls of tools are [Visible].
 func Hidden(isSystem, extra []byte) bool {
-	return rawjson.Truthy(isSystem) && !rawjson.Truthy(rawjson.Value(extra, "type")) && rawjson.KindOf(rawjson.Value(extra, "tool_invocations")) != rawjson.Array
+	return !Visible(isSystem, func() []byte { return rawjson.Value(extra, "tool_invocations") }) && !rawjson.Truthy(rawjson.Value(extra, "type"))
 }
 
 // ID identifies a message by its content: two messages with one ID have the same name,

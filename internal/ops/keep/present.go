@@ -16,6 +16,7 @@ import (
 
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
+	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
@@ -43,19 +44,18 @@ func newScope(root string) *scope {
 func scopes(w ops.Walked, shard ops.Shard, store, root string) ([]*scope, []*ops.SourceError) {
 	errs := slices.Clone(w.Errs)
 	var list []*scope
-	byRoot := map[string]*scope{} // by spelling and by real path
+	var reals library.Once[string]
+	byRoot := map[string]*scope{}
 	of := func(root string) *scope {
-		if byRoot[root] == nil {
-			real := userdir.RealPath(root)
-			if byRoot[real] == nil {
-				s := newScope(root)
-				s.shard = shard
-				byRoot[real] = s
-				list = append(list, s)
-			}
-			byRoot[root] = byRoot[real]
+		real := reals.Get(root, func() string { return userdir.RealPath(root) })
+		s := byRoot[real]
+		if s == nil {
+			s = newScope(root)
+			s.shard = shard
+			byRoot[real] = s
+			list = append(list, s)
 		}
-		return byRoot[root]
+		return s
 	}
 	for _, dir := range w.Users {
 		of(dir.Root).whole = true

@@ -121,17 +121,16 @@ type asked struct {
 // foldersOf returns the folders of chats, each once, in the order of the chats, and for each which
 // chats were asked for in it.
 func foldersOf(walked ops.Walked) (folders []string, list []*asked) {
-	by := map[string]*asked{} // by the folder as it is spelled, and by its real path
+	var reals library.Once[string]
+	by := map[string]*asked{} // by the folder's real path
 	for _, t := range walked.Chats {
 		folder := filepath.Dir(t.Path)
-		a := by[folder]
+		real := reals.Get(folder, func() string { return userdir.RealPath(folder) })
+		a := by[real]
 		if a == nil {
-			real := userdir.RealPath(folder)
-			if a = by[real]; a == nil {
-				a = &asked{paths: map[string]bool{}}
-				folders, list = append(folders, folder), append(list, a)
-			}
-			by[folder], by[real] = a, a
+			a = &asked{paths: map[string]bool{}}
+			by[real] = a
+			folders, list = append(folders, folder), append(list, a)
 		}
 		a.all = a.all || t.From != ""
 		a.paths[filepath.Base(t.Path)] = true
