@@ -109,6 +109,21 @@ async function anew(t, deed) {
 /** Loads the page anew, whatever it shows. */
 export const reload = (t) => anew(t, 'reload');
 
+/** Does something while the page is closed, and opens it again: an open page saves its settings when it likes. */
+export async function whileClosed(t, deed) {
+    const go = async (url) => {
+        await t.page.evaluate((url) => {
+            setTimeout(() => location.assign(url));
+        }, url);
+        await until(`the browser shows ${url}`, () => t.page.evaluate((url) => location.href === url, url));
+    };
+    const url = await t.page.evaluate(() => location.href);
+    await go('about:blank');
+    await deed();
+    await go(url);
+    await ready(t.page);
+}
+
 /**
  * Leaves the popup in which the page says that it may not save, as a user does who wants to lose nothing: since 1.13 its
  * OK loads the page anew; before, OK overwrites the file, and the other button leaves the page as it is.

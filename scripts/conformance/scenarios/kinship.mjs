@@ -7,7 +7,7 @@ import path from 'node:path';
 import { groupOf } from '../checks.mjs';
 import { same, sameBytes } from '../expect.mjs';
 import { andBack, cardFile, chatFile, clean, family, isFlagged, leadsBack, leave, lists, shown, shows, skip, slash } from '../kin.mjs';
-import { open, quiet, reload, state } from '../tab.mjs';
+import { open, quiet, reload, state, whileClosed } from '../tab.mjs';
 import { until } from '../waits.mjs';
 
 const tree = {
@@ -166,17 +166,17 @@ const pins = {
         await reload(t);
         same(await pinned(t), [`${source.avatar}: ${source.chat}`, `${group.id}: ${group.chat}`].sort(), 'what is pinned');
 
-        const pinnedAfter = async (want) => {
-            await reload(t);
-            same(await pinned(t), want.sort(), 'what is pinned');
-        };
-        await quiet(settings);
-        andBack(t, [source.file, chatFile(source, 'Anew'), cardFile(t, source)], 'rename', source.file, 'Anew');
-        andBack(t, [group.file, chatFile(group, 'Crew anew'), group.groupFile], 'rename', group.file, 'Crew anew');
-        await pinnedAfter([`${source.avatar}: Anew`, `${group.id}: Crew anew`]);
-        await quiet(settings);
-        andBack(t, [chatFile(source, 'Anew'), chatFile(target, 'Anew')], 'move', chatFile(source, 'Anew'), target.folder);
-        await pinnedAfter([`${target.avatar}: Anew`, `${group.id}: Crew anew`]);
+        await whileClosed(t, async () => {
+            await quiet(settings);
+            andBack(t, [source.file, chatFile(source, 'Anew'), cardFile(t, source)], 'rename', source.file, 'Anew');
+            andBack(t, [group.file, chatFile(group, 'Crew anew'), group.groupFile], 'rename', group.file, 'Crew anew');
+        });
+        same(await pinned(t), [`${source.avatar}: Anew`, `${group.id}: Crew anew`].sort(), 'what is pinned after the renames');
+        await whileClosed(t, async () => {
+            await quiet(settings);
+            andBack(t, [chatFile(source, 'Anew'), chatFile(target, 'Anew')], 'move', chatFile(source, 'Anew'), target.folder);
+        });
+        same(await pinned(t), [`${target.avatar}: Anew`, `${group.id}: Crew anew`].sort(), 'what is pinned after the move');
         await quiet(settings);
         await t.page.evaluate(() => SillyTavern.getContext().accountStorage.removeItem('pinnedChats'));
     },
