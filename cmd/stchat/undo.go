@@ -130,6 +130,9 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		if _, gone := os.Lstat(filepath.Join(root, userdir.Own)); gone != nil && !userdir.IsUserDir(root) {
 			text += ": in a folder that is not a user folder, a new file is undone by deleting it"
 		}
+		if r != nil && r.Doc.ID != "" {
+			text += fmt.Sprintf("; --prune %s drops this record, so that undo reaches the command before it", r.Doc.ID)
+		}
 		c.note("%s", text)
 		return errNo
 	}
