@@ -20,6 +20,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/past"
 	"stchat/internal/plural"
+	"stchat/internal/sendate"
 	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
@@ -86,7 +87,7 @@ files, so what you delete here may still be in there.
 func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.list, "list", false, "list the records, newest first: ID, local time, age, command, files, bytes kept; in a pipe with tabs between, and without the age")
 	fs.BoolVar(&o.force, "force", false, "leave files that were changed since as they are, and take the rest back")
-	fs.Var(filled(&o.prune), "prune", "drop the record `ID`, or all older than an AGE such as 30d or 12h")
+	fs.Var(filled(&o.prune), "prune", "drop the record `ID`, or all of before a TIME such as 30d, 12h or 2026-03-01")
 	fs.Var(number(&o.keep, 0, "a number of at least 0"), "keep", "drop all records but the newest `N`")
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
 	addNoSync(fs, &o.changes.NoSync)
@@ -111,10 +112,9 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		return printRecords(c, root, changes.Now)
 	case pruning:
 		opt := past.PruneOptions{Root: root, Keep: either(fs.Changed("keep"), o.keep, -1), Changes: changes}
-		if o.prune != "" {
-			if opt.Age = parseAge(o.prune); opt.Age == 0 {
-				opt.ID = o.prune
-			}
+		before, isTime := sendate.ParseMoment(o.prune, changes.Now)
+		if opt.Before = before; !isTime {
+			opt.ID = o.prune
 		}
 		return runPrune(ctx, c, opt)
 	}
@@ -223,17 +223,6 @@ func (c *console) undoCommand(root, args string) string {
 	return command
 }
 
-// parseAge reads an age such as 30m, 12h, 30d or 2w. It returns 0 for any other text.
-func parseAge(text string) time.Duration {
-	units := map[byte]time.Duration{'m': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
-	unit := units[text[len(text)-1]]
-	n, err := strconv.ParseUint(text[:len(text)-1], 10, 16)
-	if err != nil {
-		return 0
-	}
-	return time.Duration(n) * unit
-}
-
 // printRecords prints the records, as JSON documents if wanted.
 func printRecords(c *console, root string, now time.Time) error {
 	list, errs, err := past.List(root)
@@ -296,7 +285,7 @@ func ageText(age time.Duration) string {
 func runPrune(ctx context.Context, c *console, opt past.PruneOptions) error {
 	list, err := past.Prune(ctx, opt)
 	if errors.Is(err, changeset.ErrNoRecord) {
-		return fmt.Errorf("%w, nor is it an age such as 30d", err)
+		return fmt.Errorf("%w, nor is it a time such as 30d", err)
 	}
 	if err != nil {
 		return err

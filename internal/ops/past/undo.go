@@ -163,9 +163,9 @@ func listed(records ...changeset.Record) (list []Listed) {
 // PruneOptions says which records to drop: those that one or more of its fields select.
 type PruneOptions struct {
 	Root    string
-	ID      string        // this one
-	Age     time.Duration // those older than this; 0: none
-	Keep    int           // all but this many of the newest; below 0: none
+	ID      string    // this one
+	Before  time.Time // those of before; zero: none
+	Keep    int       // all but this many of the newest; below 0: none
 	Changes changeset.Options
 }
 
@@ -178,8 +178,7 @@ func Prune(ctx context.Context, opt PruneOptions) ([]Listed, error) {
 	}
 	goes := map[string]bool{}
 	for i, rec := range records {
-		goes[rec.ID] = rec.ID == opt.ID || opt.Keep >= 0 && i >= opt.Keep ||
-			opt.Age > 0 && opt.Changes.Now.Sub(rec.Time) > opt.Age
+		goes[rec.ID] = rec.ID == opt.ID || opt.Keep >= 0 && i >= opt.Keep || rec.Time.Before(opt.Before)
 	}
 	if opt.ID != "" && !goes[opt.ID] {
 		rec, err := changeset.Discard(ctx, opt.Root, opt.ID, opt.Changes)
