@@ -14,6 +14,7 @@ import (
 func TestLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	word := []string{"Harbour", "灯台", "Ó", "Súilleabháin", "🦑", "-", "Branch", "#1", "a", strings.Repeat("x", 40), "…"}
+	numbers := []string{"78", "1,234", "567", "89,012", "6", "345,678"}
 	name := func() string {
 		var parts []string
 		for range 1 + r.IntN(5) {
@@ -23,11 +24,11 @@ func TestLines(t *testing.T) {
 	}
 	for range 300 {
 		table := &Table{Columns: []Column{{Title: "chat", Name: true}, {Title: "n", Right: true}, {Title: "opt", Right: true, Optional: true}, {Title: "text", Text: true}}}
-		for i := range 1 + r.IntN(6) {
+		for i := range 1 + r.IntN(len(numbers)) {
 			if r.IntN(5) == 0 {
 				table.Rows = append(table.Rows, Row{Heading: name(), About: "3 chats"})
 			}
-			table.Rows = append(table.Rows, Row{Lead: strings.Repeat("│ ", r.IntN(4)), Cells: []string{name(), fmt.Sprint(1234 * i), fmt.Sprint(i), name()}})
+			table.Rows = append(table.Rows, Row{Lead: strings.Repeat("│ ", r.IntN(4)), Cells: []string{name(), numbers[i], fmt.Sprint(i), name()}})
 		}
 		for _, width := range []int{10, 39, 40, 60, 80, 120, 200} {
 			table.Width = width
@@ -41,10 +42,19 @@ func TestLines(t *testing.T) {
 				}
 			}
 			if width >= 60 {
+				end := map[int]bool{} // where the numbers end
 				for _, row := range table.Rows {
-					if row.Heading == "" && !strings.Contains(plain, " "+row.Cells[1]) {
+					if row.Heading != "" {
+						continue
+					}
+					before, _, whole := strings.Cut(plain+"\n", " "+row.Cells[1])
+					if !whole {
 						t.Fatalf("at %d the number %s is cut:\n%s", width, row.Cells[1], plain)
 					}
+					end[visible.Width(before[strings.LastIndex(before, "\n")+1:])+len(row.Cells[1])] = true
+				}
+				if len(end) > 1 {
+					t.Fatalf("at %d the numbers are not aligned:\n%s", width, plain)
 				}
 			}
 			painted := *table
