@@ -239,8 +239,10 @@ func (t *Table) narrow() (lines []string) {
 					continue
 				}
 			}
-			if _, err := strconv.Atoi(strings.ReplaceAll(cell, ",", "")); err == nil && c.Title != "" {
-				cell += " " + c.Title
+			if n, err := strconv.Atoi(strings.ReplaceAll(cell, ",", "")); err == nil && c.Title != "" {
+				if cell += " " + c.Title; n == 1 {
+					cell = strings.TrimSuffix(cell, "s")
+				}
 			}
 			if below == "" {
 				cell = visible.CutRight(cell, max(t.Width-2, 1), t.ellipsis())

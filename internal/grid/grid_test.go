@@ -73,13 +73,14 @@ func TestShrink(t *testing.T) {
 			{Heading: "Mira", About: "2 chats"},
 			{Cells: []string{"Harbour at night", "1,234", "2026-03-01", "She sets the lantern down"}},
 			{Lead: "└─ ", Cells: []string{"before the storm", "7", "2026-03-02"}},
+			{Cells: []string{"new", "1"}},
 		},
 	}
 	looks(t, table, map[int]string{
-		80: "chat                 messages  last        text\nMira  2 chats\nHarbour at night        1,234  2026-03-01  She sets the lantern down\n└─ before the storm         7  2026-03-02",
-		62: "chat                 messages  last        text\nMira  2 chats\nHarbour at night        1,234  2026-03-01  She sets the…\n└─ before the storm         7  2026-03-02",
-		42: "chat                 messages  last\nMira  2 chats\nHarbour at night        1,234  2026-03-01\n└─ before the storm         7  2026-03-02",
-		30: "Mira  2 chats\nHarbour at night\n  1,234 messages\n└─ before the storm\n  7 messages",
+		80: "chat                 messages  last        text\nMira  2 chats\nHarbour at night        1,234  2026-03-01  She sets the lantern down\n└─ before the storm         7  2026-03-02\nnew                         1",
+		62: "chat                 messages  last        text\nMira  2 chats\nHarbour at night        1,234  2026-03-01  She sets the…\n└─ before the storm         7  2026-03-02\nnew                         1",
+		42: "chat                 messages  last\nMira  2 chats\nHarbour at night        1,234  2026-03-01\n└─ before the storm         7  2026-03-02\nnew                         1",
+		30: "Mira  2 chats\nHarbour at night\n  1,234 messages\n└─ before the storm\n  7 messages\nnew\n  1 message",
 	})
 }
 
