@@ -94,7 +94,7 @@ func (d *drawer) wrapped(w io.Writer, text, code string) {
 		return
 	}
 	for _, span := range visible.Wrap(text, d.opt.Width) {
-		fmt.Fprintln(w, d.paint(code, text[span[0]:span[1]]))
+		fmt.Fprintln(w, d.paint(code, strings.ReplaceAll(text[span[0]:span[1]], "\u00a0", " ")))
 	}
 }
 
@@ -106,14 +106,14 @@ func (d *drawer) shown(text string) string {
 	return text
 }
 
-// legend names the marks that were drawn.
+// legend names the marks that were drawn. No line breaks between a mark and what it means.
 func (d *drawer) legend() string {
 	var parts []string
 	for _, m := range [...]struct{ mark, means string }{
 		{"◆", "checkpoint"}, {"·", "branch"}, {"?", "computed"}, {"!", "parent missing"}, {"∞", "cycle"}, {"●", "open"},
 	} {
 		if d.marks[m.mark] {
-			parts = append(parts, d.shown(m.mark)+" "+m.means)
+			parts = append(parts, d.shown(m.mark)+"\u00a0"+m.means)
 		}
 	}
 	return strings.Join(parts, "  ")

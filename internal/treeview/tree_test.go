@@ -88,6 +88,19 @@ func TestTextIsHarmless(t *testing.T) {
 	}
 }
 
+// TestLegendIsWhole: a mark and what it means are on one line.
+func TestLegendIsWhole(t *testing.T) {
+	for width := 16; width < 60; width++ {
+		d := &drawer{opt: TextOptions{Width: width}, marks: map[string]bool{"◆": true, "·": true, "?": true, "!": true, "∞": true, "●": true}}
+		out := draw(t, func(w *bytes.Buffer) error { d.wrapped(w, d.legend(), ""); return nil })
+		for _, want := range []string{"◆ checkpoint", "· branch", "? computed", "! parent", "∞ cycle", "● open"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("width %d: no %q in\n%s", width, want, out)
+			}
+		}
+	}
+}
+
 func TestRowsAreRows(t *testing.T) {
 	out := draw(t, func(w *bytes.Buffer) error { return Rows(w, hostileTree()) })
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
