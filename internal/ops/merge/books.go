@@ -194,11 +194,11 @@ func (u *user) noteRenamed(ctx context.Context) {
 			if u.chats[book] == nil {
 				u.chats[book] = map[string]string{}
 			}
-			if to, known := u.chats[book][w.c.name]; known && to != w.name {
-				u.chats[book][w.c.name] = w.c.name
-			} else {
-				u.chats[book][w.c.name] = w.name
+			to := w.name
+			if other, known := u.chats[book][w.c.name]; known && other != to {
+				to = w.c.name
 			}
+			u.chats[book][w.c.name] = to
 		}
 	}
 }

@@ -227,22 +227,30 @@ func (u *user) avatar(text string) string {
 	return to + userdir.CardExtension
 }
 
-// metadata gives a header the names of INTO's lorebooks and attachments.
+// metadata gives a header the names of INTO's lorebooks and attachments. Two names may be exchanged:
+// each is put aside before one takes its place.
 func (u *user) metadata(md *rawjson.Object) {
 	if u == nil {
 		return
 	}
+	var aside [][2]*lorebook.Book
 	for _, name := range all.Names().Books(md) {
 		b := u.books[name]
 		if b == nil {
 			continue
 		}
 		if b.to.Name != b.from.Name {
-			isolate.Rename(&extension.Renaming{Metadata: md, From: b.from, Plain: b.from, To: b.to})
+			copied := *b.from
+			copied.Name = "\x00" + name
+			isolate.Rename(&extension.Renaming{Metadata: md, From: b.from, Plain: b.from, To: &copied})
+			aside = append(aside, [2]*lorebook.Book{&copied, b.to})
 		}
 		if b.job.draft != nil {
 			u.need(b.job.path)
 		}
+	}
+	for _, pair := range aside {
+		isolate.Rename(&extension.Renaming{Metadata: md, From: pair[0], Plain: pair[0], To: pair[1]})
 	}
 	u.values(md, md.Keys()...)
 }
