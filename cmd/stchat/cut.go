@@ -225,7 +225,12 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 	stop := c.meter(o.opt.Kind.String(), c.json, &opt.Meter)
 	results := cut.Run(ctx, opt)
 	stop()
-	var n counts
+	sum := cutSummary{Schema: 1, Summary: true, Chats: len(results), DryRun: o.opt.Changes.DryRun}
+	met := results
+	if o.asEdit && len(results) > 1 { // as in an edit in place, the others are only counted
+		met = slices.DeleteFunc(slices.Clone(results), func(r *cut.Result) bool { return errors.Is(r.Err, choose.ErrNone) })
+		sum.unfit = len(results) - len(met)
+	}
 	inPlace := false
 	var linked []string
 	how := saying{
@@ -235,21 +240,22 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 				c.closeTabs(o.opt.BumpIntegrity, linked...)
 			}
 			if len(results) > 1 && !c.work.interrupted {
+				sum.Refused += sum.unfit
 				if c.json {
-					c.document(cutSummary{Schema: 1, Summary: true, Chats: len(results), Made: n.done, Existed: n.existed, Refused: n.refused + n.unfit, Failed: n.failed, DryRun: o.opt.Changes.DryRun})
+					c.document(sum)
 				}
 				c.flush()
-				c.note("%s", n.summary(o))
+				c.note("%s", sum.text(o.opt.Kind))
 			}
 		},
 	}
 	of := func(r *cut.Result) (string, *cut.Result) {
-		if n.add(r); r.Err == nil {
+		if sum.add(r); r.Err == nil {
 			remark(c, &r.Doc)
 		}
 		return r.Doc.Source, r
 	}
-	return sayAll(c, how, results, of, func(r *cut.Result) {
+	err := sayAll(c, how, met, of, func(r *cut.Result) {
 		if slices.ContainsFunc(r.Doc.Steps, func(s ops.Step) bool { return s.Do == changeset.Replace && s.Path != r.Doc.Path }) { // SillyTavern may have it open
 			if inPlace = true; o.opt.Link {
 				linked = append(linked, r.Doc.Source)
@@ -259,6 +265,10 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 			c.made(r.Doc.Path)
 		}
 	})
+	if err == nil && len(met) == 0 && len(results) > 0 {
+		return errNo
+	}
+	return err
 }
 
 func newSplit() verb {
@@ -384,31 +394,6 @@ func remark(c *console, d *cut.Document) {
 	}
 }
 
-// counts sums up what became of the sources.
-type counts struct{ done, existed, failed, refused, unfit int }
-
-func (n *counts) add(r *cut.Result) {
-	switch {
-	case errors.Is(r.Err, cut.ErrRequirement):
-		n.refused++
-	case isRefused(r.Err):
-		n.unfit++
-	case r.Err != nil:
-		n.failed++
-	case r.Doc.Existed:
-		n.existed++
-	default:
-		n.done++
-	}
-}
-
-// isRefused reports whether a source is not as --require or a patch requires, or has no such
-// message.
-func isRefused(err error) bool {
-	unfit := isA[*patch.OperationError](err) && (errors.Is(err, patch.ErrTest) || errors.Is(err, patch.ErrMissing))
-	return unfit || isAny(err, cut.ErrRequirement, cut.ErrUnedited, choose.ErrNone)
-}
-
 // cutSummary is the last document where several chats are given.
 type cutSummary struct {
 	Schema  int  `json:"schema"`
@@ -419,14 +404,38 @@ type cutSummary struct {
 	Refused int  `json:"refused"`
 	Failed  int  `json:"failed"`
 	DryRun  bool `json:"dry_run"`
+
+	unfit int // of those refused: not by --require
 }
 
-// summary returns one line about what was done and what was not.
-func (n *counts) summary(o *cutOptions) string {
-	s := either(o.opt.Kind.String() == "branch", plural.Of(n.done, "branch", "branches"), plural.S(n.done, o.opt.Kind.String()))
-	s += either(o.opt.Changes.DryRun, " would be written", " written")
+func (n *cutSummary) add(r *cut.Result) {
+	switch {
+	case errors.Is(r.Err, cut.ErrRequirement):
+		n.Refused++
+	case isRefused(r.Err):
+		n.unfit++
+	case r.Err != nil:
+		n.Failed++
+	case r.Doc.Existed:
+		n.Existed++
+	default:
+		n.Made++
+	}
+}
+
+// isRefused reports whether a source is not as --require or a patch requires, or has no such
+// message.
+func isRefused(err error) bool {
+	unfit := isA[*patch.OperationError](err) && (errors.Is(err, patch.ErrTest) || errors.Is(err, patch.ErrMissing))
+	return unfit || isAny(err, cut.ErrRequirement, cut.ErrUnedited, choose.ErrNone)
+}
+
+// text returns one line about what was done and what was not.
+func (n *cutSummary) text(kind names.Kind) string {
+	s := either(kind == names.Branch, plural.Of(n.Made, "branch", "branches"), plural.S(n.Made, kind.String()))
+	s += either(n.DryRun, " would be written", " written")
 	number := func(n int, text string) string { return when(n > 0, fmt.Sprintf("%d %s", n, text)) }
-	return joined(", ", s, number(n.existed, "existed already"), number(n.failed, "failed"), number(n.refused, "refused by --require"), number(n.unfit, "not as was asked"))
+	return joined(", ", s, number(n.Existed, "existed already"), number(n.Failed, "failed"), number(n.Refused-n.unfit, "refused by --require"), number(n.unfit, "not as was asked"))
 }
 
 // asBranchDoc explains --as-branch in a command's help.

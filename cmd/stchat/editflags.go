@@ -238,12 +238,7 @@ func (o *inPlaceFlags) show(c *console, r *edit.Result) {
 	for _, d := range r.Diffs {
 		where := either(d.Index < 0, "metadata", fmt.Sprintf("message %d", d.Index))
 		fmt.Fprintln(c.w, paint(c.outColor, cyan, "@@ "+where+" @@"))
-		if d.Before != nil {
-			c.diffLine(red, "-", string(d.Before))
-		}
-		if d.After != nil {
-			c.diffLine(green, "+", string(d.After))
-		}
+		c.diffSides("-", "+", d.Before, d.After)
 	}
 	if n := len(r.Doc.Changed) + len(r.Doc.Added) + len(r.Doc.Deleted) - len(r.Diffs); n > 0 {
 		fmt.Fprintf(c.w, "%s and %s more\n", c.sign("…"), plural.S(n, "change"))
@@ -256,9 +251,14 @@ func (c *console) diffHead(a, b, about string) {
 	fmt.Fprintln(c.w, paint(c.outColor, bold, "+++ "+visible.Text(b)+about))
 }
 
-// diffLine prints one side of what differs.
-func (c *console) diffLine(color, sign, text string) {
-	fmt.Fprintln(c.w, paint(c.outColor, color, sign+c.excerpt(text)))
+// diffSides prints what differs behind its signs; nil: there is nothing on that side.
+func (c *console) diffSides(minus, plus string, before, after *string) {
+	if before != nil {
+		fmt.Fprintln(c.w, paint(c.outColor, red, minus+c.excerpt(*before)))
+	}
+	if after != nil {
+		fmt.Fprintln(c.w, paint(c.outColor, green, plus+c.excerpt(*after)))
+	}
 }
 
 // valueFlags change a JSON value (CONTENT.md 1.2).

@@ -327,12 +327,7 @@ func writeChanges(c *console, d *ops.MetaDiff) {
 		sign := map[metadiff.Op]string{metadiff.Add: "+", metadiff.Remove: "-", metadiff.Replace: "~"}[change.Op]
 		fmt.Fprintf(w, "%s %s\n", sign, paint(c.outColor, cyan, visible.Text(change.Path)))
 		from, to := metadiff.Excerpts(string(change.From), string(change.To), longValue)
-		if change.Op != metadiff.Add {
-			c.diffLine(red, "    - ", from)
-		}
-		if change.Op != metadiff.Remove {
-			c.diffLine(green, "    + ", to)
-		}
+		c.diffSides("    - ", "    + ", either(change.Op != metadiff.Add, &from, nil), either(change.Op != metadiff.Remove, &to, nil))
 	}
 	fmt.Fprintf(w, "\n%d changed, %d added, %d removed\n", n[metadiff.Replace], n[metadiff.Add], n[metadiff.Remove])
 	for _, meaning := range d.Meanings {

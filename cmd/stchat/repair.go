@@ -154,12 +154,7 @@ func writeDiff(c *console, r *repair.Result, first bool) {
 	for _, d := range r.Diffs {
 		place := when(d.Line != nil, " line "+digits(d.Line)) + when(d.Index != nil, ", message "+digits(d.Index))
 		fmt.Fprintf(w, "%s %s: %s\n", paint(c.outColor, cyan, "@@"+place+" @@"), d.Rule, visible.Text(d.Change))
-		if d.Before != nil {
-			c.diffLine(red, "-", *d.Before)
-		}
-		if d.After != nil {
-			c.diffLine(green, "+", *d.After)
-		}
+		c.diffSides("-", "+", d.Before, d.After)
 	}
 	if n := r.Doc.Total - len(r.Diffs); n > 0 {
 		var all []string

@@ -71,7 +71,7 @@ type Result struct {
 // nil if the line is added, After if it is deleted.
 type Diff struct {
 	Index         int // -1: the header
-	Before, After []byte
+	Before, After *string
 }
 
 // ErrExpected means that a chat is not as it was expected to be.
@@ -163,10 +163,10 @@ func (r *Result) diff(index int, before, after []byte) {
 	d := Diff{Index: index}
 	a, b := metadiff.Excerpts(string(before), string(after), limit)
 	if before != nil {
-		d.Before = []byte(a)
+		d.Before = &a
 	}
 	if after != nil {
-		d.After = []byte(b)
+		d.After = &b
 	}
 	r.Diffs = append(r.Diffs, d)
 }
