@@ -185,7 +185,7 @@ func (c *console) unprinted() error {
 		return err
 	}
 	c.w.Reset(io.Discard)
-	if c.docErr = nil; isClosedPipe(err) {
+	if c.docErr, c.jq = nil, nil; isClosedPipe(err) {
 		return nil
 	}
 	return fmt.Errorf("%w; what the command was to do is done all the same", err)

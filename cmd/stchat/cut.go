@@ -340,7 +340,7 @@ func (o *splitOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	parts, err := cut.Split(ctx, opt)
 	end()
 	if err != nil {
-		return c.failedAs(opt.Chat, withHint(err, editHints()))
+		return &ops.SourceError{Path: opt.Chat, Err: withHint(err, editHints())}
 	}
 	how := saying{dryRun: o.opt.Changes.DryRun, no: never}
 	of := func(p *cut.Part) (string, *cut.Result) {

@@ -125,7 +125,7 @@ func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	}
 	d, err := look.Diff(ctx, opt)
 	if err != nil {
-		return c.failedAs("", err)
+		return err
 	}
 	defer d.Close()
 	for _, side := range []look.DiffedChat{d.A, d.B} {

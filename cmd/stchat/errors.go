@@ -126,6 +126,15 @@ func documentOf(path string, err error) (doc errorDocument) {
 	return doc
 }
 
+// documented is an error that ends a command, printed as a document where documents are wanted.
+func (c *console) documented(err error) error {
+	if c.json && err != nil && !isAny(err, errNo, errReported) && !isA[*usageError](err) {
+		c.document(documentOf("", err))
+		c.flush()
+	}
+	return err
+}
+
 // errorText returns the text of an error, with what can be done about it.
 func errorText(err error) string {
 	switch {

@@ -276,7 +276,7 @@ func (o *diffMetaOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 	c.json = o.format == "json"
 	d, err := ops.DiffMeta(ctx, ops.DiffMetaOptions{A: args[0], B: args[1], Stdin: c.In, Select: o.sel})
 	if err != nil {
-		return c.failedAs("", err)
+		return err
 	}
 	c.warns(d.Warnings)
 	switch o.format {
@@ -299,15 +299,6 @@ func (o *diffMetaOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 		}
 	}
 	return outcome(false, !d.Equal)
-}
-
-// failedAs returns an error, and prints its document first if documents are wanted. An empty path
-// means the one that the error itself names.
-func (c *console) failedAs(path string, err error) error {
-	if c.json && !isA[*usageError](err) {
-		c.document(documentOf(path, err))
-	}
-	return err
 }
 
 // longValue is about how many characters of a value are shown, around what differs.

@@ -217,11 +217,11 @@ func (c *console) runVerb(v *verb, cmd *cobra.Command, args []string) error {
 	if v.means != nil {
 		var err error
 		if args, err = c.resolve(cmd.Flags(), v.means, args); err != nil {
-			return err
+			return c.documented(err)
 		}
 	}
 	return c.throughPager(cmd.Flags(), v.pages, func() error {
-		err := v.run(cmd.Context(), c, cmd.Flags(), args)
+		err := c.documented(v.run(cmd.Context(), c, cmd.Flags(), args))
 		if printed := c.unprinted(); printed != nil && (err == nil || isAny(err, errNo, errReported) || c.jq != nil && !errors.Is(err, printed)) {
 			return printed
 		}

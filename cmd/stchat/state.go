@@ -282,7 +282,7 @@ func (o *stateGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 	opt.At = given(fs, "at", &o.at)
 	v, err := state.Get(ctx, new(library.Library), opt)
 	if err != nil {
-		return c.failedAs(path, stateUsage(err))
+		return &ops.SourceError{Path: path, Err: stateUsage(err)}
 	}
 	c.warns(v.Warnings)
 	c.notes(v.Notes)
@@ -333,7 +333,7 @@ func (o *stateLogOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 	}
 	l, err := state.LogOf(ctx, new(library.Library), state.ReadOptions{Path: path, Data: userFolder(c, o.data, []string{path})}, rest[0])
 	if err != nil {
-		return c.failedAs(path, stateUsage(err))
+		return &ops.SourceError{Path: path, Err: stateUsage(err)}
 	}
 	c.notes(l.Notes)
 	if c.json {

@@ -139,7 +139,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	unknown := either(isFolder(id), "; the folder whose records are meant is given as --data "+visible.Quote(id), "; 'stchat undo --list' lists them")
 	hints := []hint{{changeset.ErrNoRecord, unknown}, {changeset.ErrElsewhere, "; --force takes back what can be told by size, time and content"}}
 	if err != nil {
-		return c.failedAs("", withHint(err, hints))
+		return withHint(err, hints)
 	}
 	if since, ok := errors.AsType[*changeset.SinceError](r.Err); ok {
 		r.Err = &hinted{since, "; --force leaves these files as they are and takes the rest back"}
