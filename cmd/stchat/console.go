@@ -353,7 +353,7 @@ func (w *aboveMeter) Write(p []byte) (int, error) {
 func (c *console) ended(e changeset.Ended) {
 	what := either(len(e.Command) > 0, fmt.Sprintf("%q, which was killed,", commandText(e.Command)), "a run that was killed")
 	files := strings.Join(e.Files, ", ")
-	switch e.Way {
+	switch e.Result {
 	case changeset.Forward:
 		c.note("%s had begun to change %s; the change is now completed ('%s' takes it back)", what, files, c.undoCommand(e.Root, ""))
 	case changeset.Back:

@@ -307,7 +307,7 @@ func TestKilledAnywhere(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, e := range ended {
-					if e.Way != Forward && e.Way != Back {
+					if e.Result != Forward && e.Result != Back {
 						t.Fatalf("stop %d, %d: %+v", n, m, e)
 					}
 				}
@@ -394,7 +394,7 @@ func (c *crashed) strangerStands(t *testing.T, when, name string) string {
 	}
 	how := ""
 	for _, e := range ended {
-		if e.Way != Forward && e.Way != Back || e.Err != nil {
+		if e.Result != Forward && e.Result != Back || e.Err != nil {
 			t.Fatalf("%s: %+v", when, e)
 		}
 		if len(e.Left) > 0 {
@@ -500,7 +500,7 @@ func TestSavedInPlaceBetween(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, e := range ended {
-				if e.Way != Back {
+				if e.Result != Back {
 					t.Fatalf("%s, stop %d: %+v", name, n, e)
 				}
 				backs++

@@ -217,11 +217,11 @@ func TestRecoveryFails(t *testing.T) {
 				ended, err := Recover(t.Context(), c.dir, Options{NoSync: true, disk: disk})
 				all = *made < m
 				when := fmt.Sprintf("killed at %d, %d of the recovery fails: %+v, %v", n, m, ended, err)
-				if err == nil && !slices.ContainsFunc(ended, func(e Ended) bool { return e.Way == Stuck }) {
+				if err == nil && !slices.ContainsFunc(ended, func(e Ended) bool { return e.Result == Stuck }) {
 					c.judge(t, when)
 				}
 				for _, e := range ended {
-					if (e.Way == Stuck) != (e.Err != nil) {
+					if (e.Result == Stuck) != (e.Err != nil) {
 						t.Fatalf("%s: stuck and an error do not go together", when)
 					}
 				}
@@ -268,7 +268,7 @@ func TestRecoveryTakesBack(t *testing.T) {
 		return safefile.System().Rename(from, to, sync)
 	}
 	ended, err := Recover(t.Context(), c.dir, Options{NoSync: true, disk: &disk})
-	if err != nil || len(ended) != 1 || ended[0].Way != Back || ended[0].Err != nil || len(ended[0].Left) > 0 {
+	if err != nil || len(ended) != 1 || ended[0].Result != Back || ended[0].Err != nil || len(ended[0].Left) > 0 {
 		t.Errorf("%+v, %v", ended, err)
 	}
 	if c.judge(t, "after a failure") != "old" || len(c.orphans(t)) > 0 {

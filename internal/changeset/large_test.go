@@ -51,7 +51,7 @@ func TestLargeKilledAnywhere(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, e := range ended {
-				if e.Way != Forward {
+				if e.Result != Forward {
 					t.Fatalf("stop %d: %+v", n, e)
 				}
 			}

@@ -40,22 +40,22 @@ func newPlayer(r *root, j *journal, opt Options) *player {
 	}
 }
 
-// part is one set of a journal, what is made or taken back as a whole, and how it ended.
-type part struct {
+// journalSet is one set of a journal, what is made or taken back as a whole, and how it ended.
+type journalSet struct {
 	number  int
 	changes []*change
-	way     Way       // Forward, Back, or Stuck if taking it back failed
+	result  Result    // Forward, Back, or Stuck if taking it back failed
 	left    []*change // of one that was taken back: those that stay
 	err     error     // why it was not made
 }
 
-// parts returns the sets.
-func (p *player) parts() (list []*part) {
-	byNumber := map[int]*part{}
+// sets returns the sets of the journal.
+func (p *player) sets() (list []*journalSet) {
+	byNumber := map[int]*journalSet{}
 	for _, c := range p.changes {
 		set := byNumber[c.Part]
 		if set == nil {
-			set = &part{number: c.Part}
+			set = &journalSet{number: c.Part}
 			byNumber[c.Part] = set
 			list = append(list, set)
 		}
@@ -83,12 +83,12 @@ func (p *player) resume() error {
 
 // play makes each set, or takes it back: of a dead run's one that cannot be made, and one that
 // fails. Then it records what was made, and ends the journal; an error says that it stays.
-func (p *player) play(dead bool) (sets []*part, err error) {
-	sets = p.parts()
+func (p *player) play(dead bool) (sets []*journalSet, err error) {
+	sets = p.sets()
 	for _, set := range sets {
 		made := false
 		if !dead || p.canEnd(set) {
-			set.way, set.err = Forward, p.forward(set, dead)
+			set.result, set.err = Forward, p.forward(set, dead)
 			made = set.err == nil
 		}
 		if !made {
@@ -97,7 +97,7 @@ func (p *player) play(dead bool) (sets []*part, err error) {
 	}
 	if err = p.syncDirs(); err != nil {
 		for _, set := range sets {
-			if set.way == Forward {
+			if set.result == Forward {
 				set.err = err
 				p.back(set)
 			}
@@ -115,13 +115,13 @@ func (p *player) play(dead bool) (sets []*part, err error) {
 
 // canEnd reports whether every change of a dead run's set was made or can be, but for files with
 // which somebody goes on.
-func (p *player) canEnd(set *part) bool {
+func (p *player) canEnd(set *journalSet) bool {
 	return !slices.ContainsFunc(set.changes, func(c *change) bool { return !p.made(c) && !p.canMake(c) && !p.goneOnWith(c) })
 }
 
 // forward makes every change that has not been made; of a dead run, but for files with which
 // somebody goes on.
-func (p *player) forward(set *part, dead bool) error {
+func (p *player) forward(set *journalSet, dead bool) error {
 	for _, c := range set.changes {
 		if dead && p.goneOnWith(c) {
 			continue
@@ -134,8 +134,8 @@ func (p *player) forward(set *part, dead bool) error {
 }
 
 // back takes a set back, but for files that stay as somebody has left them.
-func (p *player) back(set *part) {
-	set.way = Back
+func (p *player) back(set *journalSet) {
+	set.result = Back
 	var goes []*change
 	for _, c := range set.changes {
 		if p.stays(c) {
@@ -145,7 +145,7 @@ func (p *player) back(set *part) {
 		}
 	}
 	if err := p.revert(goes); err != nil {
-		set.way, set.left, set.err = Stuck, nil, errors.Join(set.err, &StuckError{ID: p.journal.ID, Err: err})
+		set.result, set.left, set.err = Stuck, nil, errors.Join(set.err, &StuckError{ID: p.journal.ID, Err: err})
 	} else if len(set.left) > 0 {
 		set.err = errors.Join(set.err, &LeftError{p.files(set.left, false)})
 	}
@@ -157,7 +157,7 @@ func (p *player) commit() map[int]error {
 	failed := map[int]error{}
 	sets, err := p.play(false)
 	for _, set := range sets {
-		if failed[set.number] = set.err; err != nil && set.way == Back { // the journal stays: the next call keeps what was made, but may make the rest as well
+		if failed[set.number] = set.err; err != nil && set.result == Back { // the journal stays: the next call keeps what was made, but may make the rest as well
 			failed[set.number] = errors.Join(set.err, &StuckError{ID: p.journal.ID, Err: err})
 		}
 	}
@@ -172,22 +172,22 @@ func (p *player) end() []Ended {
 	}
 	var all []Ended
 	for _, set := range sets {
-		i := slices.IndexFunc(all, func(e Ended) bool { return e.Way == set.way })
+		i := slices.IndexFunc(all, func(e Ended) bool { return e.Result == set.result })
 		if i < 0 {
-			i, all = len(all), append(all, Ended{Root: p.root.dir, ID: p.journal.ID, Command: p.journal.Command, Way: set.way})
+			i, all = len(all), append(all, Ended{Root: p.root.dir, ID: p.journal.ID, Command: p.journal.Command, Result: set.result})
 		}
 		e := &all[i]
 		e.Files, e.Left = append(e.Files, p.files(set.changes, true)...), append(e.Left, p.files(set.left, false)...)
-		if set.way == Stuck {
+		if set.result == Stuck {
 			e.Err = errors.Join(e.Err, set.err)
 		}
 	}
 	return all
 }
 
-// ended describes all sets as if they had ended in one way.
-func (p *player) ended(way Way, err error) Ended {
-	return Ended{Root: p.root.dir, ID: p.journal.ID, Command: p.journal.Command, Way: way, Files: p.files(p.changes, true), Err: err}
+// ended describes all sets as if they had ended with one result.
+func (p *player) ended(result Result, err error) Ended {
+	return Ended{Root: p.root.dir, ID: p.journal.ID, Command: p.journal.Command, Result: result, Files: p.files(p.changes, true), Err: err}
 }
 
 // confined returns an error if a file lies outside the root, even behind a link: a journal from
@@ -217,20 +217,20 @@ func (p *player) files(changes []*change, both bool) (paths []string) {
 // close records the changes that were made and, of those of which the files were left as somebody had
 // changed them, the ones for which something is kept. Only those of stuck sets stay in the journal,
 // or it is removed. The record comes first: what is in both has ended.
-func (p *player) close(sets []*part) error {
+func (p *player) close(sets []*journalSet) error {
 	name := p.root.own(p.journal.stem())
 	record, stuck, whole := slices.Clone(p.recorded), []*step(nil), len(p.recorded) == 0
 	for _, set := range sets {
-		whole = whole && set.way == Forward
+		whole = whole && set.result == Forward
 		for _, c := range set.changes {
-			if set.way == Back && slices.Contains(set.left, c) && c.Kept != "" && !absent(c.kept) {
+			if set.result == Back && slices.Contains(set.left, c) && c.Kept != "" && !absent(c.kept) {
 				c.Left = true
 			}
 			switch {
 			case c.Do == Move && c.after == nil: // its other half is the same step
-			case set.way == Forward || c.Left:
+			case set.result == Forward || c.Left:
 				record = append(record, c.step)
-			case set.way == Stuck:
+			case set.result == Stuck:
 				stuck = append(stuck, c.step)
 			}
 		}
@@ -259,14 +259,14 @@ func (p *player) close(sets []*part) error {
 
 // dropFolders removes the folders that were made for files which changes have removed, if nothing is
 // in them by now. That comes after all else: a folder that stays does no harm.
-func (p *player) dropFolders(sets []*part) {
+func (p *player) dropFolders(sets []*journalSet) {
 	for _, set := range sets {
 		for _, c := range set.changes {
 			dir := c.path
 			for range c.Folders {
 				dir = filepath.Dir(dir)
 				info, err := os.Lstat(dir)
-				if _, inside := below(p.root.dir, dir); set.way != Forward || c.after != nil || !inside || err != nil || !info.IsDir() || syscall.Rmdir(dir) != nil {
+				if _, inside := below(p.root.dir, dir); set.result != Forward || c.after != nil || !inside || err != nil || !info.IsDir() || syscall.Rmdir(dir) != nil {
 					break
 				}
 			}

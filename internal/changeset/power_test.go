@@ -451,7 +451,7 @@ func (tt lost) test(t *testing.T, links bool) {
 		}
 		when = fmt.Sprintf("%s: %+v; there was: %s", when, ended, there)
 		for _, e := range ended {
-			if e.Way != Forward && e.Way != Back {
+			if e.Result != Forward && e.Result != Back {
 				t.Fatal(when)
 			}
 		}

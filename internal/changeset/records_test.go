@@ -171,7 +171,7 @@ func TestUnreadableJournal(t *testing.T) {
 		ended, err := Recover(t.Context(), c.dir, Options{NoSync: true, DryRun: tt.dry})
 		var ids []string
 		for _, e := range ended {
-			if _, ok := errors.AsType[*UnreadableError](e.Err); !ok || e.Way != Foreign {
+			if _, ok := errors.AsType[*UnreadableError](e.Err); !ok || e.Result != Foreign {
 				t.Errorf("%+v", e)
 			}
 			ids = append(ids, e.ID)
@@ -235,7 +235,7 @@ func TestCopiedHalfWay(t *testing.T) {
 				was := files(t, c.dir)
 				for _, told := range []int{1, 0} {
 					ended, err := Recover(t.Context(), c.dir, Options{NoSync: true})
-					if err != nil || len(ended) != told || told > 0 && (ended[0].Way != Foreign || !errors.Is(ended[0].Err, ErrElsewhere)) {
+					if err != nil || len(ended) != told || told > 0 && (ended[0].Result != Foreign || !errors.Is(ended[0].Err, ErrElsewhere)) {
 						t.Fatalf("%s: %+v, %v", when, ended, err)
 					}
 				}

@@ -13,16 +13,16 @@ import (
 	"stchat/internal/userdir"
 )
 
-// Way is what became of a change that a dead run left unfinished.
-type Way string
+// Result is what became of a change that a dead run left unfinished.
+type Result string
 
 // The ways in which it can end.
 const (
-	Forward Way = "forward" // it was completed
-	Back    Way = "back"    // it was taken back
-	Stuck   Way = "stuck"   // taking it back failed: the next call tries again
-	Foreign Way = "foreign" // its journal is from elsewhere, or cannot be read: it is set aside
-	Pending Way = "pending" // not tried yet: a dry run leaves it
+	Forward Result = "forward" // it was completed
+	Back    Result = "back"    // it was taken back
+	Stuck   Result = "stuck"   // taking it back failed: the next call tries again
+	Foreign Result = "foreign" // its journal is from elsewhere, or cannot be read: it is set aside
+	Pending Result = "pending" // not tried yet: a dry run leaves it
 )
 
 // Ended is one change that a dead run left unfinished, or the sets of it that ended alike.
@@ -30,7 +30,7 @@ type Ended struct {
 	Root    string
 	ID      string
 	Command []string
-	Way     Way
+	Result  Result
 	Files   []string
 	Left    []string // of one that was taken back: what stays, since somebody has changed it
 	Err     error    // why it is stuck or foreign: ErrElsewhere, or a *UnreadableError
@@ -213,7 +213,7 @@ func (r recovery) end(name string, j *journal, err error, held bool) []Ended {
 	}
 	e := r.foreign(name, j, err)
 	if useless := err == nil || errors.Is(err, errNoJournal) || errors.Is(err, ErrVersion); !useless || j == nil && !held {
-		e.Way = Stuck
+		e.Result = Stuck
 	} else if !r.opt.DryRun && path == begun {
 		if err := r.opt.system().Publish(path, strings.TrimSuffix(path, journalSuffix)+foreignSuffix, !r.opt.NoSync); err != nil {
 			e.Err = errors.Join(e.Err, at(path, err)) // it is told again
@@ -224,7 +224,7 @@ func (r recovery) end(name string, j *journal, err error, held bool) []Ended {
 
 // foreign describes a journal that is not from here, or cannot be used; err says why.
 func (r recovery) foreign(name string, j *journal, err error) Ended {
-	e := Ended{Root: r.root.dir, ID: idOf(name), Way: Foreign, Err: err}
+	e := Ended{Root: r.root.dir, ID: idOf(name), Result: Foreign, Err: err}
 	if j != nil {
 		e = newPlayer(r.root, j, r.opt).ended(Foreign, err)
 	}

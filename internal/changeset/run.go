@@ -111,7 +111,7 @@ func (c *call) begin(ctx context.Context) {
 		}
 		var err error
 		if c.outcomes[i].Ended, err = (recovery{root: r, opt: c.Options}).run(ctx); err != nil {
-			c.outcomes[i].Ended = append(c.outcomes[i].Ended, Ended{Root: r.dir, Way: Stuck, Err: err})
+			c.outcomes[i].Ended = append(c.outcomes[i].Ended, Ended{Root: r.dir, Result: Stuck, Err: err})
 		}
 	}
 }

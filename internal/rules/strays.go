@@ -72,7 +72,7 @@ func Unfinished(root string, e changeset.Ended) Finding {
 		f.Message += ": " + clip(strings.Join(e.Command, " "))
 	}
 	switch {
-	case e.Way != changeset.Foreign:
+	case e.Result != changeset.Foreign:
 	case errors.Is(e.Err, changeset.ErrElsewhere):
 		f.Message += "; it was begun on another machine or in another folder"
 		f.repair = "have undo take it back by force, as far as the files are recognised"

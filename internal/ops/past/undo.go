@@ -71,15 +71,15 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 	}
 	r := &Result{Outcome: changeset.Outcome{Ended: ended}, Doc: Undone{Schema: 1, Root: opt.Root, DryRun: opt.Changes.DryRun}}
 	d := &r.Doc
-	isMeant := func(e changeset.Ended) bool { return opt.ID != "" && e.ID == opt.ID && e.Way != changeset.Forward }
-	made := slices.ContainsFunc(ended, func(e changeset.Ended) bool { return e.ID == opt.ID && e.Way == changeset.Forward })
-	if i := slices.IndexFunc(ended, isMeant); i >= 0 && (!made || ended[i].Way != changeset.Back) { // else other sets of it were completed, and can be taken back
+	isMeant := func(e changeset.Ended) bool { return opt.ID != "" && e.ID == opt.ID && e.Result != changeset.Forward }
+	made := slices.ContainsFunc(ended, func(e changeset.Ended) bool { return e.ID == opt.ID && e.Result == changeset.Forward })
+	if i := slices.IndexFunc(ended, isMeant); i >= 0 && (!made || ended[i].Result != changeset.Back) { // else other sets of it were completed, and can be taken back
 		e := ended[i]
 		r.Ended = slices.DeleteFunc(ended, isMeant)
 		switch {
-		case e.Way == changeset.Foreign:
+		case e.Result == changeset.Foreign:
 			return r, e.Err
-		case e.Way == changeset.Stuck, e.Way == changeset.Pending && !opt.Force:
+		case e.Result == changeset.Stuck, e.Result == changeset.Pending && !opt.Force:
 			return r, &changeset.StuckError{ID: e.ID, Err: e.Err}
 		}
 		d.ID, d.Command = e.ID, append(d.Command, e.Command...)

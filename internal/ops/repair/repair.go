@@ -74,7 +74,7 @@ func recoverAll(ctx context.Context, chats []ops.Target, opt changeset.Options) 
 		seen[root] = true
 		list, _ := changeset.Recover(ctx, root, opt)
 		for _, e := range list {
-			if e.Way == changeset.Forward || e.Way == changeset.Back {
+			if e.Result == changeset.Forward || e.Result == changeset.Back {
 				ended = append(ended, e)
 			}
 		}
