@@ -148,7 +148,7 @@ export const ours = {
     'rename of a lorebook': deed((at) => {
         const book = at.dice.pick(books(at));
         return book && ['rename', book, bookName(at)];
-    }),
+    }, { may: ['lorebook-shared-state'] }), // a chat that came back may name a lorebook that was missing
     'delete of a lorebook': deed((at) => {
         const book = at.dice.pick(books(at));
         return book && books(at).length > 1 ? ['delete', book] : null;

@@ -90,6 +90,9 @@ func (b *bookNames) chats(ctx context.Context, mine func(path string) bool) erro
 			return err
 		}
 		md := c.Metadata() // of a chat that is read only to see what would change
+		if slices.Contains(all.Names().Books(md), b.clone.Name) {
+			b.r.Warn("%s: names the lorebook %q, which was missing: from now on that is this one", t.Path, b.clone.Name)
+		}
 		lost := b.metadata(md)
 		names, damaged, name := md.Edited(), c.HeaderKind == chat.Damaged, c.Name
 		c.Close()
@@ -161,10 +164,7 @@ func (b *bookNames) entries(content []byte) []byte {
 // cards edits the cards that name the book.
 func (b *bookNames) cards() error {
 	entries, err := os.ReadDir(b.dir.Characters())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, e := range entries {
