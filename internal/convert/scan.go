@@ -41,7 +41,7 @@ func Scan(r io.ReaderAt, size int64, as string, each func(f Found, raw []byte) e
 	if front, _ := s.r.Peek(3); bytes.HasPrefix(front, []byte("\xef\xbb\xbf")) {
 		s.skip(3)
 	} else if len(front) > 1 && (front[0] == 0 || front[1] == 0 || bytes.HasPrefix(front, []byte("\xff\xfe")) || bytes.HasPrefix(front, []byte("\xfe\xff"))) {
-		return s.place("this is not UTF-8; save it as UTF-8")
+		return s.damageHere("this is not UTF-8; save it as UTF-8")
 	}
 	if as == "txt" || as == "chub" {
 		return s.whole(as, nil)
@@ -49,7 +49,7 @@ func Scan(r io.ReaderAt, size int64, as string, each func(f Found, raw []byte) e
 	kind, err := s.next()
 	switch {
 	case errors.Is(err, io.EOF):
-		return s.place("the file is empty")
+		return s.damageHere("the file is empty")
 	case err != nil:
 		return err
 	case kind == '[':
@@ -64,9 +64,9 @@ func Scan(r io.ReaderAt, size int64, as string, each func(f Found, raw []byte) e
 			return err
 		}
 		if kind != '{' || n > 0 && !s.newLine {
-			return s.place("there is more behind the end")
+			return s.damageHere("there is more behind the end")
 		}
-		off, at := s.off, s.place("")
+		off, at := s.off, s.damageHere("")
 		raw, err := s.value(s.off, 0)
 		if err == nil && n == 0 && as == "" && isTavern(raw) {
 			s.off = off
@@ -102,7 +102,7 @@ func isTavern(v []byte) bool {
 
 // list hands out the conversations of a list, or the list if it is itself one.
 func (s *splitter) list() error {
-	off, begin := s.off, s.place("")
+	off, begin := s.off, s.damageHere("")
 	s.skip(1)
 	for n := 0; ; n++ {
 		kind, err := s.next()
@@ -110,11 +110,11 @@ func (s *splitter) list() error {
 			s.skip(1)
 			kind, err = s.next()
 		} else if kind != ']' && n > 0 && err == nil {
-			return s.place("a comma is missing")
+			return s.damageHere("a comma is missing")
 		}
 		switch {
 		case errors.Is(err, io.EOF):
-			return s.place("the list has no end")
+			return s.damageHere("the list has no end")
 		case err != nil:
 			return err
 		case kind == ']':
@@ -124,7 +124,7 @@ func (s *splitter) list() error {
 			}
 			return fmt.Errorf("%w: the list is empty", ErrFormat)
 		}
-		from, at := s.off, s.place("")
+		from, at := s.off, s.damageHere("")
 		raw, err := s.value(s.off, 0)
 		if err == nil && n == 0 && (s.as == "openai" || s.as == "") && jsonl.Valid(raw) && has(raw, "role") {
 			s.as = "openai" // the messages of one conversation
@@ -143,7 +143,7 @@ func (s *splitter) list() error {
 // end refuses what follows, but white space.
 func (s *splitter) end() error {
 	if _, err := s.next(); !errors.Is(err, io.EOF) {
-		return s.place("there is more behind the end")
+		return s.damageHere("there is more behind the end")
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ type splitter struct {
 	each func(f Found, raw []byte) error
 }
 
-func (s *splitter) place(reason string) *jsonl.Damage {
+func (s *splitter) damageHere(reason string) *jsonl.Damage {
 	return &jsonl.Damage{Line: s.line + 1, Column: int(s.off-s.begin) + 1, Reason: reason}
 }
 
@@ -275,7 +275,7 @@ func (s *splitter) through(depth int) error {
 			if began && depth == 0 && !quoted {
 				return nil
 			}
-			return s.place("the value has no end")
+			return s.damageHere("the value has no end")
 		} else if err != nil {
 			return err
 		}
@@ -295,28 +295,28 @@ func (s *splitter) through(depth int) error {
 				depth, began = depth+1, true
 			case c == '}' || c == ']':
 				if depth == 0 { // of what is around a bare number
-					s.take(chunk[:n])
+					s.advance(chunk[:n])
 					return nil
 				}
 				depth--
 				done = depth == 0
 			case depth == 0 && began && strings.ContainsRune(", \t\r\n", rune(c)):
-				s.take(chunk[:n])
+				s.advance(chunk[:n])
 				return nil
 			default:
 				began = true
 			}
 			n++
 		}
-		s.take(chunk[:n])
+		s.advance(chunk[:n])
 		if done {
 			return nil
 		}
 	}
 }
 
-// take goes behind what was read.
-func (s *splitter) take(read []byte) {
+// advance goes behind what was read.
+func (s *splitter) advance(read []byte) {
 	if n := bytes.Count(read, []byte("\n")); n > 0 {
 		s.line += n
 		s.begin = s.off + int64(bytes.LastIndexByte(read, '\n')) + 1

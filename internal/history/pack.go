@@ -142,7 +142,7 @@ func (r *row) decode(dec *zstd.Decoder, p *pack) error {
 	end := 0
 	for lens := r.lens; len(lens) > 0; {
 		var size uint64
-		if size, lens = takeUvarint(lens); lens == nil || size > maxPiece || len(p.ends) == len(p.keys) {
+		if size, lens = cutUvarint(lens); lens == nil || size > maxPiece || len(p.ends) == len(p.keys) {
 			return fmt.Errorf("%w: the lengths of pack %d make no sense", ErrBroken, r.first)
 		}
 		end += int(size)
@@ -164,9 +164,9 @@ func (r *row) decode(dec *zstd.Decoder, p *pack) error {
 // isZero reports whether a key is that of a dropped piece.
 func (k *key) isZero() bool { return bytes.Equal(k[:], make([]byte, keySize)) }
 
-// takeUvarint returns the number that b begins with, and the rest of b; 0 and nil if there is
+// cutUvarint returns the number that b begins with, and the rest of b; 0 and nil if there is
 // none.
-func takeUvarint(b []byte) (uint64, []byte) {
+func cutUvarint(b []byte) (uint64, []byte) {
 	v, n := binary.Uvarint(b)
 	if n <= 0 {
 		return 0, nil

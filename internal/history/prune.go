@@ -250,7 +250,7 @@ func (r *row) dead(alive []Run) (dead []bool, stays bool, fresh, bytes int64) {
 	lens := r.lens
 	for i := range dead {
 		var size uint64
-		size, lens = takeUvarint(lens)
+		size, lens = cutUvarint(lens)
 		if dead[i] = !has(alive, r.first+int64(i)); !dead[i] {
 			stays = true
 		} else if k := keyAt(r, i); !k.isZero() {

@@ -72,8 +72,8 @@ func decodeRuns(b []byte) ([]Run, error) {
 	end := int64(0)
 	for len(b) > 0 {
 		delta, n := binary.Varint(b)
-		count, rest := takeUvarint(b[max(n, 0):])
-		part, after := takeUvarint(rest)
+		count, rest := cutUvarint(b[max(n, 0):])
+		part, after := cutUvarint(rest)
 		first := end + delta
 		if n <= 0 || after == nil || part > uint64(Last) || first < 1 || count < 1 || count > math.MaxInt32 || first > math.MaxInt64-math.MaxInt32 || delta > math.MaxInt64/2 {
 			return nil, errRuns

@@ -103,12 +103,12 @@ func (s *sizes) add(rawKey []byte, n int) {
 		s.next++
 		return
 	}
-	i := s.place(key)
+	i := s.indexOf(key)
 	s.bytes[i] += int64(n)
 	s.next = i + 1
 }
 
-func (s *sizes) place(key []byte) int {
+func (s *sizes) indexOf(key []byte) int {
 	i, ok := s.places[string(key)]
 	if ok {
 		return i
@@ -156,7 +156,7 @@ func (s *sizes) order() []int {
 func (s *sizes) merge(other *sizes) {
 	for i, key := range other.keys {
 		if n := other.bytes[i]; n > 0 {
-			s.bytes[s.place(key)] += n
+			s.bytes[s.indexOf(key)] += n
 		}
 	}
 }

@@ -123,7 +123,7 @@ func (s *scanner) damage(hasBOM bool) Damage {
 // end.
 func syntax(is int, in state) string {
 	if is < 0 {
-		return "the line ends " + place(in)
+		return "the line ends " + stateText(in)
 	}
 	c := byte(is)
 	switch in {
@@ -137,12 +137,12 @@ func syntax(is int, in state) string {
 	case stHex:
 		return "invalid escape: " + name(c) + " among the four hexadecimal digits of \\u"
 	default:
-		return "unexpected " + name(c) + " " + place(in)
+		return "unexpected " + name(c) + " " + stateText(in)
 	}
 }
 
-// place describes where in the grammar a state is.
-func place(st state) string {
+// stateText describes where in the grammar a state is.
+func stateText(st state) string {
 	return cmp.Or([stBad]string{
 		stStart:    "at the start, not JSON",
 		stValue:    "where a value must follow",

@@ -135,18 +135,18 @@ func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Versi
 	all.reset()
 	if small {
 		_, err := r.buf.Each(src, opt, func(l *jsonl.Line) { all.line(l, r) })
-		v.take(all)
+		v.add(all)
 		return v, err
 	}
 	err = jsonl.Map(ctx, src, opt, func(l *jsonl.Line, t *tally) { t.line(l, r) }, func(t *tally, _ jsonl.Base, _ jsonl.Damages) error {
-		v.take(t)
+		v.add(t)
 		return nil
 	}, (*tally).reset)
 	return v, err
 }
 
-// take adds what was found in a stretch of the file.
-func (v *Version) take(t *tally) {
+// add adds what was found in a stretch of the file.
+func (v *Version) add(t *tally) {
 	v.Texts = append(v.Texts, t.texts...)
 	v.Messages += t.messages
 	v.Missing += t.missing

@@ -50,7 +50,7 @@ func (c *Check) document(f *rules.Finding) Document {
 		return &n
 	}
 	d := Document{
-		Schema: Schema, Rule: f.Rule.String(), Severity: f.Severity.String(), Path: f.Path, Place: place(f.Path), Count: f.Count(),
+		Schema: Schema, Rule: f.Rule.String(), Severity: f.Severity.String(), Path: f.Path, Place: pathEnd(f.Path), Count: f.Count(),
 		Line: positive(f.Line), Column: positive(f.Column), Message: f.Message, Effect: f.Effect(), Repair: c.repair(f),
 	}
 	if f.Index >= 0 {
@@ -122,9 +122,9 @@ func fingerprintOf(f *rules.Finding, place string) fingerprint {
 	return fingerprint{f.Rule.String(), text(place), text(f.Message)}
 }
 
-// place returns the end of a path, which does not depend on where the user folder is: the
+// pathEnd returns the end of a path, which does not depend on where the user folder is: the
 // last three elements for a file below chats/, else two.
-func place(path string) string {
+func pathEnd(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
@@ -191,7 +191,7 @@ func ReadBaseline(data []byte) (Baseline, error) {
 func (b Baseline) New(list []rules.Finding) (fresh []rules.Finding, known int) {
 	left := maps.Clone(b)
 	for _, f := range list {
-		key := fingerprintOf(&f, place(f.Path))
+		key := fingerprintOf(&f, pathEnd(f.Path))
 		n := min(left[key], f.Count())
 		left[key] -= n
 		known += n

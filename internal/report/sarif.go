@@ -94,7 +94,7 @@ func (c *Check) WriteSARIF(w io.Writer) error {
 		f, result := &c.Findings[i], &run.Results[i]
 		*result = sarifResult{
 			RuleID: f.Rule.String(), RuleIndex: int(f.Rule), Level: level(f.Severity, "note"), Message: sarifText{c.explain(f)},
-			Fingerprints: map[string]string{"stchat/v1": prints.next(f, place(f.Path))},
+			Fingerprints: map[string]string{"stchat/v1": prints.next(f, pathEnd(f.Path))},
 		}
 		at := &result.Locations[0].Physical
 		at.Artifact.URI, at.Region.StartLine = uri(f.Path), max(1, f.Line)

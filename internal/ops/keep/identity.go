@@ -74,7 +74,7 @@ func judge(files, chats []*facts) {
 	}
 	for _, f := range files {
 		if c := j.here[f.Path]; c != nil && j.goesOn(f, c) {
-			take(f, c)
+			setChat(f, c)
 		}
 	}
 	j.bySlug()
@@ -82,7 +82,7 @@ func judge(files, chats []*facts) {
 	j.byPath()
 }
 
-func take(f, c *facts) { f.ID, c.taken = c.ID, true }
+func setChat(f, c *facts) { f.ID, c.taken = c.ID, true }
 
 // sure reports whether a slug is one chat's alone.
 func (j *identity) sure(slug string) bool { return slug != "" && j.slugs[slug] == 1 }
@@ -132,7 +132,7 @@ func (j *identity) bySlug() {
 	}
 	for _, p := range pairs {
 		if may[p[0]] == 1 && may[p[1]] == 1 {
-			take(p[0], p[1])
+			setChat(p[0], p[1])
 		}
 	}
 }
@@ -179,7 +179,7 @@ func (j *identity) byTexts() {
 	})
 	for _, p := range pairs {
 		if p.file.ID == 0 && !p.chat.taken {
-			take(p.file, p.chat)
+			setChat(p.file, p.chat)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func (j *identity) byPath() {
 		}
 		if c := j.here[f.Path]; c != nil && !c.taken {
 			if !stranger(f, c) && (f.Slug+c.Slug != "" || !j.forked(f, c)) {
-				take(f, c)
+				setChat(f, c)
 			}
 			continue
 		}
@@ -217,7 +217,7 @@ func (j *identity) byPath() {
 			}
 		}
 		if last != nil && (f.Slug != "" && f.Slug == last.Slug || f.said().Len() == 0 || f.said().Shared(last.said()) > 0) {
-			take(f, last)
+			setChat(f, last)
 		}
 	}
 }

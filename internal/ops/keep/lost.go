@@ -230,8 +230,8 @@ func (f *finder) begin(chat *lostChat, v *lostVersion) *loss {
 // isGone reports whether the chat has no file any more.
 func (g *loss) isGone() bool { return g.chat.fate >= isGone }
 
-// take adds a version.
-func (g *loss) take(v *lostVersion) {
+// add adds a version.
+func (g *loss) add(v *lostVersion) {
 	g.all = append(g.all, v)
 	n, most := v.lost, g.best.lost
 	if g.isGone() {
@@ -252,12 +252,12 @@ func (f *finder) groupByChat() {
 		case v.said == nil || v.skip || v.target >= 0 && f.chats[v.target].fate == wasDeleted:
 			continue
 		case v.target < 0 || v.weak:
-			f.gone(v).take(v)
+			f.gone(v).add(v)
 			continue
 		case known[v.target] == nil:
 			known[v.target] = f.begin(f.chats[v.target], v)
 		}
-		known[v.target].take(v)
+		known[v.target].add(v)
 	}
 	f.assignWeak(known)
 }
@@ -275,7 +275,7 @@ func (f *finder) assignWeak(known map[int]*loss) {
 		}
 		if other := known[v.target]; other != nil && other.tells(v, g.all[0].said.Texts) {
 			for _, v := range g.all {
-				other.take(v)
+				other.add(v)
 			}
 			return true
 		} else if other != nil {

@@ -104,7 +104,7 @@ func (m *matcher) relation(c, p *file) *relation {
 	return m.known[key]
 }
 
-func (m *matcher) take(c, p *file, by By) {
+func (m *matcher) pair(c, p *file, by By) {
 	m.found[c] = &match{c: c, p: p, by: by, also: m.taken[p], relation: *m.relation(c, p)}
 	m.taken[p] = true
 }
@@ -115,7 +115,7 @@ func (m *matcher) free(p *file) bool { return p != nil && p.err == nil && !m.tak
 // sameName: the same name, and one holds the other.
 func (m *matcher) sameName(c *file) {
 	if p := m.named[0][c.key]; m.free(p) && m.relation(c, p).holds() {
-		m.take(c, p, ByName)
+		m.pair(c, p, ByName)
 	}
 }
 
@@ -159,7 +159,7 @@ func (m *matcher) equal(c *file, among []*file) {
 		at = max(0, slices.IndexFunc(list, func(p *file) bool { return !m.isAnothers(c, p) }))
 	}
 	if len(list) > 0 {
-		m.take(c, list[at], ByMessages)
+		m.pair(c, list[at], ByMessages)
 	}
 }
 
@@ -185,7 +185,7 @@ func (m *matcher) only(slug string) (into, from *file) {
 // namesake on the other side, and more than a greeting is shared.
 func (m *matcher) sameSlug(c *file) {
 	if p, _ := m.only(c.slug); m.free(p) && m.named[0][c.key] == nil && m.named[1][p.key] == nil && m.relation(c, p).begun {
-		m.take(c, p, BySlug)
+		m.pair(c, p, BySlug)
 	}
 }
 
@@ -194,9 +194,9 @@ func (m *matcher) sameSlug(c *file) {
 // that may be another's copy.
 func (m *matcher) goesOn(c *file) {
 	if list := m.better(c); len(list) > 0 {
-		m.take(c, list[0], ByShared)
+		m.pair(c, list[0], ByShared)
 	} else if p := m.named[0][c.key]; p != nil && p.err == nil && (!m.taken[p] || m.relation(c, p).ownFrom == 0) {
-		m.take(c, p, ByName)
+		m.pair(c, p, ByName)
 	}
 }
 
