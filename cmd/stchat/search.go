@@ -106,8 +106,8 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 			is, missing := isPath(arg)
 			if found, err := c.isSubject("", arg); err != nil {
 				return opt, err
-			} else if len(found) > 0 && strings.Contains(arg, "/") && !userdir.HasExtension(arg) {
-				paths = append(paths, found...)
+			} else if len(found.Paths) > 0 && strings.Contains(arg, "/") && !userdir.HasExtension(arg) {
+				paths = append(paths, found.Paths...)
 				continue
 			}
 			if missing != nil {

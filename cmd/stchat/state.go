@@ -521,7 +521,7 @@ func (o *statePruneOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *statePruneOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
-	named, namespaces, err := c.amongWords(o.Data, args, state.IsCard)
+	named, namespaces, err := c.amongWords(o.Data, args, true)
 	if err != nil {
 		return err
 	}

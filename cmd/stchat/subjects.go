@@ -15,6 +15,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"
+	"stchat/internal/ops/state"
 	"stchat/internal/patch"
 )
 
@@ -89,16 +90,19 @@ func (s *subjects) judge(arg string, found address.Found) error {
 	return nil
 }
 
-// amongWords returns those arguments that name chats or are files as also says, as paths, and the
-// others.
-func (c *console) amongWords(data string, args []string, also func(arg string) bool) (paths, others []string, err error) {
+// amongWords returns those arguments that name chats, as paths, and the others. A command that
+// writes also takes cards, and says what it found by a part of a name.
+func (c *console) amongWords(data string, args []string, writes bool) (paths, others []string, err error) {
 	for _, arg := range args {
 		switch found, err := c.isSubject(data, arg); {
 		case err != nil:
 			return nil, nil, err
-		case len(found) > 0:
-			paths = append(paths, found...)
-		case also(arg):
+		case len(found.Paths) > 0:
+			if found.Guess && writes {
+				c.note("%s is %s", arg, found.Paths[0])
+			}
+			paths = append(paths, found.Paths...)
+		case writes && state.IsCard(arg):
 			paths = append(paths, arg)
 		default:
 			others = append(others, arg)
@@ -114,19 +118,19 @@ func isFolder(path string) bool {
 }
 
 // isSubject reports whether an argument among words is a path that exists, or the OWNER/NAME of
-// a chat, and returns its paths. It is an error if it fits several chats.
-func (c *console) isSubject(data, arg string) (paths []string, err error) {
+// a chat, and returns what it found. It is an error if it fits several chats.
+func (c *console) isSubject(data, arg string) (found address.Found, err error) {
 	if _, err := os.Stat(arg); err == nil || chat.CheckName(arg) == nil {
-		return []string{arg}, nil
+		return address.Found{Paths: []string{arg}}, nil
 	}
 	if _, _, named := address.Split(arg); !named || strings.Contains(arg, `"`) {
-		return nil, nil
+		return found, nil
 	}
-	found, err := c.finder(data).Find(arg)
+	found, err = c.finder(data).Find(arg)
 	if isA[*address.NoneError](err) {
 		err = nil
 	}
-	return found.Paths, err
+	return found, err
 }
 
 // folderOf returns the folder of chats of a character that is named as a bare OWNER, else the

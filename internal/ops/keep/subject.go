@@ -57,7 +57,7 @@ type subject struct {
 	id       int64       // of the file in the store; 0: it is not known there
 	versions []version   // the newest first
 	others   [][]version // likewise of other files that once had the path asked for
-	note     string      // which file it is, if not the one that has the name now
+	note     string      // which file it is, if not the one that has exactly this name now
 }
 
 // openSubject opens the store and finds a file's versions. The error wraps [ErrUnknown] if there
@@ -190,12 +190,12 @@ func (s *subject) name(given string) error {
 		if len(found.Paths) == 1 {
 			rel, err := relative(s.root, found.Paths[0])
 			if err == nil {
-				s.goTo(rel)
+				s.guess(given, rel, found.Guess)
 			}
 			return err
 		}
-		if gone, _ := address.Match(s.namesIn(folders[len(folders)-1]), name); len(gone) == 1 {
-			s.goTo(path.Join(folders[len(folders)-1], gone[0]+".jsonl"))
+		if gone, part := address.Match(s.namesIn(folders[len(folders)-1]), name); len(gone) == 1 {
+			s.guess(given, path.Join(folders[len(folders)-1], gone[0]+".jsonl"), part)
 			return nil
 		}
 	}
@@ -206,6 +206,14 @@ func (s *subject) name(given string) error {
 		s.rel = rel
 	}
 	return nil
+}
+
+// guess makes the file at a path the one that is meant, and notes which it is if it was found by a
+// part of its name, or by what is open.
+func (s *subject) guess(given, rel string, noted bool) {
+	if s.goTo(rel); noted {
+		s.note = fmt.Sprintf("%s is %s", given, s.path)
+	}
 }
 
 // goTo makes the file at a path the one that is meant.
