@@ -207,6 +207,9 @@ func open(ctx context.Context, lib *library.Library, path string, r *OpenResult,
 		if len(c.Groups) == 0 {
 			return c.Errorf("%w", ErrNotListed)
 		}
+		if len(c.Groups) > 1 {
+			r.Warn("%s: %d groups list this chat; it is opened in %s alone", c.Label(), len(c.Groups), c.Groups[0].Path)
+		}
 		g := c.Groups[0]
 		r.Doc.Card, r.Doc.From = g.Path, g.ChatID
 		return s.Edit(g.Path, safefile.Stamp{}, &group.Edit{Path: g.Path, Open: c.Name}, fmt.Sprintf("the chat that is open: %q", c.Name))
