@@ -65,6 +65,7 @@ type Change struct {
 // Diff is what two objects differ in.
 type Diff struct {
 	Changes []Change
+	Absent  []string // of what a selection has in Only: what is or matches no key of either
 
 	a, b *rawjson.Object
 	use  func(key string) bool // nil: all keys count
@@ -85,6 +86,11 @@ func Compare(a, b []byte, sel Selection) (*Diff, error) {
 		return nil, err
 	}
 	d := &Diff{a: oa, b: ob, use: sel.resolve(oa, ob)}
+	for _, p := range sel.Only {
+		if !slices.ContainsFunc(slices.Concat(oa.Keys(), ob.Keys()), Selection{Only: []string{p}}.resolve(oa, ob)) {
+			d.Absent = append(d.Absent, p)
+		}
+	}
 	d.objects(place{path: make([]byte, 0, 2*maxPath), level: 1}, oa, ob, d.counts)
 	return d, nil
 }

@@ -59,6 +59,9 @@ func DiffMeta(ctx context.Context, opt DiffMetaOptions) (*MetaDiff, error) {
 		Schema: 1, A: opt.A, B: opt.B, Equal: d.Equal(), Changes: d.Changes, Meanings: d.Meanings(a.Name, b.Name),
 		Diff: d, LabelA: a.Label(), LabelB: b.Label(),
 	}
+	for _, key := range d.Absent {
+		res.Warnings = append(res.Warnings, fmt.Sprintf("neither chat has the metadata key %q", key))
+	}
 	for _, c := range []*chat.Chat{a, b} {
 		if c.Header != nil {
 			continue
