@@ -78,11 +78,10 @@ func (c *console) resolve(fs *pflag.FlagSet, s *subjects, args []string) (paths 
 // judge refuses what a command does not take.
 func (s *subjects) judge(arg string, found address.Found) error {
 	arg = strings.TrimRight(arg, `/`)
-	_, name, _ := address.Split(arg)
 	switch {
 	case s.chats && found.Owner:
 		return usagef("%s is an owner of chats; name one of them, or %s/@, the one that is open", arg, arg)
-	case s.chats && name == "*" && len(found.Paths) > 0, s.most == 1 && len(found.Paths) > 1:
+	case s.chats && found.All && len(found.Paths) > 0, s.most == 1 && len(found.Paths) > 1:
 		return usagef("%s are several chats; name one of them", arg)
 	case s.writes && found.Owner:
 		return usagef("%s is an owner of chats; %s/* means all of them, %s/@ the one that is open", arg, arg, arg)

@@ -58,6 +58,7 @@ type Finder struct {
 type Found struct {
 	Paths  []string // of the chats; for a bare OWNER those of the group, or the character's folder
 	Owner  bool     // it is a bare OWNER
+	All    bool     // it is OWNER/*
 	Guess  bool     // found by a part of its name, or by what is open
 	Passed bool     // there is a path of this name, which is not meant
 }
@@ -74,7 +75,7 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 		}
 		found.Passed = true
 	}
-	owner, name, named := Split(arg)
+	owner, name, named := f.split(arg)
 	if strings.Contains(name, "/") {
 		return found, nil
 	}
@@ -98,7 +99,7 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 	case slices.Contains(list, name):
 		chosen = []string{name}
 	case !named, name == "*":
-		found.Owner, chosen = !named, list
+		found.Owner, found.All, chosen = !named, named, list
 	case name == "@":
 		open, err := o.open()
 		if err != nil {
@@ -134,6 +135,26 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 // count.
 func Split(arg string) (owner, name string, named bool) {
 	return strings.Cut(strings.TrimRight(filepath.ToSlash(arg), "/"), "/")
+}
+
+// split is [Split] where it is known which groups there are: their names may have slashes.
+func (f *Finder) split(arg string) (owner, name string, named bool) {
+	owner, name, named = Split(arg)
+	dir := f.dir()
+	if !named || dir.Root == "" {
+		return owner, name, named
+	}
+	set, err := f.Lib.In(dir)
+	if err != nil { // owner tells of it
+		return owner, name, named
+	}
+	for _, g := range set.Files {
+		rest, ok := strings.CutPrefix(owner+"/"+name, g.Name)
+		if ok && strings.Contains(g.Name, "/") && (rest == "" || rest[0] == '/') {
+			return g.Name, strings.TrimPrefix(rest, "/"), rest != ""
+		}
+	}
+	return owner, name, named
 }
 
 // Match returns the names in a list that a name means: the one that is written so, else those
