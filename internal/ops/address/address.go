@@ -75,12 +75,18 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 		}
 		found.Passed = true
 	}
-	owner, name, named := f.split(arg)
-	if strings.Contains(name, "/") {
-		return found, nil
-	}
+	owner, name, named := Split(arg)
+	deep := strings.Contains(name, "/")
 	o, err := f.owner(owner)
+	for o == nil && err == nil && named { // a group's name may have slashes
+		var more string
+		more, name, named = strings.Cut(name, "/")
+		owner += "/" + more
+		o, err = f.owner(owner)
+	}
 	switch {
+	case deep && o == nil, strings.Contains(name, "/"):
+		return found, nil
 	case found.Passed && (o == nil || err != nil):
 		return Found{}, nil // as a path
 	case err != nil:
@@ -135,26 +141,6 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 // count.
 func Split(arg string) (owner, name string, named bool) {
 	return strings.Cut(strings.TrimRight(filepath.ToSlash(arg), "/"), "/")
-}
-
-// split is [Split] where it is known which groups there are: their names may have slashes.
-func (f *Finder) split(arg string) (owner, name string, named bool) {
-	owner, name, named = Split(arg)
-	dir := f.dir()
-	if !named || dir.Root == "" {
-		return owner, name, named
-	}
-	set, err := f.Lib.In(dir)
-	if err != nil { // owner tells of it
-		return owner, name, named
-	}
-	for _, g := range set.Files {
-		rest, ok := strings.CutPrefix(owner+"/"+name, g.Name)
-		if ok && strings.Contains(g.Name, "/") && (rest == "" || rest[0] == '/') {
-			return g.Name, strings.TrimPrefix(rest, "/"), rest != ""
-		}
-	}
-	return owner, name, named
 }
 
 // Match returns the names in a list that a name means: the one that is written so, else those
