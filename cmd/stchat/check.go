@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -302,6 +303,9 @@ func (o *checkOptions) configured(c *console, fs *pflag.FlagSet, args []string) 
 			}
 		}
 		err := fs.Lookup(name).Value.Set(value) // not fs.Set, which notes that it was given
+		if isA[*strconv.NumError](err) {
+			err = refusal(fmt.Sprintf("is true or false, not %q", value))
+		}
 		if err != nil {
 			err = fmt.Errorf("--%s %w", name, err)
 		}
