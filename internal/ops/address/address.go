@@ -9,6 +9,7 @@ package address
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -37,11 +38,15 @@ type NoneError struct {
 	Arg   string
 	Known []string // what there is instead, to name the nearest
 	Owner bool     // an owner is meant, not a chat
+	Empty bool     // there is such an owner, without chats
 }
 
 func (e *NoneError) Error() string {
-	if e.Owner {
+	switch {
+	case e.Owner:
 		return e.Arg + ": " + ErrOwner.Error()
+	case e.Empty:
+		return e.Arg + ": this owner has no chats"
 	}
 	return e.Arg + ": there is no such file, and no chat or owner of this name"
 }
@@ -95,7 +100,7 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 		return found, nil
 	case o == nil:
 		return found, &NoneError{Arg: arg, Known: f.Owners()}
-	case !named && o.Group == nil:
+	case !named && o.Group == nil && !errors.Is(f.Lib.Folder(o.Folder).Err, fs.ErrNotExist):
 		found.Owner, found.Paths = true, []string{o.Folder}
 		return found, nil
 	}
@@ -132,7 +137,7 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 		for i, chat := range list {
 			known[i] = owner + "/" + chat
 		}
-		return found, &NoneError{Arg: arg, Known: known}
+		return found, &NoneError{Arg: arg, Known: known, Empty: !named || name == "*"}
 	}
 	return found, nil
 }
