@@ -18,12 +18,15 @@ func TestNarrow(t *testing.T) {
 	path, other := filepath.Join("chats", "Maren", name+".jsonl"), filepath.Join("chats", "Maren", "b.jsonl")
 	message := `{"name":"Maren Holm","is_user":false,"is_system":false,"send_date":"2026-03-01T18:42:07.000Z","mes":"The boat.","swipes":["The boat.","A boat."],"swipe_id":0,` +
 		`"extra":{"reasoning":"` + strings.Repeat("word ", 40) + `","reasoning_duration":3661000,"branches":["gone"],"files":[{"url":"/user/files/gone.txt"}]}}`
+	lamp := `{"chat_metadata":{}}` + "\n" + `{"name":"Maren","is_user":false,"mes":"A lamp."}` + "\n"
 	for path, text := range map[string]string{
 		"settings.json":                   "{}",
 		filepath.Join("worlds", "x.json"): "{}",
 		path:                              `{"chat_metadata":{}}` + "\n" + message + "\n" + strings.Replace(message, "18:42:07", "18:45:07", 1) + "\n",
 		other:                             `{"chat_metadata":{}}` + "\n" + strings.NewReplacer(`"mes":"The`, `"mes":"A`, `swipe_id":0`, `swipe_id":1`).Replace(message) + "\n",
-		filepath.Join("chats", "Maren", "none.jsonl"): "",
+		filepath.Join("chats", "Maren", "none.jsonl"):                              "",
+		filepath.Join("chats", "Maren", "Maren - 2026-03-01@18h42m07s311ms.jsonl"): lamp,
+		filepath.Join("chats", "Maren", "z.jsonl"):                                 lamp,
 	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
@@ -44,6 +47,7 @@ func TestNarrow(t *testing.T) {
 		{20, []string{"diff", path, other}, []string{"- #1  ", "2026-03-01 "}},
 		{80, []string{"inspect", other}, []string{"0 keys"}},
 		{80, []string{"inspect", filepath.Join("chats", "Maren", "none.jsonl")}, []string{"0 keys"}},
+		{30, []string{"search", "--no-index", "lamp"}, []string{"\n  2026-03-01 18:42\n  and 1 branch that shares it\n"}},
 		{25, []string{"check", "."}, []string{"dangling-branch", "missing-attachment, 2"}},
 	} {
 		out, errs, _ := terminal(t, test.width, test.args...)

@@ -293,7 +293,13 @@ func (p *hitPrinter) all(hits []*look.SearchHit) {
 		}
 		for i, name := range names.Shorts(owner, all, nil) {
 			found := byChat.of[chats.of[owner][i]]
-			t.Rows = append(t.Rows, grid.Row{Heading: "  " + p.shortened(name) + shared(found), Code: cyan})
+			row := grid.Row{Heading: "  " + p.shortened(name), Code: cyan}
+			if also := shared(found); visible.Width(row.Heading+also) <= p.width {
+				row.Heading += also
+			} else {
+				row.About = strings.TrimPrefix(also, ", ")
+			}
+			t.Rows = append(t.Rows, row)
 			for _, h := range found {
 				runs := p.marked(h)
 				cells := []string{fmt.Sprintf("#%d", h.Index), "", "", prose.Text(runs), about(h)}
