@@ -34,6 +34,21 @@ type match struct {
 // folded is a name as it is compared between two systems.
 func folded(name string) string { return names.Fold(norm.NFC.String(name)) }
 
+// byName returns chats by folded name, which several in a folder may share.
+func byName(files []*file) map[string][]*file {
+	named := map[string][]*file{}
+	for _, f := range files {
+		named[f.key] = append(named[f.key], f)
+	}
+	return named
+}
+
+// exactFirst returns chats of one folded name, that with the very name before the others.
+func exactFirst(files []*file, name string) []*file {
+	i := max(0, slices.IndexFunc(files, func(f *file) bool { return f.name == name }))
+	return slices.Concat(files[i:], files[:i])
+}
+
 // matcher finds whose copy each chat of an owner is (MOVING.md 3.2).
 type matcher struct {
 	into, from []*file
@@ -46,7 +61,7 @@ type matcher struct {
 
 	unequal bool // none that says the same is looked for
 
-	named [2]map[string]*file   // chats of INTO and of FROM by folded name
+	named [2]map[string][]*file // chats of INTO and of FROM by folded name
 	slugs [2]map[string][]*file // the same by slug
 }
 
@@ -59,11 +74,8 @@ func matchAll(into, from []*file, by func(from *file) judging) []*match {
 		}
 	}
 	for i, list := range [][]*file{into, from} {
-		m.named[i], m.slugs[i] = map[string]*file{}, map[string][]*file{}
+		m.named[i], m.slugs[i] = byName(list), map[string][]*file{}
 		for _, c := range list {
-			if m.named[i][c.key] == nil {
-				m.named[i][c.key] = c
-			}
 			if c.slug != "" {
 				m.slugs[i][c.slug] = append(m.slugs[i][c.slug], c)
 			}
@@ -112,10 +124,16 @@ func (m *matcher) pair(c, p *file, by By) {
 // free reports whether a chat of INTO may be a copy.
 func (m *matcher) free(p *file) bool { return p != nil && p.err == nil && !m.taken[p] }
 
+// namesakes returns the chats of INTO with a chat's name.
+func (m *matcher) namesakes(c *file) []*file { return exactFirst(m.named[0][c.key], c.name) }
+
 // sameName: the same name, and one holds the other.
 func (m *matcher) sameName(c *file) {
-	if p := m.named[0][c.key]; m.free(p) && m.relation(c, p).holds() {
-		m.pair(c, p, ByName)
+	for _, p := range m.namesakes(c) {
+		if m.free(p) && m.relation(c, p).holds() {
+			m.pair(c, p, ByName)
+			return
+		}
 	}
 }
 
@@ -195,8 +213,13 @@ func (m *matcher) sameSlug(c *file) {
 func (m *matcher) goesOn(c *file) {
 	if list := m.better(c); len(list) > 0 {
 		m.pair(c, list[0], ByShared)
-	} else if p := m.named[0][c.key]; p != nil && p.err == nil && (!m.taken[p] || m.relation(c, p).ownFrom == 0) {
-		m.pair(c, p, ByName)
+		return
+	}
+	for _, p := range m.namesakes(c) {
+		if p.err == nil && (!m.taken[p] || m.relation(c, p).ownFrom == 0) {
+			m.pair(c, p, ByName)
+			return
+		}
 	}
 }
 
@@ -204,10 +227,11 @@ func (m *matcher) goesOn(c *file) {
 // hold it, then those that it holds, then those that share most; of these one that lacks least of it, then
 // one that has least besides, whatever else may be a copy the next time.
 func (m *matcher) better(c *file) (list []*file) {
-	p := m.named[0][c.key]
-	if p == nil || p.err != nil {
+	named := m.namesakes(c)
+	if len(named) == 0 || named[0].err != nil {
 		return nil
 	}
+	p := named[0]
 	rank := map[*file]int{}
 	for _, other := range m.into {
 		if other == p || !m.free(other) || m.named[1][other.key] != nil {

@@ -278,3 +278,22 @@ func TestLives(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesakes merges folders of which one has two chats whose names differ only in their letter case.
+func TestNamesakes(t *testing.T) {
+	long := []line{{id: 1}, {id: 2, user: true}, {id: 3}, {id: 4, user: true}}
+	longer, other := append(slices.Clone(long), line{id: 5}), []line{{id: 1}, {id: 6, user: true}}
+	n := 100
+	fresh := func() int { n++; return n }
+	a := life{"A": {slug: 2, list: other}, "a": {slug: 1, list: long}}
+	b := life{"A": {slug: 1, list: longer}}
+	for exchange := range 4 {
+		wrote := a.merged(b, "b", fresh) + b.merged(a, "a", fresh)
+		if exchange > 0 && wrote > 0 {
+			t.Errorf("exchange %d wrote %d\n%v\n%v", exchange, wrote, a, b)
+		}
+	}
+	if got := a["a"].list; len(a) != 2 || len(got) != len(longer) {
+		t.Errorf("%v, not the one that holds it goes on", a)
+	}
+}

@@ -192,13 +192,14 @@ func (o *owner) judge(ctx context.Context, w *work) {
 // deleted is told of what only the base and FROM have.
 const deleted = "it was deleted here since the base, and is as it was in FROM: it does not come"
 
+// namesake returns the chat of INTO of a name; nil: there is none.
 func (o *owner) namesake(name string) *file {
 	key := folded(name)
-	i := slices.IndexFunc(o.ours.files, func(p *file) bool { return p.key == key })
-	if i < 0 {
+	list := slices.DeleteFunc(slices.Clone(o.ours.files), func(p *file) bool { return p.key != key })
+	if len(list) == 0 {
 		return nil
 	}
-	return o.ours.files[i]
+	return exactFirst(list, name)[0]
 }
 
 // compareHeaders tells which metadata differs, but for names. INTO's stays, or goes with the lines.

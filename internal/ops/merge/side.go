@@ -141,16 +141,14 @@ func (f *file) read(ctx context.Context, seed message.Seed) {
 // are the same, then their prints, which are forgotten where one chat holds the other: these are one.
 // So memory follows the largest such pair, and the others.
 func (o *owner) readBoth(ctx context.Context) error {
-	named := map[string]*file{}
-	for _, p := range o.ours.files {
-		if named[p.key] == nil {
-			named[p.key] = p
+	named, namesakes := byName(o.ours.files), map[*file]*file{} // of chats of FROM
+	for _, exactly := range []bool{true, false} {
+		for _, c := range o.theirs.files {
+			list := exactFirst(named[c.key], c.name)
+			if namesakes[c] == nil && len(list) > 0 && (list[0].name == c.name || !exactly) {
+				namesakes[c], named[c.key] = list[0], list[1:]
+			}
 		}
-	}
-	namesakes := map[*file]*file{} // of chats of FROM
-	for _, c := range o.theirs.files {
-		namesakes[c] = named[c.key]
-		delete(named, c.key)
 	}
 	o.each(ctx, o.theirs.files, func(c *file) {
 		p := namesakes[c]
