@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
@@ -151,17 +152,28 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		if p == nil {
 			return append(jobs, renamed(c, filepath.Join(v.folder, v.of+names.Extension), len(list))), nil
 		}
-		prints := c.prints // forgotten with the job
-		job, sign, err := o.version(ctx, c, p, now)
+		prints, since := c.prints, now // forgotten with the job
+		if branch := o.brought(ctx, c, p, now); branch != nil {
+			p, since = branch, nil
+		}
+		lines := since
+		if p.read(ctx, seed); lines == nil {
+			lines = p.prints
+		}
+		lacks := relate(prints, lines, judging{}).keptFrom > 0
+		job, sign, err := o.version(ctx, c, p, since)
 		if err != nil {
 			return nil, err
 		}
 		if jobs = append(jobs, job); job.row.Err != nil {
 			continue
 		}
-		if why := needed(g, name); why != "" {
+		switch why := needed(g, name); {
+		case why != "":
 			job.row.tell(why)
-		} else if sign != Ahead || now == nil {
+		case sign == Behind && lacks:
+			job.row.tell("the conflict file stays: the chat lacks a text or a value of it")
+		case sign != Ahead || now == nil:
 			removing(job, c, p)
 		}
 		if sign == Ahead && now == nil {
@@ -169,6 +181,28 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		}
 	}
 	return jobs, nil
+}
+
+// brought returns the chat that has all of a version that is to come beside its chat: an earlier run has brought it,
+// and something keeps the conflict file. nil: there is none.
+func (o *owner) brought(ctx context.Context, c, p *file, now []chat.Print) *file {
+	if p.read(ctx, o.seed); now == nil {
+		now = p.prints
+	}
+	m := match{c: c, p: p, relation: relate(c.prints, now, o.judging(ctx, c))}
+	if sign := m.sign(); sign != Parted && sign != Other {
+		return nil
+	}
+	for _, f := range o.ours.files {
+		if f == p || !strings.HasPrefix(f.key, p.key) {
+			continue
+		}
+		f.read(ctx, o.seed)
+		if r := relate(c.prints, f.prints, judging{}); f.err == nil && r.keptFrom == 0 {
+			return f
+		}
+	}
+	return nil
 }
 
 // version merges one version of a chat. now are the lines that the chat gets from another one,
