@@ -112,14 +112,8 @@ func (o *checkOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 	if o.listRules {
 		return o.runList(c)
 	}
-	fail, err := rules.ParseSeverity(o.severity)
-	if err != nil {
-		return usagef("--severity: %v", err)
-	}
-	least, err := rules.ParseSeverity(o.report)
-	if err != nil {
-		return usagef("--report: %v", err)
-	}
+	fail, _ := rules.ParseSeverity(o.severity) // the flags take no other words
+	least, _ := rules.ParseSeverity(o.report)
 	if fail < least {
 		return usagef("--severity %s is lower than --report %s: what is not reported cannot fail", fail, least)
 	}
@@ -145,7 +139,8 @@ func (o *checkOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 		c.work.count(opt.Meter)
 		return err
 	}
-	rep := &report.Check{Chats: res.Chats, Findings: res.Findings, Fail: fail, Version: readVersion().Version, Home: homeOf(modulePath()), Command: repairCommand}
+	v := readVersion()
+	rep := &report.Check{Chats: res.Chats, Findings: res.Findings, Fail: fail, Version: v.Version, Home: v.home, Command: repairCommand}
 	res.Findings = slices.DeleteFunc(res.Findings, func(f rules.Finding) bool { return f.Severity < least })
 	rep.Findings = res.Findings
 	for _, err := range res.Errs {

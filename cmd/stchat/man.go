@@ -328,6 +328,8 @@ type versionInfo struct {
 	Go       string   `json:"go"`
 	Platform string   `json:"platform"`
 	Formats  []string `json:"formats"`
+
+	home string // the address of the program's page, "" if it has none
 }
 
 // formats returns the programs whose files stchat was written for and tested against.
@@ -347,7 +349,7 @@ func readVersion() versionInfo {
 	}
 	v := versionInfo{
 		Schema: 1, Version: cmp.Or(version, info.Main.Version, "(devel)"), Go: runtime.Version(),
-		Platform: runtime.GOOS + "/" + runtime.GOARCH, Formats: formats(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Formats: formats(), home: homeOf(info.Main.Path),
 	}
 	for _, s := range info.Settings {
 		switch s.Key {
@@ -368,14 +370,6 @@ func homeOf(module string) string {
 		return "https://" + module
 	}
 	return homepage
-}
-
-// modulePath returns the path under which the module was built.
-func modulePath() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Path
-	}
-	return ""
 }
 
 func newVersion() verb {
