@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"stchat/internal/chat"
 	"stchat/internal/group"
@@ -181,15 +182,27 @@ func (r *Result) merge(ctx context.Context, opt *Options) error {
 	if opt.Conflicts {
 		return r.conflicts(ctx, opt)
 	}
-	whole := !userdir.HasExtension(opt.Into) && userdir.IsUserDir(opt.Into) && !userdir.IsPart(opt.Into)
-	if whole && isZip(opt.From) {
-		return r.zip(ctx, opt)
+	isZip := strings.EqualFold(filepath.Ext(opt.From), ".zip")
+	whole := isZip || isUser(opt.Into) || isUser(opt.From) || len(opt.Owners) > 0 // which are paired in user folders only
+	if !isZip {
+		if err := apart(opt.Into, opt.From); err != nil {
+			return err
+		}
 	}
-	if err := apart(opt.Into, opt.From); err != nil {
+	if !whole {
+		return r.folder(ctx, opt)
+	}
+	into, err := userdir.Open(opt.Into)
+	switch {
+	case err != nil:
 		return err
+	case isZip:
+		return r.zip(ctx, opt, into)
 	}
-	if whole || len(opt.Owners) > 0 { // which are paired in user folders only
-		return r.user(ctx, opt)
-	}
-	return r.folder(ctx, opt)
+	return r.user(ctx, opt, into)
+}
+
+// isUser reports whether a path is that of a user folder.
+func isUser(path string) bool {
+	return !userdir.HasExtension(path) && userdir.IsUserDir(path) && !userdir.IsPart(path)
 }

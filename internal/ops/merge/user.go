@@ -50,15 +50,12 @@ type user struct {
 
 // user merges a user folder into another: cards, then each owner's chats, then lorebooks, which may
 // name these, and what comes with the chats.
-func (r *Result) user(ctx context.Context, opt *Options) error {
+func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error {
 	u := &user{
-		opt: opt, lib: new(library.Library), stems: map[string]string{}, books: map[string]*book{}, chats: map[string]map[string]string{},
+		opt: opt, lib: new(library.Library), into: into, stems: map[string]string{}, books: map[string]*book{}, chats: map[string]map[string]string{},
 		files: map[string]*attachment{}, owners: map[string]*owner{}, jobs: map[string]*job{}, given: map[string]bool{},
 	}
 	var err error
-	if u.into, err = userdir.Open(opt.Into); err != nil {
-		return err
-	}
 	if u.from, err = userdir.Open(opt.From); err != nil {
 		return err
 	}

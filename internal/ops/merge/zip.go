@@ -24,11 +24,8 @@ var ErrZip = error(&ops.Kind{Code: "refused", Text: "not merged"})
 // maxEntries is how many entries a zip may have.
 const maxEntries = 1_000_000
 
-// isZip reports whether a path is that of a zip.
-func isZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
-
 // zip merges the user folder in a zip. What is not merged is not unpacked.
-func (r *Result) zip(ctx context.Context, opt *Options) error {
+func (r *Result) zip(ctx context.Context, opt *Options, into userdir.Dir) error {
 	z, err := zip.OpenReader(opt.From)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +59,7 @@ func (r *Result) zip(ctx context.Context, opt *Options) error {
 	if opt.From = to.Dir; opt.Label == "" {
 		opt.Label = labelOf(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
 	}
-	err = r.user(ctx, opt)
+	err = r.user(ctx, opt, into)
 	r.Doc.Left = leftOut(func(place string) bool {
 		for _, f := range z.File {
 			if rest := strings.TrimPrefix(f.Name, prefix); rest == place || strings.HasPrefix(rest, place+"/") {
