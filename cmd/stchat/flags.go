@@ -134,7 +134,7 @@ func someOf(to *[]string, hint string, words ...string) flagValue {
 // slug returns the value of a flag that takes an integrity slug, a UUID, or one of a few words. A
 // UUID is written as SillyTavern writes it: uuid.Parse alone also takes other notations.
 func slug(to *string, words ...string) flagValue {
-	return flagValue{shown: func() string { return *to }, set: func(text string) error {
+	return flagValue{complete: completeOne(words), shown: func() string { return *to }, set: func(text string) error {
 		*to = text
 		if _, err := uuid.Parse(text); !slices.Contains(words, text) && (err != nil || len(text) != 36) {
 			return refusal(fmt.Sprintf("is %s or a UUID, not %q", strings.Join(words, ", "), text))

@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/choose"
-	"stchat/internal/ops/cut"
 )
 
 func newMan() verb {
@@ -277,8 +276,6 @@ func (c *console) completionOf(cmd *cobra.Command, f *pflag.Flag) cobra.Completi
 		return completeDirs
 	case "role":
 		return completeList(choose.Roles())
-	case "integrity":
-		return cobra.FixedCompletions([]string{cut.IntegrityNew, cut.IntegrityKeep, cut.IntegrityNone}, cobra.ShellCompDirectiveNoFileComp)
 	}
 	return nil
 }
