@@ -145,7 +145,7 @@ func textOf(o *rawjson.Object, key string) string {
 // WithChat returns the card's bytes with another chat as the one that is open, or as
 // they were read where every part says so already.
 func (c *Card) WithChat(chat string) ([]byte, error) {
-	return c.with(func(json []byte) ([]byte, error) {
+	return c.With(func(json []byte) ([]byte, error) {
 		if text, isText := rawjson.Unquote(rawjson.Value(json, "chat")); isText && text == chat {
 			return json, nil
 		}
@@ -156,7 +156,7 @@ func (c *Card) WithChat(chat string) ([]byte, error) {
 // WithBook returns the card's bytes with the lorebook's name in data.extensions.world changed to what it
 // is in renamed; any other name stays.
 func (c *Card) WithBook(renamed map[string]string) ([]byte, error) {
-	return c.with(func(json []byte) ([]byte, error) {
+	return c.With(func(json []byte) ([]byte, error) {
 		name := bookOf(json)
 		to, ok := renamed[name]
 		if !ok || to == name {
@@ -211,9 +211,9 @@ func Edit(path string, do func(c *Card) ([]byte, error)) changeset.Edit {
 	})
 }
 
-// with returns the card's bytes with the JSON of every part edited, or as they were read
+// With returns the card's bytes with the JSON of every part edited, or as they were read
 // where edit changes none.
-func (c *Card) with(edit func(json []byte) ([]byte, error)) ([]byte, error) {
+func (c *Card) With(edit func(json []byte) ([]byte, error)) ([]byte, error) {
 	var out []byte
 	done := 0
 	for i := range c.parts {

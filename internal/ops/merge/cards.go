@@ -59,6 +59,13 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 		if row.Sign, err = staying(from, ours.Path); err != nil {
 			return err
 		}
+		if row.Sign == Behind {
+			u.compares = append(u.compares, func() {
+				if err := u.compareCard(row, stem); err != nil && row.Err == nil {
+					row.refuse(err)
+				}
+			})
+		}
 		return u.states(from, ours.Path)
 	}
 	path := filepath.Join(u.into.Characters(), to+ext)
@@ -168,18 +175,31 @@ func (u *user) comes(stem string) bool {
 }
 
 // cardHere returns a card of FROM with the names of INTO.
-func (u *user) cardHere(theirs *card.Card, stem string) ([]byte, error) {
+func (u *user) cardHere(theirs *card.Card, stem string) (data []byte, err error) {
 	renamed := map[string]string{}
 	for name, b := range u.books {
 		renamed[name] = b.to.Name
 	}
-	data, err := theirs.WithBook(renamed)
-	if o := u.owners[stem]; err == nil && o != nil && theirs.Chat != "" {
-		if theirs, err = card.Parse(data, theirs.Path); err == nil {
-			return theirs.WithChat(o.now(theirs.Chat))
+	for _, edit := range []func(c *card.Card) ([]byte, error){
+		func(c *card.Card) ([]byte, error) { return c.WithBook(renamed) },
+		func(c *card.Card) ([]byte, error) {
+			return c.With(func(json []byte) ([]byte, error) { return u.follow(json), nil })
+		},
+		func(c *card.Card) ([]byte, error) {
+			if o := u.owners[stem]; o != nil && c.Chat != "" {
+				return c.WithChat(o.now(c.Chat))
+			}
+			return c.Raw, nil
+		},
+	} {
+		if data, err = edit(theirs); err != nil {
+			return nil, err
+		}
+		if theirs, err = card.Parse(data, theirs.Path); err != nil {
+			return nil, err
 		}
 	}
-	return data, err
+	return data, nil
 }
 
 // states brings what Luker keeps beside a card of which INTO has none.

@@ -261,21 +261,17 @@ func (w *work) collect(ctx context.Context) error {
 	if !w.writes() {
 		return nil
 	}
-	u.needs = nil
 	u.metadata(w.c.metadata())
 	c, err := w.c.open(ctx)
 	if err != nil {
 		return ops.PathError(err)
 	}
 	defer c.Close()
-	err = jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: jsonl.NewKeys("extra", "swipe_info", "force_avatar")}, func(l *jsonl.Line, _ jsonl.Base) error {
+	return jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: jsonl.NewKeys("extra", "swipe_info", "force_avatar")}, func(l *jsonl.Line, _ jsonl.Base) error {
 		for k := range 3 {
 			raw, _ := l.Value(k)
 			u.follow(raw)
 		}
 		return nil
 	})
-	slices.Sort(u.needs)
-	w.needs = append(w.needs, slices.Compact(u.needs)...)
-	return err
 }

@@ -43,6 +43,8 @@ type user struct {
 
 	carried, cards, owned []*job // lorebooks and attachments; cards; chats and groups
 
+	compares []func() // tell what differs in what stays, once all names are known
+
 	needs   []string // of the chat that is looked through
 	planned bool     // everything that comes is known
 	renames bool     // some attachment or card comes under another name
@@ -85,20 +87,20 @@ func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error
 			return err
 		}
 	}
-	for stem, j := range u.jobs {
-		switch {
-		case j.draft != nil:
+	for _, stem := range slices.Sorted(maps.Keys(u.jobs)) {
+		if j := u.jobs[stem]; j.draft != nil {
 			u.leaveDeleted(j, u.owners[stem].comes)
-		case j.row.Sign == Behind:
-			if err := u.compareCard(j.row, stem); err != nil {
-				j.row.refuse(err)
-			}
+			u.collect(j, func() error {
+				theirs, err := card.Open(j.row.From)
+				if err == nil {
+					_, err = u.cardHere(theirs, stem)
+				}
+				return err
+			})
 		}
 	}
 	for _, w := range u.works {
-		if err := w.collect(ctx); err != nil {
-			w.row.refuse(err)
-		}
+		u.collect(&w.job, func() error { return w.collect(ctx) })
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -111,6 +113,9 @@ func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error
 	carried := u.carried
 	for _, w := range u.works {
 		w.compareHeaders()
+	}
+	for _, compare := range u.compares {
+		compare()
 	}
 	u.carried, u.planned = carried, true // what only the comparison names does not come
 	r.root = userdir.RealPath(u.into.Root)
@@ -251,6 +256,7 @@ func (u *user) group(ctx context.Context, there *group.File, ours []*group.File)
 	case here == nil:
 		u.createGroup(own, o, there)
 		u.leaveDeleted(own, o.comes)
+		u.collect(own, func() error { u.groupHere(o, there); return nil })
 	case bytes.Equal(here.Raw(), there.Raw()):
 		own.row.Sign = Same
 	default:
@@ -260,9 +266,11 @@ func (u *user) group(ctx context.Context, there *group.File, ours []*group.File)
 			return g
 		}
 		renamed := func() *rawjson.Object { return object(u.groupHere(o, there)) }
-		if keys := differing(object(here.Raw()), object(there.Raw()), true, renamed, "chats", "date_last_chat"); len(keys) > 0 {
-			own.row.tell("the groups differ; INTO's stays but for its list of chats: " + keysTold(keys))
-		}
+		u.compares = append(u.compares, func() {
+			if keys := differing(object(here.Raw()), object(there.Raw()), true, renamed, "chats", "date_last_chat"); len(keys) > 0 {
+				own.row.tell("the groups differ; INTO's stays but for its list of chats: " + keysTold(keys))
+			}
+		})
 	}
 	if u.opt.wanted("groups/"+file) || own.draft != nil && len(o.works) > 0 {
 		u.owned = append(u.owned, own)
@@ -282,6 +290,19 @@ func (u *user) isNamed(b *book) bool {
 
 // comes reports whether a chat of an owner, if there is one, comes.
 func (o *owner) comes() bool { return o != nil && slices.ContainsFunc(o.works, (*work).writes) }
+
+// collect notes what must not be missing when something that is written is there: what look meets.
+func (u *user) collect(j *job, look func() error) {
+	if j.draft == nil {
+		return
+	}
+	u.needs = nil
+	if err := look(); err != nil {
+		j.row.refuse(err)
+	}
+	slices.Sort(u.needs)
+	j.needs = append(j.needs, slices.Compact(u.needs)...)
+}
 
 // leaveDeleted leaves out what the base has as it is, unless something that comes needs it.
 func (u *user) leaveDeleted(j *job, needed func() bool) {
@@ -309,7 +330,7 @@ func (u *user) createGroup(j *job, o *owner, there *group.File) {
 // groupHere returns a group of FROM with the names of INTO.
 func (u *user) groupHere(o *owner, there *group.File) []byte {
 	data := there.WithNames(func(name string) (string, bool) { return o.now(name), !o.deleted[name] }, "")
-	return rawjson.Edit(data, func(g *rawjson.Object) {
+	return rawjson.Edit(u.follow(data), func(g *rawjson.Object) {
 		for _, key := range []string{"members", "disabled_members"} {
 			g.EditList(key, func(_ int, raw []byte) ([]byte, bool) {
 				member, _ := rawjson.Unquote(raw)
