@@ -68,7 +68,7 @@ func (c *console) offering(find func(t *tab)) cobra.CompletionFunc {
 // offer offers a word if it begins as typed and is shown as it is.
 func (t *tab) offer(word, about string) {
 	if len(t.offers) < mostOffers && strings.HasPrefix(word, t.typed) && !strings.HasPrefix(word, "-") && word != "" && visible.Text(word) == word {
-		t.offers = append(t.offers, withAbout(word, visible.Text(about)))
+		t.offers = append(t.offers, cobra.CompletionWithDesc(word, visible.Text(about)))
 	}
 }
 

@@ -49,10 +49,8 @@ those of the source, else those of SillyTavern.
 		example: `  stchat import chatgpt-export.zip --to Mira --branches
   stchat import story.json --to chats/Mira --open
   stchat import old.txt --to Mira --as txt --user Tom -n "The old chat"`,
-		args: cobra.MinimumNArgs(1),
-		offers: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveDefault
-		},
+		args:    cobra.MinimumNArgs(1),
+		offers:  cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
 		options: &importOptions{},
 	}
 }

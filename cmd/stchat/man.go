@@ -286,7 +286,7 @@ func completeList(words []string) cobra.CompletionFunc {
 		before := typed[:strings.LastIndexByte(typed, ',')+1]
 		for _, word := range words {
 			if !slices.Contains(strings.Split(before, ","), word) {
-				list = append(list, withAbout(before+word, aboutWord(word)))
+				list = append(list, cobra.CompletionWithDesc(before+word, aboutWord(word)))
 			}
 		}
 		return list, cobra.ShellCompDirectiveNoFileComp
@@ -298,14 +298,6 @@ func completeOne(words []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return completeList(words)(cmd, args, "")
 	}
-}
-
-// withAbout returns a word with what it says, if anything.
-func withAbout(word, about string) string {
-	if about == "" {
-		return word
-	}
-	return cobra.CompletionWithDesc(word, about)
 }
 
 // completeDirs offers folders.

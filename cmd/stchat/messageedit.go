@@ -319,12 +319,7 @@ func (o *messageSwipeOptions) run(ctx context.Context, c *console, fs *pflag.Fla
 			o.add = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 		}
 	}
-	wanted := 0
-	for _, is := range []bool{opt.Choose > 0, opt.Add != nil, opt.Delete > 0} {
-		if is {
-			wanted++
-		}
-	}
+	wanted := either(opt.Choose > 0, 1, 0) + either(opt.Add != nil, 1, 0) + either(opt.Delete > 0, 1, 0)
 	switch {
 	case wanted != 1:
 		return usagef("give one of --choose K, --add TEXT and --delete K")
