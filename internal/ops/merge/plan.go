@@ -187,6 +187,12 @@ func (o *owner) judge(ctx context.Context, w *work) {
 		w.row.Sign = Behind
 		w.row.tell(fmt.Sprintf("%s of FROM reworded here; the old wording does not come", plural.S(w.ownFrom, "message")))
 	}
+	switch {
+	case w.row.Sign == Behind && w.ownFrom == 0 && w.goneFrom > 0:
+		w.row.tell("deleted in FROM since the base, and still here: " + plural.S(w.goneFrom, "message"))
+	case w.row.Sign == Ahead && w.gone > 0:
+		w.row.tell("deleted here since the base, and back with FROM's lines: " + plural.S(w.gone, "message"))
+	}
 }
 
 // deleted is told of what only the base and FROM have.

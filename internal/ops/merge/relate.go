@@ -14,6 +14,7 @@ type relation struct {
 
 	ownFrom        int  // messages of FROM that INTO lacks, or with a swipe that it lacks
 	kept, keptFrom int  // the same of INTO and of FROM, and shared ones with a value that the other lacks
+	gone, goneFrom int  // messages of the other side and of the base that INTO lacks, and that FROM lacks
 	at             int  // the first message that differs
 	begun          bool // more than a greeting is shared
 	fragment       bool // FROM's lacks more than half of what the base has
@@ -63,9 +64,10 @@ func relate(from, into []chat.Print, by judging) relation {
 		switch {
 		case p.B < 0:
 			own := by.alone(&from[p.A])
-			r.ownFrom, r.keptFrom = r.ownFrom+own, r.keptFrom+own
+			r.ownFrom, r.keptFrom, r.gone = r.ownFrom+own, r.keptFrom+own, r.gone+1-own
 		case p.A < 0:
-			r.kept += by.alone(&into[p.B])
+			own := by.alone(&into[p.B])
+			r.kept, r.goneFrom = r.kept+own, r.goneFrom+1-own
 		default:
 			_, kept := by.lacks(&from[p.A], &into[p.B])
 			own, keptFrom := by.lacks(&into[p.B], &from[p.A])
