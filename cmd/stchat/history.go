@@ -136,8 +136,8 @@ func (o *historyOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 
 // print prints a history as text.
 func (o *historyOptions) print(c *console, d *keep.History) {
-	s := newScreen(c, 0)
-	wrong := &grid.Table{Columns: []grid.Column{{Code: red}, {Name: true, Code: cyan}, {Text: true}}}
+	wrong := newListing(c)
+	wrong.Columns = []grid.Column{{Code: red}, {Name: true, Code: cyan}, {Text: true}}
 	for _, p := range d.Problems {
 		cells := []string{string(p.Rule)}
 		if p.Chat != nil {
@@ -147,16 +147,12 @@ func (o *historyOptions) print(c *console, d *keep.History) {
 			cells[len(cells)-1] += fmt.Sprintf(" message %d", *p.Index)
 		}
 		cells = append(cells, visible.Text(p.Text))
-		if !c.shown {
-			c.row(cells...)
-		} else if len(cells) < 3 {
+		if wrong.rows && len(cells) < 3 {
 			cells = slices.Insert(cells, 1, "")
 		}
-		wrong.Rows = append(wrong.Rows, grid.Row{Cells: cells})
+		_ = wrong.put(nil, grid.Row{Cells: cells}) // it fails for documents only
 	}
-	if c.shown && len(wrong.Rows) > 0 {
-		s.table(wrong)
-	}
+	wrong.end()
 	if o.verify {
 		if d.Mended != nil {
 			c.note("%s stored again", plural.S(*d.Mended, "line"))
@@ -170,6 +166,7 @@ func (o *historyOptions) print(c *console, d *keep.History) {
 		c.note("%s and %s %s: %s", plural.S(f.Versions, "version"), plural.S(int(f.Pieces), "line"), verb, formatBytes(f.Bytes))
 	}
 	index := either(d.Indexed, formatBytes(d.IndexBytes), "none; the first search makes it")
+	s := newScreen(c, 0)
 	s.line(cyan, visible.Text(d.Store))
 	s.table(&grid.Table{Columns: make([]grid.Column, 2), Rows: []grid.Row{
 		{Cells: []string{"  chats and files", strconv.Itoa(int(d.Chats))}},
