@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"syscall"
 
@@ -52,17 +51,9 @@ func usagef(format string, args ...any) error {
 }
 
 // interruption is the cause of a context that a signal cancelled.
-type interruption struct{ signal os.Signal }
+type interruption struct{ signal syscall.Signal }
 
 func (i interruption) Error() string { return "interrupted" }
-
-// code returns the exit code of a program that the signal ended.
-func (i interruption) code() int {
-	if s, ok := i.signal.(syscall.Signal); ok {
-		return exitSignal + int(s)
-	}
-	return exitSignal + int(syscall.SIGINT)
-}
 
 // isInterrupted reports whether an error comes from a cancelled context.
 func isInterrupted(err error) bool { return errors.Is(err, context.Canceled) }

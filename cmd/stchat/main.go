@@ -20,7 +20,7 @@ func main() {
 				continue // it is the pager's
 			}
 			signal.Stop(signals) // a second Ctrl-C ends the program at once
-			stop(interruption{s})
+			stop(interruption{s.(syscall.Signal)})
 		}
 	}()
 	os.Exit(run(ctx, e, os.Args[1:]))

@@ -256,7 +256,7 @@ func run(ctx context.Context, e env, args []string) int {
 	case isInterrupted(err), c.work.interrupted:
 		c.errorLine(c.work.String())
 		if signal, ok := errors.AsType[interruption](context.Cause(ctx)); ok {
-			return signal.code()
+			return exitSignal + int(signal.signal)
 		}
 	case errors.Is(err, errReported):
 	case isClosedPipe(err):
