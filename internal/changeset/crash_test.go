@@ -359,12 +359,16 @@ var strangersWays = map[string]func(path string) error{
 // waits for a person: all else is new, or old, no name of it leads nowhere, and what can be undone is
 // not held up. Killed itself, that call is ended by the one after it.
 func TestStrangerBetween(t *testing.T) {
+	step := 4
+	if testing.Short() {
+		step = 24
+	}
 	eachDisk(t, func(t *testing.T, links bool) {
 		whole, ends := newCrashed(t, links), map[string]int{}
 		for _, name := range slices.Sorted(maps.Keys(whole.new)) {
 			for way, save := range strangersWays {
 				for n, done := 1, false; !done; n++ {
-					for m, ended := 0, false; !ended; m += 4 + n%5 {
+					for m, ended := 0, false; !ended; m += step + n%5 {
 						c := whole.again(t)
 						done = !killed(n, links, nil, func(opt Options) { Run(t.Context(), []Unit{crashUnit(c.dir)}, opt) })
 						if err := save(filepath.Join(c.dir, filepath.FromSlash(name))); err != nil {

@@ -251,7 +251,7 @@ func unbounded(t *testing.T, s *Store, statement string) {
 	}
 }
 
-// Any other value of 300 MB is damage of the store, and is not read into memory.
+// Any other value of 100 MB is damage of the store, and is not read into memory.
 func TestHugeValue(t *testing.T) {
 	for _, column := range []string{"version.note", "version.sum", "place.path", "chat.slug", "chat.main", "meta.v"} {
 		dir := t.TempDir()
@@ -262,7 +262,7 @@ func TestHugeValue(t *testing.T) {
 		}
 		v := take(t, s, "a", chatOf("a", 0, 20))[0]
 		table, name, _ := strings.Cut(column, ".")
-		unbounded(t, s, "UPDATE "+table+" SET "+name+" = zeroblob(300000000)")
+		unbounded(t, s, "UPDATE "+table+" SET "+name+" = zeroblob(100000000)")
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
