@@ -152,15 +152,16 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		if p == nil {
 			return append(jobs, renamed(c, filepath.Join(v.folder, v.of+names.Extension), len(list))), nil
 		}
-		prints, since := c.prints, now // forgotten with the job
-		if branch := o.brought(ctx, c, p, now); branch != nil {
-			p, since = branch, nil
-		}
-		lines := since
-		if p.read(ctx, seed); lines == nil {
+		prints, lines := c.prints, now // the prints are forgotten with the job
+		if p.read(ctx, seed); now == nil {
 			lines = p.prints
 		}
-		lacks := relate(prints, lines, judging{}).keptFrom > 0
+		since, r := now, relate(prints, lines, judging{})
+		if !r.holds() {
+			if branch := o.brought(ctx, c, p); branch != nil {
+				p, since, r.keptFrom = branch, nil, 0
+			}
+		}
 		job, sign, err := o.version(ctx, c, p, since)
 		if err != nil {
 			return nil, err
@@ -171,7 +172,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		switch why := needed(g, name); {
 		case why != "":
 			job.row.tell(why)
-		case sign == Behind && lacks:
+		case sign == Behind && r.keptFrom > 0:
 			job.row.tell("the conflict file stays: the chat lacks a text or a value of it")
 		case sign != Ahead || now == nil:
 			removing(job, c, p)
@@ -183,16 +184,9 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 	return jobs, nil
 }
 
-// brought returns the chat that has all of a version that is to come beside its chat: an earlier run has brought it,
-// and something keeps the conflict file. nil: there is none.
-func (o *owner) brought(ctx context.Context, c, p *file, now []chat.Print) *file {
-	if p.read(ctx, o.seed); now == nil {
-		now = p.prints
-	}
-	m := match{c: c, p: p, relation: relate(c.prints, now, o.judging(ctx, c))}
-	if sign := m.sign(); sign != Parted && sign != Other {
-		return nil
-	}
+// brought returns a chat beside p that has all of a version of it: an earlier run has brought it, and something
+// keeps the conflict file. nil: there is none.
+func (o *owner) brought(ctx context.Context, c, p *file) *file {
 	for _, f := range o.ours.files {
 		if f == p || !strings.HasPrefix(f.key, p.key) {
 			continue

@@ -34,15 +34,13 @@ func (w *work) draft(ctx context.Context, s *changeset.Set) error {
 	if w.writes() {
 		var d *changeset.Draft
 		var err error
-		header := w.newHeader
 		if w.isNew() {
 			d, err = s.Create(w.path, fmt.Sprintf("the chat %q", w.name), changeset.Like(w.c.stamp), changeset.InFolder())
 		} else {
-			header = w.header
 			d, err = s.Replace(w.p.path, w.p.stamp, plural.S(w.row.OwnFrom, "message")+" more")
 		}
 		if err == nil {
-			err = w.copy(ctx, d, header)
+			err = w.copy(ctx, d)
 		}
 		if err == nil {
 			err = w.copySidecars(s)
@@ -86,7 +84,7 @@ func withLinks(line []byte, links []link) ([]byte, error) {
 
 // copy writes FROM's chat with the names changed that changed, and with the links of INTO's. Its lines end
 // as SillyTavern's do, whatever they end in there.
-func (w *work) copy(ctx context.Context, d *changeset.Draft, header func(md *rawjson.Object)) error {
+func (w *work) copy(ctx context.Context, d *changeset.Draft) error {
 	c, err := w.c.open(ctx)
 	if err != nil {
 		return ops.PathError(err)
@@ -94,7 +92,7 @@ func (w *work) copy(ctx context.Context, d *changeset.Draft, header func(md *raw
 	defer c.Close()
 	out := bufio.NewWriterSize(d, room)
 	h, between := c.OutputHeader(), ""
-	if header(h.Metadata()); c.Header != nil || len(h.Metadata().Bytes()) > len("{}") {
+	if w.header(h.Metadata()); c.Header != nil || len(h.Metadata().Bytes()) > len("{}") {
 		_, _ = out.Write(h.Bytes()) // an error stays until Flush
 		between = "\n"
 	}
@@ -136,30 +134,27 @@ func (w *work) edited(at int, line []byte) ([]byte, error) {
 	return line, nil
 }
 
-// newHeader edits the metadata of a chat that comes beside INTO's.
-func (w *work) newHeader(md *rawjson.Object) {
-	w.rename(md)
-	w.slug = w.c.slug
-	if w.row.Sign == Parted || w.slug == "" && md.Has("integrity") {
-		w.slug = w.opt.Changes.NewUUID()
-		md.Set("integrity", rawjson.Quote(w.slug))
-	}
-}
-
-// header edits the metadata that comes with the lines of a chat of INTO.
+// header edits the metadata of a chat that comes beside INTO's, or with its lines: then INTO's slug and the keys
+// that only INTO has stay.
 func (w *work) header(md *rawjson.Object) {
 	w.rename(md)
-	for key, value := range w.p.metadata().All() {
-		if key != "main_chat" && !md.Has(key) {
-			md.Set(key, value)
+	fresh := w.row.Sign == Parted || w.c.slug == "" && md.Has("integrity")
+	if w.slug = w.c.slug; w.row.Sign == Ahead {
+		for key, value := range w.p.metadata().All() {
+			if key != "main_chat" && !md.Has(key) {
+				md.Set(key, value)
+			}
 		}
+		w.slug, fresh = w.p.slug, w.opt.BumpIntegrity || w.isLuker()
 	}
-	if w.slug = w.p.slug; w.opt.BumpIntegrity || w.isLuker() {
+	if fresh {
 		w.slug = w.opt.Changes.NewUUID()
 	}
-	if w.slug == "" {
+	switch was, _ := rawjson.Unquote(md.Value("integrity")); w.slug {
+	case was: // in whatever spelling
+	case "":
 		md.Unset("integrity")
-	} else {
+	default:
 		md.Set("integrity", rawjson.Quote(w.slug))
 	}
 }

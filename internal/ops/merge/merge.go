@@ -70,7 +70,7 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 	return err
 }
 
-// mergeOne merges the chat that the options name into the other one.
+// mergeOne merges a chat that the options name into the other one.
 func (o *owner) mergeOne(ctx context.Context) error {
 	p, err := o.ours.at(o.opt.Into)
 	if err != nil {
