@@ -78,18 +78,10 @@ func (o *cloneLorebookOptions) run(ctx context.Context, c *console, _ *pflag.Fla
 	if err != nil {
 		return withHint(err, nil)
 	}
-	var inPlace []string
-	how := saying{
-		dryRun: opt.Changes.DryRun, steps: !c.json, hints: []hint{{ops.ErrNotInPlace, " (--rebind)"}}, no: never,
-		end: func() {
-			if len(inPlace) > 0 && !opt.Changes.DryRun {
-				c.closeTabs(opt.BumpIntegrity, inPlace...)
-			}
-		},
-	}
+	how := &saying{dryRun: opt.Changes.DryRun, steps: !c.json, hints: []hint{{ops.ErrNotInPlace, " (--rebind)"}}, no: never, bumped: opt.BumpIntegrity}
 	of := func(r *book.Result) (string, *book.Result) { return r.Doc.Source, r }
 	return sayAll(c, how, results, of, func(r *book.Result) {
-		inPlace = append(inPlace, r.Doc.Rebound...)
+		how.edited = append(how.edited, r.Doc.Rebound...)
 		c.made(r.Doc.Path)
 	})
 }

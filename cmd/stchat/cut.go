@@ -233,7 +233,7 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 	}
 	inPlace := false
 	var linked []string
-	how := saying{
+	how := &saying{
 		dryRun: o.opt.Changes.DryRun, counted: c.json, hints: cutHints(o), no: isRefused,
 		end: func() {
 			if inPlace && !o.opt.Changes.DryRun {
@@ -342,7 +342,7 @@ func (o *splitOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	if err != nil {
 		return &ops.SourceError{Path: opt.Chat, Err: withHint(err, editHints())}
 	}
-	how := saying{dryRun: o.opt.Changes.DryRun, no: never}
+	how := &saying{dryRun: o.opt.Changes.DryRun, no: never}
 	of := func(p *cut.Part) (string, *cut.Result) {
 		if p.Err == nil {
 			remark(c, &p.Doc.Document)

@@ -131,17 +131,11 @@ func isNo(err error) bool {
 // report prints what became of the chats, and returns the worst outcome. result, if it is not
 // nil, prints a chat's result on stdout; --json and --dry-run print their own.
 func (o *inPlaceFlags) report(c *console, results []*edit.Result, result func(r *edit.Result)) error {
-	bumped := true // every one that was edited
-	var edited []string
-	how := saying{dryRun: o.Changes.DryRun, hints: editHints(), end: func() {
-		if len(edited) > 0 {
-			c.closeTabs(bumped, edited...)
-		}
-	}}
+	how := &saying{dryRun: o.Changes.DryRun, hints: editHints(), bumped: true}
 	of := func(r *edit.Result) (string, *ops.Result[edit.Document]) { return r.Doc.Path, &r.Result }
 	return sayAll(c, how, results, of, func(r *edit.Result) {
 		if r.Doc.DidWrite {
-			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
+			how.edited, how.bumped = append(how.edited, r.Doc.Path), how.bumped && r.Bumped
 		}
 		switch {
 		case c.json:

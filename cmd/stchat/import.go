@@ -106,7 +106,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		}
 		return r.Doc.Source, &r.Result
 	}
-	return sayAll(c, saying{dryRun: o.opt.Changes.DryRun}, results, of, func(r *bring.Result) {
+	return sayAll(c, &saying{dryRun: o.opt.Changes.DryRun}, results, of, func(r *bring.Result) {
 		c.made(r.Doc.Path) // whose document is printed already
 		for _, d := range r.More {
 			if c.json {

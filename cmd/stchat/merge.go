@@ -164,7 +164,7 @@ func (o *mergeOptions) into(c *console, arg string) (string, error) {
 
 // report prints the rows of one FROM, and the summary.
 func (o *mergeOptions) report(c *console, opt *merge.Options, r *merge.Result) error {
-	say(c, saying{dryRun: o.opt.Changes.DryRun}, opt.From, &r.Result)
+	say(c, &saying{dryRun: o.opt.Changes.DryRun}, opt.From, &r.Result)
 	if r.Err != nil {
 		return nil
 	}

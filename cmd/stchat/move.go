@@ -58,14 +58,13 @@ func (o *moveFlags) options(c *console, paths ...string) move.Options {
 }
 
 // how returns how results are printed.
-func (o *moveFlags) how() saying {
-	return saying{dryRun: o.Changes.DryRun, steps: o.verbose, no: never}
+func (o *moveFlags) how() *saying {
+	return &saying{dryRun: o.Changes.DryRun, steps: o.verbose, no: never, bumped: o.BumpIntegrity}
 }
 
 // report prints what became of the chats, and returns the worst outcome.
 func (o *moveFlags) report(c *console, results []*move.Result) error {
 	of := func(r *move.Result) (string, *move.Result) { return r.Doc.From, r }
-	var done []string
 	how := o.how()
 	if c.shown && !c.json {
 		how.counted = !o.verbose
@@ -80,18 +79,13 @@ func (o *moveFlags) report(c *console, results []*move.Result) error {
 			}
 		}
 	}
-	how.end = func() {
-		done = slices.DeleteFunc(done, func(path string) bool { return !userdir.HasExtension(path) })
-		if len(done) > 0 && !o.Changes.DryRun {
-			c.closeTabs(o.BumpIntegrity, done...)
-		}
-	}
 	return sayAll(c, how, results, of, func(r *move.Result) {
 		path := cmp.Or(deref(r.Doc.To), r.Doc.From)
-		done = append(done, path)
+		written := []string{path}
 		for _, e := range r.Doc.Edits {
-			done = append(done, e.Path)
+			written = append(written, e.Path)
 		}
+		how.edited = append(how.edited, slices.DeleteFunc(written, func(path string) bool { return !userdir.HasExtension(path) })...)
 		c.made(path)
 	})
 }

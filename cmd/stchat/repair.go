@@ -113,7 +113,7 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (fail
 	files, changes := 0, 0
 	var chats []string
 	for _, r := range rep.Results {
-		say(c, saying{}, r.Doc.Path, &r.Result)
+		say(c, &saying{}, r.Doc.Path, &r.Result)
 		failed = failed || r.Err != nil
 		if r.Doc.Total == 0 {
 			continue

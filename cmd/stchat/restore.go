@@ -150,7 +150,7 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 // reportRestored prints what was written, or would be, and returns the worst outcome.
 func reportRestored(c *console, dryRun bool, results []*keep.RestoreResult) error {
 	var inPlace []string
-	how := saying{dryRun: dryRun, counted: c.json, no: never, end: func() {
+	how := &saying{dryRun: dryRun, counted: c.json, no: never, end: func() {
 		if len(inPlace) > 0 && !c.lukersTabs(inPlace) {
 			c.note("if this chat is open in SillyTavern, reload it now: until then its saves are refused")
 		}

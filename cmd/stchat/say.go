@@ -35,11 +35,14 @@ type saying struct {
 	hints   []hint
 	no      func(error) bool // whether an error is an answer to what was asked; nil: isNo
 	end     func()           // tells what is to be known of all results; nil: nothing
+
+	edited []string // the chats that were edited in place, to be reloaded
+	bumped bool     // all of them have a new slug
 }
 
 // say prints all about a result but its document: the warnings, the notes, the steps, and
 // the error with its hint. source is what the result was made from.
-func say[D any](c *console, how saying, source string, r *ops.Result[D]) {
+func say[D any](c *console, how *saying, source string, r *ops.Result[D]) {
 	for _, e := range r.Ended {
 		c.ended(e)
 	}
@@ -69,7 +72,7 @@ func say[D any](c *console, how saying, source string, r *ops.Result[D]) {
 // wanted, and calls done for it. of returns what a result was made from, and the part that
 // all verbs have; a result may have a document of its own. The error is that of printing, while
 // what was done is told all the same on stderr, or else the worst outcome.
-func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source string, r *ops.Result[D]), done func(R)) error {
+func sayAll[R, D any](c *console, how *saying, results []R, of func(R) (source string, r *ops.Result[D]), done func(R)) error {
 	if how.no == nil {
 		how.no = isNo
 	}
@@ -93,8 +96,13 @@ func sayAll[R, D any](c *console, how saying, results []R, of func(R) (source st
 		}
 		done(one)
 	}
-	if how.end != nil && (c.printed() == nil || c.wrote) {
-		how.end()
+	if c.printed() == nil || c.wrote {
+		if len(how.edited) > 0 && !how.dryRun {
+			c.closeTabs(how.bumped, how.edited...)
+		}
+		if how.end != nil {
+			how.end()
+		}
 	}
 	return cmp.Or(c.unprinted(), outcome(failed, no))
 }

@@ -82,7 +82,7 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	var freed int64
 	var edited []string
 	bumped := true
-	how := saying{dryRun: o.Changes.DryRun, hints: editHints(), end: func() {
+	how := &saying{dryRun: o.Changes.DryRun, hints: editHints(), end: func() {
 		sum.Failed += len(list) - sum.Changed - sum.Unchanged
 		if o.sum(c, &sum); len(edited) > 0 && c.printed() == nil {
 			c.note("%s are free once 'stchat undo --prune' drops what is kept for undo", formatBytes(freed))

@@ -77,19 +77,16 @@ func (o *stateFlags) options(c *console, path string) state.Options {
 // report prints what became of the state of each PATH, and returns the worst outcome.
 func (o *stateFlags) report(c *console, results []*state.Result) error {
 	edited := false
-	var chats []string
-	how := saying{dryRun: o.Changes.DryRun, steps: !c.json, hints: editHints(), end: func() {
-		switch {
-		case len(chats) > 0:
-			c.closeTabs(o.BumpIntegrity, chats...)
-		case edited:
+	how := &saying{dryRun: o.Changes.DryRun, steps: !c.json, hints: editHints(), bumped: o.BumpIntegrity}
+	how.end = func() {
+		if edited && len(how.edited) == 0 {
 			c.note("if this chat is open in Luker, reload it there: it keeps the state that it has read")
 		}
-	}}
+	}
 	of := func(r *state.Result) (string, *ops.Result[state.Changed]) { return r.Doc.Path, &r.Result }
 	return sayAll(c, how, results, of, func(r *state.Result) {
 		if edited = edited || r.Doc.DidWrite; r.Doc.DidWrite && r.Chat {
-			chats = append(chats, r.Doc.Path)
+			how.edited = append(how.edited, r.Doc.Path)
 		}
 		if !r.Doc.Changed {
 			c.note("%s: unchanged", r.Doc.Path)

@@ -144,7 +144,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	if since, ok := errors.AsType[*changeset.SinceError](r.Err); ok {
 		r.Err = &hinted{since, "; --force leaves these files as they are and takes the rest back"}
 	}
-	say(c, saying{dryRun: o.changes.DryRun, counted: true, hints: hints}, "", r)
+	say(c, &saying{dryRun: o.changes.DryRun, counted: true, hints: hints}, "", r)
 	switch {
 	case r.Err != nil:
 		return errReported
