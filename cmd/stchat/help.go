@@ -49,11 +49,7 @@ func (h *helpPage) write(cmd *cobra.Command) {
 	text, exit, _ := strings.Cut(cmd.Long, "\nEXIT STATUS\n")
 	h.text(cmd.Short + ".")
 	h.title("Usage")
-	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(h.w, "  %s COMMAND\n", cmd.CommandPath())
-	} else {
-		fmt.Fprintf(h.w, "  %s\n", cmd.UseLine())
-	}
+	fmt.Fprintln(h.w, "  "+either(cmd.HasAvailableSubCommands(), cmd.CommandPath()+" COMMAND", cmd.UseLine()))
 	if cmd.Example != "" {
 		h.title("Examples")
 		fmt.Fprintln(h.w, cmd.Example)
@@ -130,10 +126,7 @@ func (h *helpPage) commands(cmd *cobra.Command) {
 			width = max(width, len(c.Name()))
 		}
 	}
-	rest := &cobra.Group{Title: "More"}
-	if cmd.HasParent() {
-		rest.Title = "Commands"
-	}
+	rest := &cobra.Group{Title: either(cmd.HasParent(), "Commands", "More")}
 	for _, group := range append(slices.Clone(cmd.Groups()), rest) {
 		if len(byGroup[group.ID]) > 0 {
 			h.title(group.Title)
