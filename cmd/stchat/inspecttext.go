@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"stchat/internal/chat"
 	"stchat/internal/extension"
@@ -187,12 +186,7 @@ func (k card) existence(exists *bool) string {
 
 // shownDate returns a date in local time if a person reads it, else as JSON has it.
 func shownDate(c *console, date string) string {
-	if c.shown {
-		if t, err := time.Parse(time.RFC3339Nano, date); err == nil {
-			return t.Local().Format(minute)
-		}
-	}
-	return visible.Text(date)
+	return visible.Text(either(c.shown, localTime(date), date))
 }
 
 // keyList returns keys as cells, or joined in one cell.
@@ -255,16 +249,11 @@ func writeTable(c *console, rows []inspect.Row, sum inspect.Summary) {
 		return
 	}
 	fmt.Fprintf(w, "characters\t%d\ngroups\t%d\n", sum.Characters, *sum.Groups)
-	for _, books := range []struct {
-		label string
-		names []string
-	}{{"lorebooks used", sum.Lorebooks.Used}, {"lorebooks unused", sum.Lorebooks.Unused}} {
-		fmt.Fprintf(w, "%s\t%d", books.label, len(books.names))
-		for _, name := range books.names {
-			fmt.Fprintf(w, "\t%s", visible.Text(name))
-		}
-		fmt.Fprintln(w)
+	books := func(label string, names []string) {
+		c.row(append([]string{label, strconv.Itoa(len(names))}, keyList(names, false)...)...)
 	}
+	books("lorebooks used", sum.Lorebooks.Used)
+	books("lorebooks unused", sum.Lorebooks.Unused)
 }
 
 // writeShownTable writes the table for a person: chats below their folder, checkpoints
