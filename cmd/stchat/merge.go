@@ -188,12 +188,10 @@ func (o *mergeOptions) report(c *console, opt *merge.Options, r *merge.Result) e
 			edited = append(edited, row.Path)
 		}
 	}
-	if c.shown {
-		c.table(&t.Table)
-	}
 	text := fmt.Sprintf("%d the same, %d ahead, %d %s, %d refused", r.Doc.Same, r.Doc.Ahead, r.Doc.Done, either(r.Doc.DryRun, "to do", "done"), r.Doc.Refused) +
 		when(len(r.Doc.Left) > 0, "; not merged: "+strings.Join(r.Doc.Left, ", "))
 	if c.shown {
+		c.table(&t.Table)
 		fmt.Fprintln(c.w, c.prose(text, 0))
 	} else {
 		c.note("%s", text)
