@@ -22,6 +22,7 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/grid"
 	"stchat/internal/names"
+	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/keep"
@@ -273,9 +274,7 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 		}
 	}
 	if o.min == 0 {
-		if opt.Min, opt.Gone = 5, 1; len(o.from) > 0 {
-			opt.Min = 1 // another place, not an edit
-		}
+		opt.Min, opt.Gone = either(len(o.from) > 0, 1, 5), 1 // another place is not an edit
 	}
 	changes := o.changes
 	c.changes(&changes)
@@ -332,11 +331,7 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 			return errNo
 		}
 	}
-	err := reportRestored(c, o.changes.DryRun, keep.RestoreLost(ctx, res.Chats, opt))
-	if err == nil {
-		err = outcome(len(res.Errs) > 0, false)
-	}
-	return err
+	return cmp.Or(reportRestored(c, o.changes.DryRun, keep.RestoreLost(ctx, res.Chats, opt)), outcome(len(res.Errs) > 0, false))
 }
 
 // isCopy reports whether what a live chat has lost is in a copy in one of the other folders: there
@@ -420,11 +415,7 @@ func sourcesText(sources []keep.LostSource) string {
 func writeLost(c *console, res *keep.LostResult) {
 	var byOwner groups[string, *keep.LostChat]
 	for _, chat := range res.Chats {
-		if owner := chat.Owner; owner != nil {
-			byOwner.add(*owner, chat)
-		} else {
-			byOwner.add("(owner unknown)", chat)
-		}
+		byOwner.add(ops.Or(chat.Owner, "(owner unknown)"), chat)
 	}
 	t := &grid.Table{Columns: []grid.Column{
 		{Title: "chat", Name: true}, {Title: "messages now", Right: true, Code: green}, {Title: "lost", Right: true, Code: red}, {Optional: true},
