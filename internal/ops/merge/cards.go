@@ -53,7 +53,7 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 	if err != nil {
 		return err
 	}
-	u.stems[stem], u.jobs[stem] = to, j
+	u.stems[stem] = to
 	if row.rename(stem, to); ours != nil {
 		row.Path = ours.Path
 		if row.Sign, err = staying(from, ours.Path); err != nil {
@@ -79,6 +79,10 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 	if row.Sign = New; to != stem {
 		row.Sign = Other
 	}
+	u.decides = append(u.decides, func() {
+		u.leaveDeleted(j, u.owners[stem].comes)
+		u.collect(j, func() error { _, err := u.cardHere(theirs, stem); return err })
+	})
 	return nil
 }
 

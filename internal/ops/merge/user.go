@@ -37,12 +37,12 @@ type user struct {
 	chats      map[string]map[string]string // by a lorebook of FROM: what the chats that name it are called in INTO
 	files      map[string]*attachment       // by the place in FROM's user folder
 	owners     map[string]*owner            // by the folder in FROM
-	jobs       map[string]*job              // of the cards of FROM, without extension
 	given      map[string]bool              // folded paths in INTO that come
 	works      []*work
 
 	carried, cards, owned []*job // lorebooks and attachments; cards; chats and groups
 
+	decides  []func() // whether new cards come, once the chats and lorebooks are known
 	compares []func() // tell what differs in what stays, once all names are known
 
 	needs   []string // of the chat that is looked through
@@ -55,7 +55,7 @@ type user struct {
 func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error {
 	u := &user{
 		opt: opt, lib: new(library.Library), into: into, stems: map[string]string{}, books: map[string]*book{}, chats: map[string]map[string]string{},
-		files: map[string]*attachment{}, owners: map[string]*owner{}, jobs: map[string]*job{}, given: map[string]bool{},
+		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{},
 	}
 	var err error
 	if u.from, err = userdir.Open(opt.From); err != nil {
@@ -87,17 +87,8 @@ func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error
 			return err
 		}
 	}
-	for _, stem := range slices.Sorted(maps.Keys(u.jobs)) {
-		if j := u.jobs[stem]; j.draft != nil {
-			u.leaveDeleted(j, u.owners[stem].comes)
-			u.collect(j, func() error {
-				theirs, err := card.Open(j.row.From)
-				if err == nil {
-					_, err = u.cardHere(theirs, stem)
-				}
-				return err
-			})
-		}
+	for _, decide := range u.decides {
+		decide()
 	}
 	for _, w := range u.works {
 		u.collect(&w.job, func() error { return w.collect(ctx) })
@@ -254,7 +245,13 @@ func (u *user) group(ctx context.Context, there *group.File, ours []*group.File)
 	}
 	switch {
 	case here == nil:
-		u.createGroup(own, o, there)
+		own.row.Sign = New
+		own.creates(own.path, func(_ context.Context, s *changeset.Set) error {
+			return ops.Create(s, own.path, fmt.Sprintf("the group %q", there.Name), u.groupHere(o, there), changeset.InFolder())
+		})
+		for _, w := range o.works {
+			w.needs = append(w.needs, own.path)
+		}
 		u.leaveDeleted(own, o.comes)
 		u.collect(own, func() error { u.groupHere(o, there); return nil })
 	case bytes.Equal(here.Raw(), there.Raw()):
@@ -313,17 +310,6 @@ func (u *user) leaveDeleted(j *job, needed func() bool) {
 	if _, same, err := compare(j.row.From, filepath.Join(u.opt.Base, rel)); err == nil && same && !needed() {
 		j.draft, j.row.Sign, j.row.To, j.row.OwnFrom = nil, Behind, nil, 0
 		j.row.tell(deleted)
-	}
-}
-
-// createGroup drafts a group that INTO lacks.
-func (u *user) createGroup(j *job, o *owner, there *group.File) {
-	j.row.Sign = New
-	j.creates(j.path, func(_ context.Context, s *changeset.Set) error {
-		return ops.Create(s, j.path, fmt.Sprintf("the group %q", there.Name), u.groupHere(o, there), changeset.InFolder())
-	})
-	for _, w := range o.works {
-		w.needs = append(w.needs, j.path)
 	}
 }
 
