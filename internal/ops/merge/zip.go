@@ -108,8 +108,7 @@ func takenEntries(files []*zip.File, size int64) (prefix string, list []entry, e
 	}
 	seen, room := map[string]bool{}, ops.UnpackingOf(size)
 	for _, f := range files {
-		name := strings.TrimLeft(strings.ReplaceAll(f.Name, `\`, "/"), "/")
-		place, inside := strings.CutPrefix(name, prefix)
+		place, inside := strings.CutPrefix(slashed(f), prefix)
 		if !inside || strings.HasSuffix(place, "/") || !isMerged(place) {
 			continue
 		}
@@ -130,11 +129,13 @@ func takenEntries(files []*zip.File, size int64) (prefix string, list []entry, e
 	return prefix, list, nil
 }
 
+// slashed returns the name of an entry, however bad, with slashes from the root of the zip on.
+func slashed(f *zip.File) string { return strings.TrimLeft(strings.ReplaceAll(f.Name, `\`, "/"), "/") }
+
 // userFolderIn returns what the names of the entries of a user folder begin with.
 func userFolderIn(files []*zip.File) (prefix string, found bool) {
 	for _, f := range files {
-		name := strings.TrimLeft(strings.ReplaceAll(f.Name, `\`, "/"), "/")
-		first, rest, _ := strings.Cut(name, "/")
+		first, rest, _ := strings.Cut(slashed(f), "/")
 		switch {
 		case userdir.IsPart(first) && rest != "":
 			return "", true
