@@ -68,20 +68,20 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 		}
 		return u.states(from, ours.Path)
 	}
-	path := filepath.Join(u.into.Characters(), to+ext)
+	path, about := filepath.Join(u.into.Characters(), to+ext), "the card of "+theirs.Name
 	j.creates(path, func(_ context.Context, s *changeset.Set) error {
-		data, err := u.cardHere(theirs, stem)
+		data, err := u.cardHere(from, stem)
 		if err != nil {
 			return err
 		}
-		return ops.Create(s, path, "the card of "+theirs.Name, data, changeset.InFolder())
+		return ops.Create(s, path, about, data, changeset.InFolder())
 	})
 	if row.Sign = New; to != stem {
 		row.Sign = Other
 	}
 	u.decides = append(u.decides, func() {
 		u.leaveDeleted(j, u.owners[stem].comes)
-		u.collect(j, func() error { _, err := u.cardHere(theirs, stem); return err })
+		u.collect(j, func() error { _, err := u.cardHere(from, stem); return err })
 	})
 	return nil
 }
@@ -142,15 +142,12 @@ func (u *user) compareCard(row *Row, stem string) error {
 	if err != nil {
 		return err
 	}
-	theirs, err := card.Open(row.From)
+	here, err := u.cardHere(row.From, stem)
 	if err != nil {
 		return err
 	}
-	here, err := u.cardHere(theirs, stem)
+	theirs, err := card.Parse(here, row.From)
 	if err != nil {
-		return err
-	}
-	if theirs, err = card.Parse(here, row.From); err != nil {
 		return err
 	}
 	same := ours.Raw
@@ -178,8 +175,12 @@ func (u *user) comes(stem string) bool {
 	return err == nil
 }
 
-// cardHere returns a card of FROM with the names of INTO.
-func (u *user) cardHere(theirs *card.Card, stem string) (data []byte, err error) {
+// cardHere returns a card of FROM with the names of INTO. It is read anew each time: pictures are large, and many.
+func (u *user) cardHere(from, stem string) (data []byte, err error) {
+	theirs, err := card.Open(from)
+	if err != nil {
+		return nil, err
+	}
 	renamed := map[string]string{}
 	for name, b := range u.books {
 		renamed[name] = b.to.Name
