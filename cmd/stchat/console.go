@@ -349,34 +349,36 @@ func (w *aboveMeter) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// ended prints what became of a change that a killed run had begun.
-func (c *console) ended(e changeset.Ended) {
-	what := either(len(e.Command) > 0, fmt.Sprintf("%q, which was killed,", commandText(e.Command)), "a run that was killed")
-	files := strings.Join(e.Files, ", ")
-	switch e.Result {
-	case changeset.Forward:
-		c.note("%s had begun to change %s; the change is now completed ('%s' takes it back)", what, files, c.undoCommand(e.Root, ""))
-	case changeset.Back:
-		text := fmt.Sprintf("%s had begun to change %s; the change is now taken back", what, files)
-		if len(e.Left) == 0 {
-			c.note("%s", text)
-			return
+// ended prints what became of the changes that killed runs had begun.
+func (c *console) ended(list []changeset.Ended) {
+	for _, e := range list {
+		what := either(len(e.Command) > 0, fmt.Sprintf("%q, which was killed,", commandText(e.Command)), "a run that was killed")
+		files := strings.Join(e.Files, ", ")
+		switch e.Result {
+		case changeset.Forward:
+			c.note("%s had begun to change %s; the change is now completed ('%s' takes it back)", what, files, c.undoCommand(e.Root, ""))
+		case changeset.Back:
+			text := fmt.Sprintf("%s had begun to change %s; the change is now taken back", what, files)
+			if len(e.Left) == 0 {
+				c.note("%s", text)
+				continue
+			}
+			c.warn("%s but for %s: somebody has changed that since, and it stays", text, strings.Join(e.Left, ", "))
+		case changeset.Pending:
+			c.warn("%s left a change half done: %s; the next command that writes there ends it", what, files)
+		case changeset.Stuck:
+			if e.ID == "" {
+				c.warn("cannot tell what a killed run left half done: %v", e.Err)
+				continue
+			}
+			c.warn("%v", withHint(&changeset.StuckError{ID: e.ID, Err: e.Err}, nil))
+		case changeset.Foreign:
+			if !errors.Is(e.Err, changeset.ErrElsewhere) {
+				c.warn("cannot tell what a killed run left half done: %v", withHint(e.Err, nil))
+				continue
+			}
+			c.warn("%s: a change was begun here on another machine, or before the folder was copied: %s; '%s' takes it back as far as that is safe", e.Root, files, c.undoCommand(e.Root, "--force "+e.ID))
 		}
-		c.warn("%s but for %s: somebody has changed that since, and it stays", text, strings.Join(e.Left, ", "))
-	case changeset.Pending:
-		c.warn("%s left a change half done: %s; the next command that writes there ends it", what, files)
-	case changeset.Stuck:
-		if e.ID == "" {
-			c.warn("cannot tell what a killed run left half done: %v", e.Err)
-			return
-		}
-		c.warn("%v", withHint(&changeset.StuckError{ID: e.ID, Err: e.Err}, nil))
-	case changeset.Foreign:
-		if !errors.Is(e.Err, changeset.ErrElsewhere) {
-			c.warn("cannot tell what a killed run left half done: %v", withHint(e.Err, nil))
-			return
-		}
-		c.warn("%s: a change was begun here on another machine, or before the folder was copied: %s; '%s' takes it back as far as that is safe", e.Root, files, c.undoCommand(e.Root, "--force "+e.ID))
 	}
 }
 

@@ -97,9 +97,7 @@ func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 // report prints what was, or would be, fixed, with notes and errors, and reports whether
 // anything failed.
 func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (failed bool) {
-	for _, e := range rep.Ended {
-		c.ended(e)
-	}
+	c.ended(rep.Ended)
 	for _, e := range rep.Errs {
 		c.fail(e)
 		if c.json {

@@ -43,9 +43,7 @@ type saying struct {
 // say prints all about a result but its document: the warnings, the notes, the steps, and
 // the error with its hint. source is what the result was made from.
 func say[D any](c *console, how *saying, source string, r *ops.Result[D]) {
-	for _, e := range r.Ended {
-		c.ended(e)
-	}
+	c.ended(r.Ended)
 	c.warns(r.Warnings)
 	if r.Err != nil {
 		c.failed(source, withHint(r.Err, how.hints))

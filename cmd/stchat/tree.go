@@ -185,9 +185,7 @@ func (o *treeOptions) write(ctx context.Context, c *console, res *look.TreeResul
 func (c *console) writeOutput(ctx context.Context, out ops.Output, write func(io.Writer) error) error {
 	c.changes(&out.Changes)
 	written := ops.WriteOutput(ctx, out, write)
-	for _, e := range written.Ended {
-		c.ended(e)
-	}
+	c.ended(written.Ended)
 	if written.Err != nil {
 		return forceHint(written.Err)
 	}

@@ -121,9 +121,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	id := strings.Join(args, "")
 	r, err := past.Undo(ctx, past.Options{Root: root, Force: o.force, Changes: changes, ID: id})
 	if err != nil && r != nil {
-		for _, e := range r.Ended {
-			c.ended(e)
-		}
+		c.ended(r.Ended)
 	}
 	if errors.Is(err, changeset.ErrNothing) {
 		text := err.Error()
