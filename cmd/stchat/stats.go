@@ -211,10 +211,7 @@ func (p *statsPrinter) heat() {
 	}
 	fmt.Fprintln(p.w)
 	p.line("", "      "+months)
-	signs := []string{" ", "░", "▒", "▓", "█"}
-	for i := range signs {
-		signs[i] = p.sign(signs[i])
-	}
+	signs := strings.Split(p.sign(" ░▒▓█"), "")
 	for weekday := range 7 {
 		row := either(weekday%2 == 0, []string{"Mon", "", "Wed", "", "Fri", "", "Sun"}[weekday]+"   ", "      ")
 		var cells strings.Builder
