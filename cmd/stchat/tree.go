@@ -74,8 +74,7 @@ type treeOptions struct {
 	format, output, by string
 	force              bool
 	up, down           bool
-
-	formatSet, previewSet bool
+	formatSet          bool
 }
 
 func (o *treeOptions) addFlags(fs *pflag.FlagSet) {
@@ -95,7 +94,8 @@ func (o *treeOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 // resolve derives the format from the output's name, and refuses flags that do not go together.
-func (o *treeOptions) resolve(c *console) error {
+func (o *treeOptions) resolve(c *console, fs *pflag.FlagSet) error {
+	o.formatSet = fs.Changed("format")
 	formats := map[string]string{".txt": "text", ".json": "json", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".svg": "svg", ".html": "html", ".htm": "html"}
 	switch {
 	case c.json:
@@ -111,15 +111,15 @@ func (o *treeOptions) resolve(c *console) error {
 	if o.output == "" && c.OutTTY && (o.format == "svg" || o.format == "html") {
 		return usagef("--format %s is for a file: name one with -o", o.format)
 	}
-	if !o.previewSet {
+	if !fs.Changed("preview") {
 		o.opt.Preview = either(o.format == "svg" || o.format == "html", 200, 60)
+		o.opt.Whole = either(o.format == "html", wholeTexts, 0)
 	}
 	return nil
 }
 
 func (o *treeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	o.formatSet, o.previewSet = fs.Changed("format"), fs.Changed("preview")
-	if err := o.resolve(c); err != nil {
+	if err := o.resolve(c, fs); err != nil {
 		return err
 	}
 	list, err := o.folders(ctx, c, args, nameFolder("tree"))
@@ -137,9 +137,6 @@ func (o *treeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		opt.Part = look.Ancestors
 	case o.down:
 		opt.Part = look.Descendants
-	}
-	if o.format == "html" && !o.previewSet {
-		opt.Whole = wholeTexts
 	}
 	end := c.meter("reading", false, &opt.Meter)
 	res, err := look.Tree(ctx, opt)
