@@ -131,10 +131,7 @@ func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	for _, side := range []look.DiffedChat{d.A, d.B} {
 		c.leftOut(side.Path, side.Damage, true)
 	}
-	if err := o.print(c, d, times); err != nil {
-		return err
-	}
-	return outcome(false, !d.Equal)
+	return cmp.Or(o.print(c, d, times), outcome(false, !d.Equal))
 }
 
 // versions reads the versions that --rev and --as-of name: one, or two if the second is no file.

@@ -93,10 +93,7 @@ func (o *statsOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 		c.leftOut(d.Path, d.Damage, true)
 	}
 	failedAll(c, s.Errs)
-	if err := o.print(ctx, c, s); err != nil {
-		return err
-	}
-	return outcome(len(s.Errs) > 0, s.Messages == 0)
+	return cmp.Or(o.print(ctx, c, s), outcome(len(s.Errs) > 0, s.Messages == 0))
 }
 
 func (o *statsOptions) print(ctx context.Context, c *console, s *look.Statistics) error {
