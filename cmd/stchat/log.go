@@ -115,8 +115,7 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		return err
 	}
 	where.Backups = o.backups
-	where.Pick, err = o.pick(fs)
-	if err != nil {
+	if where.Pick, err = o.pick(fs); err != nil {
 		return err
 	}
 	if isFolder(where.Chat) {

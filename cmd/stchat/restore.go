@@ -110,8 +110,7 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if err != nil {
 		return err
 	}
-	where.Pick, err = o.pick(fs)
-	if err != nil {
+	if where.Pick, err = o.pick(fs); err != nil {
 		return err
 	}
 	opt, folder := o.opt, isFolder(where.Chat)
