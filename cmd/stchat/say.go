@@ -141,13 +141,15 @@ func withHint(err error, own []hint) error {
 	if err == nil || isA[*hinted](err) || isInterrupted(err) {
 		return err
 	}
+	if none, ok := errors.AsType[*address.NoneError](err); ok {
+		if near := didYouMean(none.Arg, none.Known, ""); near != "" {
+			return &hinted{err, near}
+		}
+	}
 	for _, h := range own {
 		if errors.Is(err, h.kind) {
 			return &hinted{err, h.text}
 		}
-	}
-	if none, ok := errors.AsType[*address.NoneError](err); ok {
-		return &hinted{err, didYouMean(none.Arg, none.Known, "")}
 	}
 	if kind, ok := errors.AsType[*ops.Kind](err); ok && kind.Hint != "" {
 		return &hinted{err, "; " + helps(kind.Hint)}

@@ -58,6 +58,7 @@ type subject struct {
 	versions []version   // the newest first
 	others   [][]version // likewise of other files that once had the path asked for
 	note     string      // which file it is, if not the one that has exactly this name now
+	none     error       // why it is none by OWNER/NAME; nil: it is, or is named as a path
 }
 
 // openSubject opens the store and finds a file's versions. The error wraps [ErrUnknown] if there
@@ -93,11 +94,19 @@ func openSubject(ctx context.Context, where Where) (*subject, error) {
 			return s, err
 		}
 	}
-	if len(s.versions)+len(s.others) == 0 {
-		return s, fmt.Errorf("%s: %w", where.Chat, ErrUnknown)
+	switch {
+	case len(s.versions)+len(s.others) > 0:
+		return s, nil
+	case s.none != nil:
+		return s, s.none
 	}
-	return s, nil
+	return s, fmt.Errorf("%s: %w", where.Chat, ErrUnknown)
 }
+
+// unknown is [ErrUnknown] of an OWNER/NAME that nothing has.
+type unknown struct{ *address.NoneError }
+
+func (u unknown) Unwrap() []error { return []error{u.NoneError, ErrUnknown} }
 
 // stored returns the versions of a file in the store, the newest first.
 func (s *subject) stored(ctx context.Context, id int64) (list []version, err error) {
@@ -182,21 +191,30 @@ func (s *subject) name(given string) error {
 			return nil
 		}
 	}
-	if _, name, _ := address.Split(strings.TrimSuffix(given, ".jsonl")); folders != nil {
-		found, err := (&address.Finder{Lib: new(library.Library), Data: s.root}).Find(given)
-		if _, none := errors.AsType[*address.NoneError](err); err != nil && !none {
-			return err
+	found, err := (&address.Finder{Lib: new(library.Library), Data: s.root}).Find(given)
+	none, isNone := errors.AsType[*address.NoneError](err)
+	switch {
+	case err != nil && !isNone:
+		return err
+	case len(found.Paths) == 1:
+		rel, err := relative(s.root, found.Paths[0])
+		if err == nil {
+			s.guess(given, rel, found.Guess)
 		}
-		if len(found.Paths) == 1 {
-			rel, err := relative(s.root, found.Paths[0])
-			if err == nil {
-				s.guess(given, rel, found.Guess)
-			}
-			return err
-		}
-		if gone, part := address.Match(s.namesIn(folders[len(folders)-1]), name); len(gone) == 1 {
-			s.guess(given, path.Join(folders[len(folders)-1], gone[0]+".jsonl"), part)
+		return err
+	case folders != nil:
+		owner, name, _ := address.Split(strings.TrimSuffix(given, ".jsonl"))
+		folder := folders[len(folders)-1]
+		list := s.namesIn(folder)
+		if gone, part := address.Match(list, name); len(gone) == 1 {
+			s.guess(given, path.Join(folder, gone[0]+".jsonl"), part)
 			return nil
+		}
+		if isNone {
+			for _, gone := range list {
+				none.Known = append(none.Known, owner+"/"+gone)
+			}
+			s.none = unknown{none}
 		}
 	}
 	if s.path = given; !strings.Contains(filepath.Base(given), ".") || len(paths) < 2 {
