@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -74,15 +73,16 @@ date, name, places, part of the text. docs/json.md describes the JSON documents.
 type searchOptions struct {
 	listFlags
 	storeFlag
-	opt                look.SearchOptions
-	query, roles, data string
+	opt         look.SearchOptions
+	query, data string
+	roles       []string
 }
 
 func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	o.storeFlag.addFlags(fs)
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named; OWNER/NAME is found in it")
-	fs.StringVar(&o.roles, "role", "", "any role in `LIST`: user, character, system")
+	fs.Var(someOf(&o.roles, "", string(message.User), string(message.Character), string(message.System)), "role", "any role in `LIST`: user, character, system")
 	fs.StringArrayVar(&o.opt.Names, "name", nil, "said by exactly `NAME`; may be repeated")
 	fs.Var(since(&o.opt.Since), "since", "sent at `TIME` or later: RFC 3339, a local date such as 2026-03-01, or an age such as 2w")
 	fs.Var(until(&o.opt.Until), "until", "sent at `TIME` or earlier; a date means all of that day")
@@ -134,14 +134,8 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 	if opt.List, err = o.folders(ctx, c, paths, nameFolder("search lighthouse"), o.data); err != nil {
 		return opt, err
 	}
-	if o.roles != "" {
-		for role := range strings.SplitSeq(o.roles, ",") {
-			who := message.Who(role)
-			if !slices.Contains([]message.Who{message.User, message.Character, message.System}, who) {
-				return opt, usagef("--role: unknown role %q; choose from user, character, system", role)
-			}
-			opt.Roles = append(opt.Roles, who)
-		}
+	for _, role := range o.roles {
+		opt.Roles = append(opt.Roles, message.Who(role))
 	}
 	return opt, nil
 }
