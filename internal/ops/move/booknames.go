@@ -74,10 +74,6 @@ func (b *bookNames) mentions(ctx context.Context, mine func(path string) bool) e
 	return editSettings(b.s, b.r, b.dir, "lorebooks", "the lorebook where it is chosen", b.inSettings)
 }
 
-func (b *bookNames) edited(path, what string) {
-	b.r.Doc.Edits = append(b.r.Doc.Edits, ChangedFile{path, what, 1})
-}
-
 // chats edits the metadata of every chat that names the book.
 func (b *bookNames) chats(ctx context.Context, mine func(path string) bool) error {
 	walked := ops.Walk(ops.List{Paths: []string{b.dir.Root}, AllowEmpty: true})
@@ -104,7 +100,7 @@ func (b *bookNames) chats(ctx context.Context, mine func(path string) bool) erro
 		case c.Header == nil:
 			return fmt.Errorf("%s: %w", t.Path, ErrInGroup)
 		}
-		b.edited(t.Path, "chat_metadata")
+		b.r.Doc.edited(t.Path, "chat_metadata", 1)
 		if lost > 0 {
 			b.r.Warn("%s: %s dropped: the lorebook has no entry that fits", t.Path, plural.S(lost, "timed effect"))
 		}
@@ -147,7 +143,7 @@ func (b *bookNames) books() error {
 			return err
 		}
 		if changed {
-			b.edited(path, "entries")
+			b.r.Doc.edited(path, "entries", 1)
 		}
 	}
 	return nil
@@ -182,7 +178,7 @@ func (b *bookNames) cards() error {
 		if !c.HasBook(b.from.Name) {
 			continue
 		}
-		b.edited(path, "data.extensions.world")
+		b.r.Doc.edited(path, "data.extensions.world", 1)
 		now := card.Edit(path, func(c *card.Card) ([]byte, error) { return c.WithBook(b.renamed()) })
 		if err := b.s.Edit(path, safefile.Stamp{}, now, "the character's lorebook"); err != nil {
 			return err
@@ -211,7 +207,7 @@ func (n *renameSet) draftEntries(ctx context.Context) error {
 			return err
 		}
 		if changed {
-			n.edited(path, "entries", 1)
+			n.r.Doc.edited(path, "entries", 1)
 		}
 	}
 	return nil

@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"stchat/internal/changeset"
+	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/names"
@@ -33,15 +35,14 @@ type DeleteOptions struct {
 // Delete removes chats with their sidecars, and keeps them for undo until its record is
 // dropped. It returns a result for every chat deleted, grouped by folder, and one for each
 // folder in which it failed.
-func Delete(ctx context.Context, opt DeleteOptions) (results []*Result) {
-	for _, n := range deleteChosen(ctx, opt, func(_ *renameSet, list []*family.Chat) ([]*family.Chat, error) { return list, nil }) {
-		results = append(results, n.results...)
-	}
+func Delete(ctx context.Context, opt DeleteOptions) []*Result {
+	results, _ := deleteChosen(ctx, opt, func(_ *renameSet, list []*family.Chat) ([]*family.Chat, error) { return list, nil })
 	return results
 }
 
-// deleteChosen deletes those of the chats in each folder that choose returns.
-func deleteChosen(ctx context.Context, opt DeleteOptions, choose func(n *renameSet, list []*family.Chat) ([]*family.Chat, error)) []*renameSet {
+// deleteChosen deletes those of the chats in each folder that choose returns. A folder with none has no
+// result.
+func deleteChosen(ctx context.Context, opt DeleteOptions, choose func(n *renameSet, list []*family.Chat) ([]*family.Chat, error)) (results []*Result, kept []Kept) {
 	opt.Changes.Precious = true
 	byFolder := map[string][]string{}
 	var first []string // of each folder
@@ -56,7 +57,7 @@ func deleteChosen(ctx context.Context, opt DeleteOptions, choose func(n *renameS
 	if opt.Family {
 		above = func(c *family.Chat) *family.Chat { return c }
 	}
-	return changeEach(ctx, &opt.Options, first, func(n *renameSet) error {
+	for _, n := range changeEach(ctx, &opt.Options, first, func(n *renameSet) error {
 		goes, err := n.chosen(byFolder[userdir.RealPath(n.folder.path)], above)
 		if err == nil {
 			goes, err = choose(n, goes)
@@ -78,7 +79,81 @@ func deleteChosen(ctx context.Context, opt DeleteOptions, choose func(n *renameS
 		}
 		n.noteBookless(ctx)
 		return nil
+	}) {
+		if kept = append(kept, n.kept...); n.r.Err != nil || len(n.goes) > 0 {
+			results = append(results, n.results...)
+		}
+	}
+	return results, kept
+}
+
+// Spent says which checkpoints are deleted of those that have no message of their own.
+type Spent struct {
+	Before time.Time // last changed before; zero: whenever
+	Newest int       // so many of each parent stay
+}
+
+// Kept is a checkpoint that is not deleted.
+type Kept struct {
+	Path string `json:"path" is:"path"`
+	Why  string `json:"why"`
+}
+
+// DeleteCheckpoints is [Delete] for those of the chats that are checkpoints, hold nothing that
+// their parent lacks, and that nothing needs. It returns a result for each chat deleted, and
+// the checkpoints that stay; all is judged before anything goes.
+func DeleteCheckpoints(ctx context.Context, opt DeleteOptions, spent Spent) (results []*Result, kept []Kept) {
+	results, kept = deleteChosen(ctx, opt, func(n *renameSet, list []*family.Chat) (goes []*family.Chat, err error) {
+		for _, c := range list {
+			if c.Role != family.CheckpointRole {
+				continue
+			}
+			why, err := n.needed(ctx, c, spent)
+			if err != nil {
+				return nil, err
+			}
+			if why == "" {
+				goes = append(goes, c)
+			} else {
+				n.kept = append(n.kept, Kept{c.Path, why})
+			}
+		}
+		return goes, nil
 	})
+	slices.SortFunc(kept, func(a, b Kept) int { return strings.Compare(a.Path, b.Path) })
+	return results, kept
+}
+
+// needed returns why a checkpoint stays, "" if it may go.
+func (f *folder) needed(ctx context.Context, c *family.Chat, spent Spent) (why string, err error) {
+	newer := 0
+	for _, other := range c.Parent.Children {
+		if other.Role == family.CheckpointRole && other != c && (other.Stamp.ModTime().After(c.Stamp.ModTime()) || other.Stamp.ModTime().Equal(c.Stamp.ModTime()) && other.Name > c.Name) {
+			newer++
+		}
+	}
+	switch {
+	case len(c.Children) > 0:
+		return "has a child", nil
+	case f.graph.Current(c):
+		return "is open", nil
+	case !spent.Before.IsZero() && !c.Stamp.ModTime().Before(spent.Before):
+		return "too young", nil
+	case newer < spent.Newest:
+		return "one of the newest", nil
+	}
+	of := make([]*chat.Chat, 2)
+	for i, path := range []string{c.Parent.Path, c.Path} {
+		if of[i], err = chat.Open(ctx, path, chat.Options{Groups: f.lib, Any: true}); err != nil {
+			return "", err
+		}
+		defer of[i].Close()
+	}
+	own, err := chat.OwnMessages(ctx, of[0], of[1])
+	if own > 0 {
+		why = "has messages of its own"
+	}
+	return why, err
 }
 
 // noteBookless records the lorebooks that the deleted chats name and no other chat of the user
@@ -217,7 +292,7 @@ func editSettings(s *changeset.Set, r *Result, dir userdir.Dir, what, why string
 	if count == 0 || bytes.Equal(edited, raw) {
 		return nil
 	}
-	r.Doc.Edits = append(r.Doc.Edits, ChangedFile{path, what, count})
+	r.Doc.edited(path, what, count)
 	return s.Edit(path, safefile.Stamp{}, changeset.Bytes(func(old []byte) ([]byte, error) {
 		edited, _, err := edit(old)
 		return edited, err

@@ -182,7 +182,7 @@ func (n *renameSet) join() error {
 	for _, c := range n.goes {
 		list = append(list, n.to[c])
 	}
-	n.edited(g.Path, "names", len(list))
+	n.r.Doc.edited(g.Path, "names", len(list))
 	return group.List(n.s, g.Path, "the chats in the group's list", false, list...)
 }
 

@@ -51,6 +51,10 @@ type ChangedFile struct {
 	Count int    `json:"count"`
 }
 
+func (m *Moved) edited(path, what string, count int) {
+	m.Edits = append(m.Edits, ChangedFile{path, what, count})
+}
+
 // Dangler is one place that names a chat that no longer exists.
 type Dangler struct {
 	Path  string `json:"path" is:"path"`

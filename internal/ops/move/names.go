@@ -260,7 +260,7 @@ func (n *renameSet) draft(ctx context.Context) error {
 		if e.Chat != nil && !n.stays(e.Chat) {
 			continue
 		}
-		n.edited(path, "names", e.Count)
+		n.r.Doc.edited(path, "names", e.Count)
 		var edit changeset.Edit
 		if e.Chat == nil {
 			edit = e.Bytes(path, n.isCard(path), n.open[path])
@@ -291,10 +291,6 @@ func (n *renameSet) inGroup(c *family.Chat) bool {
 		slices.ContainsFunc(n.graph.Groups, func(g *group.File) bool { _, ok := g.OldMetadata(c.Name); return ok })
 }
 
-func (n *renameSet) edited(path, what string, count int) {
-	n.r.Doc.Edits = append(n.r.Doc.Edits, ChangedFile{path, what, count})
-}
-
 func (n *renameSet) isCard(path string) bool {
 	return n.graph.Card != nil && n.graph.Card.Path == path
 }
@@ -305,7 +301,7 @@ func (n *renameSet) draftOwn(ctx context.Context, c *family.Chat) error {
 	var lines chat.Lines
 	if e := n.edits[c.Path]; e != nil && to != "" {
 		lines = e.Lines()
-		n.edited(c.Path, "names", e.Count)
+		n.r.Doc.edited(c.Path, "names", e.Count)
 	}
 	switch {
 	case to == c.Path && len(lines) == 0:
