@@ -120,7 +120,7 @@ func (opt *Options) expected(ctx context.Context, t *target) error {
 func Delete(ctx context.Context, opt Options, namespaces []string) *Result {
 	opt.Changes.Precious = true
 	r := newResult(&opt)
-	normal, err := namespacesOf(namespaces, r.Note)
+	normal, err := namespacesOf(namespaces, &r.Notes)
 	if len(normal) == 1 {
 		r.Doc.Namespace = &normal[0]
 	}
@@ -185,11 +185,11 @@ func (r *Result) record(edited *edit.Result) {
 }
 
 // namespacesOf is [namespaceOf] for several.
-func namespacesOf(given []string, note func(format string, args ...any)) (list []string, err error) {
+func namespacesOf(given []string, notes *[]string) (list []string, err error) {
 	for _, one := range given {
-		namespace, err := namespaceOf(one, note)
+		namespace, err := namespaceOf(one, notes)
 		if err != nil {
-			return []string{one}, fmt.Errorf("%q: %w", one, err)
+			return []string{one}, err
 		}
 		list = append(list, namespace)
 	}
@@ -219,8 +219,8 @@ type PruneOptions struct {
 // there is nothing to drop. The results of characters come first. The error is about a
 // namespace.
 func Prune(ctx context.Context, opt PruneOptions) ([]*Result, error) {
-	var notes Result
-	names, err := namespacesOf(opt.Namespaces, notes.Note)
+	var notes []string
+	names, err := namespacesOf(opt.Namespaces, &notes)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +249,7 @@ func Prune(ctx context.Context, opt PruneOptions) ([]*Result, error) {
 		results = append(results, r)
 	}
 	if len(results) > 0 {
-		results[0].Notes = append(notes.Notes, results[0].Notes...)
+		results[0].Notes = append(notes, results[0].Notes...)
 	}
 	return results, nil
 }

@@ -54,9 +54,9 @@ func Get(ctx context.Context, lib *library.Library, opt GetOptions) (*Values, er
 	v := &Values{Schema: 1, Path: opt.Path}
 	all := rawjson.NewObject()
 	for _, given := range opt.Namespaces {
-		namespace, err := namespaceOf(given, func(format string, args ...any) { v.Notes = append(v.Notes, fmt.Sprintf(format, args...)) })
+		namespace, err := namespaceOf(given, &v.Notes)
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w", given, err)
+			return nil, err
 		}
 		raw, err := v.read(ctx, t, &opt, namespace)
 		if err != nil {
@@ -209,12 +209,8 @@ func (n *Namespace) describe(ctx context.Context, t *target, s luker.Sidecar) er
 			return nil
 		}
 		commits++
-		if floor := c.Floor; n.FirstFloor == nil || floor < *n.FirstFloor {
-			n.FirstFloor = &floor
-		}
-		if floor := c.Floor; n.LastFloor == nil || floor > *n.LastFloor {
-			n.LastFloor = &floor
-		}
+		n.FirstFloor = new(min(c.Floor, ops.Or(n.FirstFloor, c.Floor)))
+		n.LastFloor = new(max(c.Floor, ops.Or(n.LastFloor, c.Floor)))
 		return nil
 	}) == nil
 	if replays {
@@ -297,8 +293,7 @@ func versions(ctx context.Context, c *chat.Chat) ([]Version, error) {
 		}
 		const latest = 1 << 53
 		if ms, ok := rawjson.Float(v.Value("timestamp")); ok && ms >= 0 && ms < latest {
-			text := time.UnixMilli(int64(ms)).UTC().Format(time.RFC3339)
-			one.Date = &text
+			one.Date = new(time.UnixMilli(int64(ms)).UTC().Format(time.RFC3339))
 		}
 		list = append(list, one)
 	}
@@ -334,9 +329,8 @@ func LogOf(ctx context.Context, lib *library.Library, opt ReadOptions, given str
 	}
 	defer t.Close()
 	l := &Log{Schema: 1, Path: opt.Path}
-	l.Namespace, err = namespaceOf(given, func(format string, args ...any) { l.Notes = append(l.Notes, fmt.Sprintf(format, args...)) })
-	if err != nil {
-		return nil, fmt.Errorf("%q: %w", given, err)
+	if l.Namespace, err = namespaceOf(given, &l.Notes); err != nil {
+		return nil, err
 	}
 	if l.Namespace == Recap && t.chat != nil {
 		l.Versions, err = versions(ctx, t.chat)
@@ -358,11 +352,11 @@ func LogOf(ctx context.Context, lib *library.Library, opt ReadOptions, given str
 	active := luker.Active(swipes, -1)
 	err = luker.EachCommit(f, func(c *luker.Commit) error {
 		one := Commit{Active: c.Valid && active(c), Valid: c.Valid, Operations: c.Operations, Bytes: len(c.Raw)}
-		if floor := c.Floor; floor >= 0 {
-			one.Floor = &floor
+		if c.Floor >= 0 {
+			one.Floor = new(c.Floor)
 		}
-		if swipe := c.Swipe + 1; swipe > 0 {
-			one.Swipe = &swipe
+		if c.Swipe >= 0 {
+			one.Swipe = new(c.Swipe + 1)
 		}
 		l.Commits = append(l.Commits, one)
 		return nil

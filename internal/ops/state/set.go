@@ -63,12 +63,12 @@ func Set(ctx context.Context, options SetOptions) *Result {
 		return setRecap(ctx, opt)
 	}
 	r := newResult(&opt.Options)
-	namespace, err := namespaceOf(opt.Namespace, r.Note)
-	if err == nil {
-		err = opt.valid(namespace)
+	namespace, err := namespaceOf(opt.Namespace, &r.Notes)
+	if wrong := opt.valid(namespace); err == nil && wrong != nil {
+		err = fmt.Errorf("%q: %w", opt.Namespace, wrong)
 	}
-	if r.Doc.Namespace = &namespace; err != nil {
-		r.Err = fmt.Errorf("%q: %w", opt.Namespace, err)
+	r.Doc.Namespace = &namespace
+	if r.Err = err; err != nil {
 		return r
 	}
 	opt.Values.Patch = slices.Clone(opt.Values.Patch)

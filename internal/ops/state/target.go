@@ -166,16 +166,17 @@ func (t *target) write(s *changeset.Set, path string, was safefile.Stamp, about 
 }
 
 // namespaceOf returns a namespace normalized as Luker does, and notes if that changes it.
-func namespaceOf(given string, note func(format string, args ...any)) (string, error) {
+func namespaceOf(given string, notes *[]string) (string, error) {
 	if viewed(given) != nil {
 		return given, nil
 	}
 	namespace := luker.Normalize(given)
-	if namespace == "" {
-		return "", fmt.Errorf("%w: it is empty", ErrNamespace)
-	}
-	if namespace != given {
-		note("the namespace %q is %q for Luker", given, namespace)
+	switch namespace {
+	case "":
+		return "", fmt.Errorf("%q: %w: it is empty", given, ErrNamespace)
+	case given:
+	default:
+		*notes = append(*notes, fmt.Sprintf("the namespace %q is %q for Luker", given, namespace))
 	}
 	return namespace, nil
 }
