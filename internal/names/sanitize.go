@@ -3,6 +3,7 @@ package names
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -121,15 +122,11 @@ func strip(name string) string {
 // /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i, matches name + ".jsonl".
 func reserved(name string) bool {
 	stem, _, _ := strings.Cut(name, ".")
-	switch len(stem) {
+	switch len(stem) { // in bytes, so that what EqualFold finds equal is ASCII, without the Kelvin sign
 	case 3:
-		for _, device := range [...]string{"con", "prn", "aux", "nul"} {
-			if equalASCII(stem, device) {
-				return true
-			}
-		}
+		return slices.ContainsFunc([]string{"con", "prn", "aux", "nul"}, func(device string) bool { return strings.EqualFold(stem, device) })
 	case 4:
-		return (equalASCII(stem[:3], "com") || equalASCII(stem[:3], "lpt")) && stem[3] >= '0' && stem[3] <= '9'
+		return (strings.EqualFold(stem[:3], "com") || strings.EqualFold(stem[:3], "lpt")) && stem[3] >= '0' && stem[3] <= '9'
 	}
 	return false
 }
@@ -157,24 +154,6 @@ func File(name string) string {
 	return cut(strings.TrimRight(safe, ". "), 255)
 }
 
-// equalASCII compares s with a lower-case word, ignoring the case of ASCII
-// letters only: strings.EqualFold would take the Kelvin sign for a k.
-func equalASCII(s, word string) bool {
-	if len(s) != len(word) {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != word[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // Fold returns name without distinctions of letter case, by Unicode's simple
 // folding: two names with the same fold are one file on a disk that ignores case.
 // Bytes that are not UTF-8 stay as they are.
@@ -196,19 +175,12 @@ func Fold(name string) string {
 // foldRune returns the one rune that represents all that differ from r only in case:
 // the smallest of its orbit, in lower case if it is ASCII.
 func foldRune(r rune) rune {
-	if r < utf8.RuneSelf {
-		// Every orbit through ASCII has an ASCII letter in it.
-		if r >= 'A' && r <= 'Z' {
-			r += 'a' - 'A'
-		}
-		return r
-	}
 	least := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
 		least = min(least, next)
 	}
-	if least >= 'A' && least <= 'Z' {
-		least += 'a' - 'A'
+	if least < utf8.RuneSelf {
+		return unicode.ToLower(least)
 	}
 	return least
 }
