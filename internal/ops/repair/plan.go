@@ -112,8 +112,7 @@ func (p *plan) render(ctx context.Context, file jsonl.Source, out io.Writer, los
 		s := &p.steps[i]
 		p.done.add(s.step, s.change, s.before, s.after)
 	}
-	src := p.view.over(file)
-	pass := &pass{plan: p, lost: lost, src: src}
+	pass := &pass{plan: p, lost: lost, src: p.view.over(file)}
 	return errors.Join(jsonl.Rewrite(ctx, out, pass.src, pass.edits(ctx)), lost.flush())
 }
 

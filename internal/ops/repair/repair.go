@@ -5,6 +5,7 @@ package repair
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"stchat/internal/changeset"
 	"stchat/internal/group"
@@ -231,13 +232,7 @@ func (r *Result) fill(done *actions, dryRun bool) {
 
 // stepsOf returns the steps on one file.
 func stepsOf(path string, steps []changeset.Step) []changeset.Step {
-	var own []changeset.Step
-	for _, s := range steps {
-		if s.Path == path {
-			own = append(own, s)
-		}
-	}
-	return own
+	return slices.DeleteFunc(slices.Clone(steps), func(s changeset.Step) bool { return s.Path != path })
 }
 
 // groupEdit is what chats ask of one group file.

@@ -128,10 +128,6 @@ func around(w ops.Walked, chats []*rules.Chat) rules.Scope {
 	for _, t := range w.Chats {
 		from[t.Path] = t.From
 	}
-	groups, worlds := map[string]bool{}, map[string]bool{}
-	for _, dir := range w.Users {
-		groups[dir.Root], worlds[dir.Root] = true, true
-	}
 	for _, c := range chats {
 		folder := from[c.Path]
 		if folder == "" || !c.HasDir {
@@ -139,12 +135,10 @@ func around(w ops.Walked, chats []*rules.Chat) rules.Scope {
 		}
 		rel, err := filepath.Rel(folder, c.Dir.Root)
 		whole := err == nil && filepath.IsLocal(rel)
-		if (whole || c.Kind == userdir.Group) && !groups[c.Dir.Root] {
-			groups[c.Dir.Root] = true
+		if (whole || c.Kind == userdir.Group) && !slices.Contains(a.Groups, c.Dir) {
 			a.Groups = append(a.Groups, c.Dir)
 		}
-		if whole && !worlds[c.Dir.Root] {
-			worlds[c.Dir.Root] = true
+		if whole && !slices.Contains(a.Worlds, c.Dir) {
 			a.Worlds = append(a.Worlds, c.Dir)
 		}
 	}
