@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -157,7 +158,7 @@ func (g *pager) message(m *look.Message) error {
 	}
 	g.print("<a href=\"#m", id, "\">#", id, "</a>")
 	if dated {
-		g.print("<time datetime=\"", at.UTC().Format(stampForm), "\">", at.Local().Format("15:04"), "</time>")
+		g.print("<time datetime=\"", at.UTC().Format(time.RFC3339), "\">", at.Local().Format("15:04"), "</time>")
 	}
 	g.print("</header>\n")
 	if m.Reasoning != nil && *m.Reasoning != "" && g.e.opt.Reasoning {
@@ -309,11 +310,7 @@ func heat(p *page, s *look.Statistics) {
 	if levels == nil {
 		return
 	}
-	var days []int32
-	for day := range s.Daily {
-		days = append(days, day)
-	}
-	slices.Sort(days)
+	days := slices.Sorted(maps.Keys(s.Daily))
 	last := days[len(days)-1]
 	monday := func(day int32) int32 { return day - int32((look.DayTime(day).Weekday()+6)%7) }
 	from := max(monday(days[0]), monday(last)-52*7)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"stchat/internal/jsvalue"
 	"stchat/internal/names"
@@ -132,6 +131,3 @@ func shownText(m *look.Message) string {
 	}
 	return ""
 }
-
-// stampForm is how a time stands in a page for programs.
-const stampForm = time.RFC3339
