@@ -81,7 +81,7 @@ func (c *call) look(ctx context.Context, path, name string) error {
 		return nil // its own checkpoints and branches have the key, too
 	}
 	all := choose.Choice{Whole: true}
-	scanned, err := all.Scan(ctx, choose.Source{Source: opened.Source, Body: opened.Body, Line: opened.BodyLine}, func(choose.Place) error { return nil })
+	scanned, err := all.Scan(ctx, choose.SourceOf(opened), func(choose.Place) error { return nil })
 	if err != nil {
 		return err
 	}

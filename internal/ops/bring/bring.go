@@ -154,7 +154,7 @@ func Run(ctx context.Context, opt Options) (results []*Result, notes []string, e
 	}
 	for _, r := range ops.Each(ctx, opt.Changes, c.jobs, c.unit) {
 		for k := range r.More { // part of the same operation
-			r.More[k].Operation, r.More[k].Steps, r.More[k].DryRun = r.Doc.Operation, []ops.Step{}, opt.Changes.DryRun
+			r.More[k].Operation, r.More[k].DryRun = r.Doc.Operation, opt.Changes.DryRun
 		}
 	}
 	return c.results, c.notes, nil
@@ -246,7 +246,7 @@ func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversa
 	if grown := as < 0; len(known) > 0 && (!grown || !c.Grown) {
 		k := known[max(as, 0)]
 		r.Doc.Path, r.Doc.Name, r.Doc.Existed, r.Doc.Messages = k.path, k.name, true, k.messages
-		r.Doc.Warnings, r.Doc.DryRun, r.Doc.Steps = []string{}, c.Changes.DryRun, []ops.Step{}
+		r.Doc.DryRun = c.Changes.DryRun
 		if grown {
 			r.Note("%s: it has grown since it was imported: %d messages, here %d; --grown imports it again, beside", k.path, messages, k.messages)
 		}

@@ -127,8 +127,7 @@ func (c *call) write(j *job, full *complete, s *changeset.Set) error {
 		if at >= 0 {
 			noted[at] = append(noted[at], name)
 		}
-		more := Document{Schema: 1, Source: d.Source, Format: d.Format, ID: d.ID, Path: c.path(name), Name: name, MainChat: &j.name, Group: d.Group, Dropped: []convert.Dropped{}}
-		more.Warnings = []string{}
+		more := Document{Schema: 1, Source: d.Source, Format: d.Format, ID: d.ID, Path: c.path(name), Name: name, MainChat: &j.name, Group: d.Group}
 		if err := c.create(s, branch, &more, "", nil); err != nil {
 			return err
 		}
