@@ -13,6 +13,9 @@ const deed = (args, { may = [], refused = isTaken, ...more } = {}) => ({ args, m
 /** A deed on the chat's messages, of which there are some. */
 const edit = (args, may = parted, refused = isTaken) => deed((at) => at.messages.length > 2 ? args(at) : null, { may, refused });
 
+/** Links come with their messages and swipes, also those that lead nowhere by now. */
+const linked = [...parted, ...orphaned];
+
 /** A deed that makes a chat. */
 const grow = (args, more = {}) => deed(args, { grows: true, ...more, may: [...copied, ...more.may ?? []] });
 
@@ -99,7 +102,7 @@ export const ours = {
         const { file } = theOther(at) ?? at;
         const lines = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').filter(Boolean).slice(1).map((line) => JSON.parse(line)) : [];
         return lines.length ? ['message', 'add', at.file, lay(at, 'more.jsonl', ...lines.slice(-2)), ...at.dice.maybe('--at', some(at))] : null;
-    }, [...parted, ...orphaned]), // links come with their messages
+    }, linked),
     'message apply': edit((at) => {
         const at_ = at.dice.below(at.messages.length);
         const swipe = swiped(at);
@@ -126,15 +129,15 @@ export const ours = {
     'message swipe --as-branch': grow((at) => {
         const swipe = swiped(at);
         return swipe && ['message', 'swipe', at.file, '-a', swipe.at, '--choose', swipe.k, '--as-branch', '-n', someName(at)];
-    }, { may: parted }),
+    }, { may: linked }),
     'message swipe --choose': edit((at) => {
         const swipe = swiped(at);
         return swipe && ['message', 'swipe', at.file, '-a', swipe.at, '--choose', swipe.k];
-    }),
+    }, linked),
     'message swipe --delete': edit((at) => {
         const swipe = swiped(at);
         return swipe && ['message', 'swipe', at.file, '-a', swipe.at, '--delete', swipe.k];
-    }),
+    }, linked),
     'meta set': deed((at) => ['meta', 'set', at.file, ...at.dice.pick([
         ['--set', `note_depth=${at.step}`], ['--integrity', 'new'], ['--unset', 'variables'], ['--main-chat', ''],
         ['--set', `world_info=${path.basename(at.dice.pick(books(at)) ?? 'none', '.json')}`], ['--unset', 'world_info'],
