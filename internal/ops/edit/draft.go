@@ -56,12 +56,11 @@ func (d *drafting) draft(ctx context.Context) error {
 		}); err != nil {
 			return o.chat.Errorf("%w", err)
 		}
-		judgeState(o, r, before)
+		judgeState(o, before)
 	}
 	metadata := o.chat.Header.Metadata()
 	if lines {
-		var err error
-		if d.state, err = followUp(ctx, o, r, d.change, metadata); err != nil {
+		if err := d.followUp(ctx); err != nil {
 			return err
 		}
 		if err := d.recordAddedAndDeleted(); err != nil {

@@ -27,22 +27,22 @@ var (
 )
 
 // mayMove refuses an edit that would break state which cannot be moved along.
-func mayMove(o *open, change *follow.Change, metadata *rawjson.Object) error {
-	first := change.FirstMoved()
-	if first < 0 || o.opt.Force {
+func (d *drafting) mayMove() error {
+	first := d.change.FirstMoved()
+	if first < 0 || d.opt.Force {
 		return nil
 	}
-	name, ok := lorebook.NameIn(metadata)
-	if !ok || !o.chat.HasDir {
+	name, ok := lorebook.NameIn(d.chat.Header.Metadata())
+	if !ok || !d.chat.HasDir {
 		return nil
 	}
-	path, err := lorebook.Find(o.chat.Dir.Worlds(), name)
+	path, err := lorebook.Find(d.chat.Dir.Worlds(), name)
 	if err != nil {
 		return nil // a book that is not there has no queue
 	}
 	book, err := lorebook.Open(path)
 	if err != nil {
-		return o.chat.Errorf("its lorebook: %w", ops.PathError(err))
+		return d.chat.Errorf("its lorebook: %w", ops.PathError(err))
 	}
 	queue, err := book.Queue()
 	if err != nil {
@@ -51,36 +51,37 @@ func mayMove(o *open, change *follow.Change, metadata *rawjson.Object) error {
 	for _, op := range queue {
 		for _, at := range op.Messages {
 			if op.Pending() && at >= first {
-				return o.chat.Errorf("%w: %s of message %d in the lorebook %q", ErrQueue, op.Type, at, name)
+				return d.chat.Errorf("%w: %s of message %d in the lorebook %q", ErrQueue, op.Type, at, name)
 			}
 		}
 	}
 	return nil
 }
 
-// followUp adjusts the state that refers to messages, except what messages themselves hold: the
-// state returned describes that part, and is nil if nothing has to follow.
-func followUp(ctx context.Context, o *open, r *Result, change *follow.Change, metadata *rawjson.Object) (*follow.State, error) {
-	if o.opt.NoFollow || !follow.Matters(change, metadata) {
-		return nil, nil
+// followUp adjusts the state that refers to messages, except what messages themselves hold: that is
+// left to d.state.
+func (d *drafting) followUp(ctx context.Context) (err error) {
+	metadata := d.chat.Header.Metadata()
+	if d.opt.NoFollow || !follow.Matters(d.change, metadata) {
+		return nil
 	}
-	if err := mayMove(o, change, metadata); err != nil {
-		return nil, err
+	if err := d.mayMove(); err != nil {
+		return err
 	}
-	state, err := follow.Look(ctx, choose.SourceOf(o.chat), change, metadata, o.facts)
-	if err != nil {
-		return nil, o.chat.Errorf("%w", err)
+	if d.state, err = follow.Look(ctx, choose.SourceOf(d.chat), d.change, metadata, d.facts); err != nil {
+		return d.chat.Errorf("%w", err)
 	}
-	r.state(state.Metadata(metadata))
-	r.lost(state)
-	for _, sidecar := range o.sidecars {
-		if sidecar.Kind == luker.FloorLog || sidecar.Kind == luker.ChatSync || !change.Moves() {
+	r := d.result
+	r.state(d.state.Metadata(metadata))
+	r.lost(d.state)
+	for _, sidecar := range d.sidecars {
+		if sidecar.Kind == luker.FloorLog || sidecar.Kind == luker.ChatSync || !d.change.Moves() {
 			continue
 		}
 		r.Doc.Sidecars = append(r.Doc.Sidecars, ops.Sidecar{Path: sidecar.Path, Action: "left"})
 		r.Note("%s: left as it is: only its extension knows what it holds", sidecar.Path)
 	}
-	return state, nil
+	return nil
 }
 
 // followInLogs adjusts Luker's floor logs of the chat to messages and swipes that are added and

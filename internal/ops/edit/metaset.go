@@ -131,7 +131,7 @@ func setMeta(o *open, opt *MetaOptions, metadata []byte) ([]byte, error) {
 
 // judgeState warns of errors in what Auto-Recap and Auto-Illustrator keep in the metadata that
 // were not there before.
-func judgeState(o *open, r *Result, before []byte) {
+func judgeState(o *open, before []byte) {
 	found := func(metadata *rawjson.Object) []string {
 		return rules.StateErrors(metadata, o.chat.Name, func(book string) bool {
 			if !o.chat.HasDir {
@@ -151,7 +151,7 @@ func judgeState(o *open, r *Result, before []byte) {
 	}
 	for _, text := range now {
 		if !slices.Contains(known, text) {
-			r.Warn("%s: this leaves an error: %s", o.chat.Label(), text)
+			o.result.Warn("%s: this leaves an error: %s", o.chat.Label(), text)
 		}
 	}
 }
