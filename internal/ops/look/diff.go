@@ -129,10 +129,10 @@ func (d *Comparison) Close() {
 
 // compared is one side.
 type compared struct {
+	DiffedChat
 	chat   *ops.Subject
 	keys   []uint64 // of each message, what is compared, hashed
 	places []jsonl.Picked
-	damage jsonl.Damages
 }
 
 // digest is what was read of a batch of lines.
@@ -147,7 +147,7 @@ func (d *Comparison) read(ctx context.Context, lib *library.Library, s *compared
 	if s.chat, err = ops.Open(ctx, lib, side.Path, ops.Anything, side.Open); err != nil {
 		return err
 	}
-	s.damage = s.chat.Damage
+	s.DiffedChat = DiffedChat{Path: side.Path, Rev: side.Rev, Owner: s.chat.Owner, Name: s.chat.Name, Damage: s.chat.Damage}
 	keys := jsonl.NewKeys("name", "is_user", "mes", "is_system", "swipes", "swipe_id")
 	err = jsonl.Map(ctx, s.chat.Source, jsonl.MapOptions{From: s.chat.Body, Line: s.chat.BodyLine, Limit: -1, Keys: keys},
 		func(l *jsonl.Line, b *digest) {
@@ -162,13 +162,14 @@ func (d *Comparison) read(ctx context.Context, lib *library.Library, s *compared
 		},
 		func(b *digest, _ jsonl.Base, damage jsonl.Damages) error {
 			s.keys, s.places = append(s.keys, b.keys...), append(s.places, b.places...)
-			s.damage.Append(damage)
+			s.Damage.Append(damage)
 			return nil
 		},
 		func(b *digest) { b.keys, b.places = b.keys[:0], b.places[:0] })
 	if err != nil {
 		return s.chat.Errorf("%w", err)
 	}
+	s.Messages = len(s.keys)
 	return s.chat.Unchanged()
 }
 
@@ -247,12 +248,8 @@ func (d *Comparison) compare() error {
 		return err
 	}
 	d.MetadataEqual = meta.Equal()
-	d.A, d.B = d.a.document(d.opt.A), d.b.document(d.opt.B)
+	d.A, d.B = d.a.DiffedChat, d.b.DiffedChat
 	return nil
-}
-
-func (s *compared) document(side DiffSide) DiffedChat {
-	return DiffedChat{Path: side.Path, Rev: side.Rev, Messages: len(s.keys), Owner: s.chat.Owner, Name: s.chat.Name, Damage: s.damage}
 }
 
 // same reports whether two messages are equal in what is compared. Where all keys are, two

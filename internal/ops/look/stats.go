@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -471,12 +472,7 @@ func weekday(key string) int {
 }
 
 func (s *Statistics) streak(days map[int32]bool) {
-	list := make([]int32, 0, len(days))
-	for day := range days {
-		list = append(list, day)
-	}
-	slices.Sort(list)
-	from := 0
+	list, from := slices.Sorted(maps.Keys(days)), 0
 	for i, day := range list {
 		if i > 0 && day != list[i-1]+1 {
 			from = i
