@@ -212,7 +212,7 @@ func (r *Report) addGroups(plans []*plan, dryRun bool) {
 		}
 		out := by[path]
 		out.Ended, out.Dropped = nil, nil
-		out.Steps = stepsOf(path, out.Steps)
+		out.Steps = slices.DeleteFunc(slices.Clone(out.Steps), func(s changeset.Step) bool { return s.Path != path })
 		res := r.result(path)
 		res.Outcome = out
 		res.fill(done, dryRun)
@@ -223,16 +223,11 @@ func (r *Report) addGroups(plans []*plan, dryRun bool) {
 func (r *Result) fill(done *actions, dryRun bool) {
 	r.Doc.Actions, r.Doc.Counts, r.Doc.Total, r.Diffs = done.first, done.counts, done.total, done.diffs
 	r.Doc.Written, r.Doc.Done = ops.WrittenBy(r.Outcome), !dryRun
-	for _, s := range stepsOf(r.Doc.Path, r.Steps) {
-		if s.Kept != "" {
+	for _, s := range r.Steps {
+		if s.Path == r.Doc.Path && s.Kept != "" {
 			r.Doc.Backup = &s.Kept
 		}
 	}
-}
-
-// stepsOf returns the steps on one file.
-func stepsOf(path string, steps []changeset.Step) []changeset.Step {
-	return slices.DeleteFunc(slices.Clone(steps), func(s changeset.Step) bool { return s.Path != path })
 }
 
 // groupEdit is what chats ask of one group file.
