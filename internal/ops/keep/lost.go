@@ -127,7 +127,6 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	list := opt.List
 	list.AllowEmpty = true // the user's chats may all be gone
 	walked := ops.Walk(list)
-	errs := walked.Errs
 	roots := ops.Roots(walked, opt.List.Shard)
 	opt.told, opt.meant = map[int64]bool{}, map[string]*ops.Root{}
 	for _, root := range roots {
@@ -147,8 +146,8 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 			roots = append(roots, opt.meant[real])
 		}
 	}
-	if len(walked.Users)+len(roots)+len(errs)+len(opt.Names)+len(list.Paths)-len(opt.List.Paths) == 0 && !opt.List.AllowEmpty {
-		errs = ops.Walk(opt.List).Errs
+	if len(walked.Users)+len(roots)+len(walked.Errs)+len(opt.Names)+len(list.Paths)-len(opt.List.Paths) == 0 && !opt.List.AllowEmpty {
+		walked = ops.Walk(opt.List)
 	}
 	copies := ops.Walk(ops.List{Paths: opt.From})
 	copies.Chats = slices.DeleteFunc(copies.Chats, func(t ops.Target) bool {
@@ -158,9 +157,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		}
 		return err != nil
 	})
-	for _, err := range append(errs, copies.Errs...) {
-		res.Errs = append(res.Errs, err)
-	}
+	res.Errs = slices.Concat(res.Errs, walked.Errors(), copies.Errors())
 	var unknown []string
 	for _, name := range opt.Names {
 		switch root, _, users := rootOf(name, opt.Data); {

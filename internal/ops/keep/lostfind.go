@@ -107,7 +107,7 @@ func newFinder(root *ops.Root, opt *LostOptions) *finder {
 // find reads the chats and all older versions, and compares them. The error is that ctx ended.
 func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	f.openStore(ctx)
-	f.list(copies, f.opt.Since)
+	f.list(copies)
 	f.opt.Meter.Expect(len(f.chats)+len(f.versions), 0)
 	path := func(i int) string { return f.chats[i].read }
 	if err := f.each(ctx, len(f.chats), nil, path, func(i int, v *lost.Version) { f.chats[i].said = v }); err != nil {

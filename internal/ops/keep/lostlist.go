@@ -18,9 +18,8 @@ import (
 	"stchat/internal/userdir"
 )
 
-// list finds the chats of the root, and the versions outside the history that are not older
-// than since.
-func (f *finder) list(copies []ops.Target, since time.Time) {
+// list finds the chats of the root, and the versions outside the history that are not too old.
+func (f *finder) list(copies []ops.Target) {
 	walked := ops.Walk(ops.List{Paths: []string{f.root.Path}, AllowEmpty: true})
 	f.errs = append(f.errs, walked.Errors()...)
 	for _, t := range walked.Chats {
@@ -49,7 +48,7 @@ func (f *finder) list(copies []ops.Target, since time.Time) {
 	for _, folder := range slices.Sorted(maps.Keys(from)) {
 		f.sources = append(f.sources, LostSource{LostInCopies, folder, from[folder]})
 	}
-	f.versions = slices.DeleteFunc(f.versions, func(v *lostVersion) bool { return v.at.Before(since) })
+	f.versions = slices.DeleteFunc(f.versions, func(v *lostVersion) bool { return v.at.Before(f.opt.Since) })
 }
 
 // source notes a source of the versions from the n-th on, if there are any.
