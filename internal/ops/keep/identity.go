@@ -244,7 +244,6 @@ func (s *snapshot) takeBackups(ctx context.Context) (err error) {
 		bytes += b.Size
 	}
 	s.opt.Meter.Expect(len(folder.Backups), bytes)
-	s.now = &present{store: s.store, root: s.root}
 	if err := s.now.read(ctx); err != nil {
 		return err
 	}
@@ -262,7 +261,7 @@ func (s *snapshot) takeBackup(ctx context.Context, b backups.Backup) error {
 	if err != nil {
 		return err
 	}
-	versions, err := s.store.Versions(ctx, of.ID)
+	versions, err := s.now.store.Versions(ctx, of.ID)
 	if err != nil {
 		return err
 	}

@@ -250,7 +250,7 @@ func (p *present) look(ctx context.Context, now time.Time, rel string, alone boo
 		return err
 	}
 	defer func() { _ = w.Close(true) }() // nothing was written
-	s := &snapshot{scope: newScope(p.root), store: p.store, w: w, opt: &SnapshotOptions{Now: now}, sum: &Snapshotted{}, now: p}
+	s := &snapshot{scope: newScope(p.root), w: w, opt: &SnapshotOptions{Now: now}, sum: &Snapshotted{}, now: p}
 	if err := s.recall(ctx); err != nil {
 		return err
 	}

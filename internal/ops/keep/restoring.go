@@ -199,12 +199,17 @@ func (r *restoring) draft(ctx context.Context, set *changeset.Set) (err error) {
 	if err := r.write(ctx, d); err != nil {
 		return err
 	}
+	const about = "Luker's state of that time"
 	for _, c := range r.sidecars {
-		if _, err := os.Lstat(c.path); err == nil && !doc.InPlace {
+		switch _, missing := os.Lstat(c.path); {
+		case missing != nil:
+			err = ops.Create(set, c.path, about, c.data, changeset.InFolder())
+		case doc.InPlace:
+			err = set.Edit(c.path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return c.data, nil }), about)
+		default:
 			r.res.Warn("%s: already exists, and stays as it is", c.path)
-			continue
 		}
-		if err := c.draft(set); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -331,15 +336,6 @@ func (r *restoring) list(set *changeset.Set) error {
 type sidecar struct {
 	path string
 	data []byte
-}
-
-// draft drafts a sidecar as it was, in place of the present one if there is one.
-func (c sidecar) draft(set *changeset.Set) error {
-	const about = "Luker's state of that time"
-	if !isFile(c.path) {
-		return ops.Create(set, c.path, about, c.data, changeset.InFolder())
-	}
-	return set.Edit(c.path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return c.data, nil }), about)
 }
 
 // findSidecars finds the chat's sidecars as of the version; none for a backup.

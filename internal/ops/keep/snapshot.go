@@ -98,7 +98,7 @@ func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Sn
 	}
 	defer store.Close()
 	sum.Part = sum.Part || !sc.whole
-	s := &snapshot{scope: sc, store: store, opt: opt, sum: sum}
+	s := &snapshot{scope: sc, now: &present{store: store, root: sc.root}, opt: opt, sum: sum}
 	if s.w, err = history.NewWriter(ctx, store); err != nil {
 		return err
 	}
@@ -109,10 +109,9 @@ func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Sn
 // snapshot compares one folder with its store.
 type snapshot struct {
 	*scope
-	store *history.Store
-	w     *history.Writer
-	opt   *SnapshotOptions
-	sum   *Snapshotted
+	w   *history.Writer
+	opt *SnapshotOptions
+	sum *Snapshotted
 
 	seen    map[string]history.Seen
 	now     *present                 // what is known before it
@@ -140,8 +139,7 @@ const readTwice = 3
 func (s *snapshot) take(ctx context.Context) error {
 	before := *s.sum
 	for try := 0; ; try++ {
-		generation := s.store.Generation()
-		s.now = &present{store: s.store, root: s.root}
+		generation := s.now.store.Generation()
 		err := s.now.read(ctx)
 		if err == nil {
 			err = s.recall(ctx)
@@ -152,7 +150,7 @@ func (s *snapshot) take(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if s.store.Generation() == generation {
+		if s.now.store.Generation() == generation {
 			break
 		}
 		if try == readTwice {
@@ -183,7 +181,7 @@ func (s *snapshot) recall(ctx context.Context) (err error) {
 			s.places[p.Path] = p
 		}
 	}
-	s.seen, err = s.store.Seen(ctx)
+	s.seen, err = s.now.store.Seen(ctx)
 	return err
 }
 
@@ -282,7 +280,7 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 	if len(s.files) == 0 {
 		return nil
 	}
-	r, lib := newStoreReader(s.store), new(library.Library)
+	r, lib := newStoreReader(s.now.store), new(library.Library)
 	found := map[string]bool{}
 	var files, chats []*facts
 	for _, f := range s.files {
@@ -319,7 +317,7 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 		}
 		k.said = sync.OnceValue(func() *lost.Speech {
 			var v *lost.Version
-			last, ok, readErr := s.store.Last(ctx, c.ID, newest)
+			last, ok, readErr := s.now.store.Last(ctx, c.ID, newest)
 			if ok && readErr == nil {
 				v, readErr = r.Version(ctx, &last)
 			}
@@ -389,7 +387,7 @@ func (s *snapshot) lastRev(ctx context.Context, f *foundFile) (int64, error) {
 	if f.ID == 0 {
 		return 0, nil
 	}
-	last, ok, err := s.store.Last(ctx, f.ID, newest)
+	last, ok, err := s.now.store.Last(ctx, f.ID, newest)
 	if err != nil || !ok || last.Sum != string(f.content.Sum[:]) {
 		return 0, err
 	}
