@@ -416,7 +416,7 @@ func (s *subject) addBackups(ctx context.Context) error {
 			file:    b.Path, runs: c.Runs, ends: ends,
 		})
 	}
-	newestFirst(s.versions)
+	slices.SortStableFunc(s.versions, func(a, b version) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Rev, a.Rev)) })
 	return nil
 }
 

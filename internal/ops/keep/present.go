@@ -16,7 +16,6 @@ import (
 
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
-	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
@@ -44,10 +43,10 @@ func newScope(root string) *scope {
 func scopes(w ops.Walked, shard ops.Shard, store, root string) ([]*scope, []*ops.SourceError) {
 	errs := slices.Clone(w.Errs)
 	var list []*scope
-	var reals library.Once[string]
+	var reals userdir.Real
 	byRoot := map[string]*scope{}
 	of := func(root string) *scope {
-		real := reals.Get(root, func() string { return userdir.RealPath(root) })
+		real := reals.Path(root)
 		s := byRoot[real]
 		if s == nil {
 			s = newScope(root)

@@ -87,10 +87,9 @@ func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 		}
 		return on.res, err
 	}
-	_, err = os.Lstat(s.path)
-	gone := errors.Is(err, fs.ErrNotExist)
+	_, missing := os.Lstat(s.path)
+	gone := errors.Is(missing, fs.ErrNotExist)
 	others := v.file == "" && !v.lone && (!gone && v.Chat != s.ids[s.rel] || gone && v.Chat != s.id && opt.Name != "") // another file has the path, or had it last
-	err = nil
 	switch {
 	case opt.Output != "" && opt.At == nil:
 		on.export(opt.Output, "the version")

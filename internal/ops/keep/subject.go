@@ -111,15 +111,10 @@ func (u unknown) Unwrap() []error { return []error{u.NoneError, ErrUnknown} }
 // stored returns the versions of a file in the store, the newest first.
 func (s *subject) stored(ctx context.Context, id int64) (list []version, err error) {
 	all, err := s.store.Versions(ctx, id)
-	for _, v := range all {
+	for _, v := range slices.Backward(all) {
 		list = append(list, version{Version: v})
 	}
-	newestFirst(list)
 	return list, err
-}
-
-func newestFirst(list []version) {
-	slices.SortStableFunc(list, func(a, b version) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Rev, a.Rev)) })
 }
 
 // locate finds the folder, opens the store, and finds which file is meant.

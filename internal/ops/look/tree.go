@@ -121,11 +121,11 @@ type asked struct {
 // foldersOf returns the folders of chats, each once, in the order of the chats, and for each which
 // chats were asked for in it.
 func foldersOf(walked ops.Walked) (folders []string, list []*asked) {
-	var reals library.Once[string]
+	var reals userdir.Real
 	by := map[string]*asked{} // by the folder's real path
 	for _, t := range walked.Chats {
 		folder := filepath.Dir(t.Path)
-		real := reals.Get(folder, func() string { return userdir.RealPath(folder) })
+		real := reals.Path(folder)
 		a := by[real]
 		if a == nil {
 			a = &asked{paths: map[string]bool{}}

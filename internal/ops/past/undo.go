@@ -2,6 +2,7 @@
 package past
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,13 +113,10 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 		return r, fmt.Errorf("%s: %w that was not changed since: %s", d.ID, changeset.ErrNothing, strings.Join(u.Left, ", "))
 	}
 	for _, s := range r.Steps {
-		switch s.Do {
-		case changeset.Remove:
+		if s.Do == changeset.Remove {
 			d.Removed = append(d.Removed, s.Path)
-		case changeset.Move:
-			d.Restored = append(d.Restored, s.To)
-		default:
-			d.Restored = append(d.Restored, s.Path)
+		} else {
+			d.Restored = append(d.Restored, cmp.Or(s.To, s.Path))
 		}
 	}
 	d.Left = append(append(d.Left, u.Left...), u.Needed...)

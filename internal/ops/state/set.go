@@ -166,12 +166,8 @@ func setPlain(t *target, values *patch.Changes, namespace string, s *changeset.S
 	switch {
 	case missing:
 		old = []byte("{}")
-	case err != nil && values.Replace == nil:
+	case err != nil && (values.Replace == nil || !errors.Is(err, ErrDamaged)): // what is replaced whole may be damaged
 		return err
-	case err != nil: // it is replaced whole, so damage does not matter
-		if _, was, err = safefile.Read(path); err != nil {
-			return err
-		}
 	}
 	next, err := changed(old, values)
 	switch {
