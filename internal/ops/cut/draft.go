@@ -86,31 +86,20 @@ func draft(ctx context.Context, c *call, set *changeset.Set, p *plan) error {
 	if err := cutSidecars(c.opt, set, src, p, sidecars, end.Index, r); err != nil {
 		return err
 	}
-	if p.listing != "" {
-		if err := group.List(set, p.listing, "its name in the group's list", c.opt.Open, p.name.File); err != nil {
-			return err
-		}
+	switch {
+	case p.listing != "":
+		err = group.List(set, p.listing, "its name in the group's list", c.opt.Open, p.name.File)
+	case c.opt.Open && (!src.HasDir || src.Kind != userdir.Solo):
+		err = src.Errorf("%w", ErrNoOwner)
+	case c.opt.Open:
+		_, err = ops.OpenInCard(set, src.Dir, src.Owner, p.name.File)
 	}
-	if c.opt.Open && p.listing == "" {
-		if err := openSolo(set, src, p); err != nil {
-			return err
-		}
-	}
-	if c.opt.Link {
+	if err == nil && c.opt.Link {
 		d.linkedIn = userdir.RealPath(p.source)
 		d.replaced, err = link(ctx, c, set, src, p, sidecars, end, d.linkedIn)
 		r.Doc.Linked = err == nil
 	}
 	return err
-}
-
-// openSolo makes its character open with the new chat.
-func openSolo(set *changeset.Set, src *chat.Chat, p *plan) error {
-	if !src.HasDir || src.Kind != userdir.Solo {
-		return src.Errorf("%w", ErrNoOwner)
-	}
-	_, err := ops.OpenInCard(set, src.Dir, src.Owner, p.name.File)
-	return ops.PathError(err)
 }
 
 // judgeHead refuses or reports problems in the lines up to the header, and in who lists the chat.
@@ -168,7 +157,12 @@ func newHeader(c *call, src *chat.Chat, p *plan, state *isolate.Facts, at int, r
 		return nil, src.Errorf("%w", err)
 	}
 	md := h.Metadata()
-	setParent(c.opt, src, p.name.File, md, r)
+	if parent := ops.Or(c.opt.MainChat, src.Name); parent != "" {
+		md.Set(keyMainChat, rawjson.Quote(parent))
+	} else {
+		md.Unset(keyMainChat)
+		keepRecap(src, p.name.File, md, r)
+	}
 	switch c.opt.Integrity {
 	case IntegrityKeep:
 	case IntegrityNone:
@@ -209,17 +203,6 @@ func editMetadata(c *call, src *chat.Chat, p *plan, h *meta.Header, state *isola
 		return nil
 	}
 	return makeClones(c.opt, src, p, h.Metadata(), state, at, r)
-}
-
-// setParent names the source as the new chat's parent.
-func setParent(opt *Options, src *chat.Chat, name string, md *rawjson.Object, r *Result) {
-	parent := ops.Or(opt.MainChat, src.Name)
-	if parent != "" {
-		md.Set(keyMainChat, rawjson.Quote(parent))
-		return
-	}
-	md.Unset(keyMainChat)
-	keepRecap(src, name, md, r)
 }
 
 // about says what the new chat is.
