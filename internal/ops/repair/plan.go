@@ -35,8 +35,8 @@ type plan struct {
 	slug   string    // the chat's new slug, set whatever is repaired; empty: keep the old one
 	beside []luker.Sidecar
 
-	groups []*groupEdit // edits of group files
-	left   []string     // what was asked for but cannot be repaired
+	groups groupEdits
+	left   []string // what was asked for but cannot be repaired
 
 	// known once it is drafted
 	done       actions
@@ -119,21 +119,9 @@ func (p *plan) render(ctx context.Context, file jsonl.Source, out io.Writer, los
 // forget removes the chat's metadata from group files.
 func (p *plan) forget(files []*group.File) {
 	for _, f := range files {
-		e := p.group(f)
+		e := p.groups.of(f.Path, f.Raw())
 		e.Forget = append(e.Forget, p.chat.Name)
 	}
-}
-
-// group returns the chat's edit of a group file, created on first use.
-func (p *plan) group(f *group.File) *groupEdit {
-	for _, e := range p.groups {
-		if e.Path == f.Path {
-			return e
-		}
-	}
-	e := &groupEdit{group.Edit{Path: f.Path}, f.Raw()}
-	p.groups = append(p.groups, e)
-	return e
 }
 
 // edit adds a change to the header.

@@ -167,7 +167,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 		one.forget(files)
 	}
 	if c.Group != nil && have.Has(rules.GroupUnlisted) {
-		e := one.group(c.Group)
+		e := one.groups.of(c.Group.Path, c.Group.Raw())
 		e.List = append(e.List, c.Name)
 	}
 	if have.Has(rules.IntegrityShared) {

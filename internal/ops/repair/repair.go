@@ -188,32 +188,27 @@ func (r *Report) addChat(p *plan, dryRun bool) {
 // addGroups puts the outcomes for group files into results of their own, with the edits of all
 // chats together.
 func (r *Report) addGroups(plans []*plan, dryRun bool) {
-	all := map[string]*groupEdit{}
-	var order []string
+	var all groupEdits
 	by := map[string]changeset.Outcome{}
 	for _, p := range plans {
+		if p.outcome.Err != nil {
+			continue
+		}
 		for _, e := range p.groups {
-			if p.outcome.Err != nil {
-				continue
-			}
-			if all[e.Path] == nil {
-				all[e.Path] = &groupEdit{group.Edit{Path: e.Path}, e.was}
-				order = append(order, e.Path)
-			}
-			one := all[e.Path]
+			one := all.of(e.Path, e.was)
 			one.List, one.Forget = append(one.List, e.List...), append(one.Forget, e.Forget...)
 			by[e.Path] = p.outcome
 		}
 	}
-	for _, path := range order {
-		done := all[path].actions()
+	for _, e := range all {
+		done := e.actions()
 		if done.total == 0 {
 			continue
 		}
-		out := by[path]
+		out := by[e.Path]
 		out.Ended, out.Dropped = nil, nil
-		out.Steps = slices.DeleteFunc(slices.Clone(out.Steps), func(s changeset.Step) bool { return s.Path != path })
-		res := r.result(path)
+		out.Steps = slices.DeleteFunc(slices.Clone(out.Steps), func(s changeset.Step) bool { return s.Path != e.Path })
+		res := r.result(e.Path)
 		res.Outcome = out
 		res.fill(done, dryRun)
 	}
@@ -234,6 +229,21 @@ func (r *Result) fill(done *actions, dryRun bool) {
 type groupEdit struct {
 	group.Edit
 	was []byte // the file as it was judged
+}
+
+// groupEdits are edits of group files, one of each.
+type groupEdits []*groupEdit
+
+// of returns the edit of a group file, created on first use.
+func (l *groupEdits) of(path string, was []byte) *groupEdit {
+	for _, e := range *l {
+		if e.Path == path {
+			return e
+		}
+	}
+	e := &groupEdit{group.Edit{Path: path}, was}
+	*l = append(*l, e)
+	return e
 }
 
 // actions returns what the edit does.
