@@ -84,31 +84,25 @@ func (a *actions) add(at step, change string, before, after []byte) {
 // cutAround returns both texts cut around where they differ.
 func cutAround(before, after []byte) (b, a *string) {
 	from, same := 0, 0
-	if before != nil && after != nil {
-		for from < len(before) && from < len(after) && before[from] == after[from] {
-			from++
-		}
-		for same < len(before)-from && same < len(after)-from && before[len(before)-1-same] == after[len(after)-1-same] {
-			same++
-		}
+	for from < len(before) && from < len(after) && before[from] == after[from] {
+		from++
 	}
-	whole := before == nil || after == nil
-	return cutText(before, from, same, whole), cutText(after, from, same, whole)
+	for same < len(before)-from && same < len(after)-from && before[len(before)-1-same] == after[len(after)-1-same] {
+		same++
+	}
+	return cutText(before, from, same), cutText(after, from, same)
 }
 
 // cutText returns the part of a text to show: from shortly before offset from, where the
 // difference begins, to shortly after its end, same bytes before the end of the text, and at
-// most what fits a screen. With whole it begins at the start of the text.
-func cutText(text []byte, from, same int, whole bool) *string {
+// most what fits a screen.
+func cutText(text []byte, from, same int) *string {
 	const context, most = 40, 160
 	if text == nil {
 		return nil
 	}
-	start, end := 0, len(text)
-	if !whole {
-		start, end = runeStart(text, from-context), runeStart(text, len(text)-same+context)
-	}
-	end = min(end, runeStart(text, start+most))
+	start := runeStart(text, from-context)
+	end := runeStart(text, min(len(text)-same+context, start+most))
 	s := string(text[start:end])
 	if start > 0 {
 		s = "…" + s

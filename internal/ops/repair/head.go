@@ -15,7 +15,7 @@ import (
 
 // head is how a header gets to the front of a chat that has none there.
 type head struct {
-	view  *view
+	view  *view // the chat's file with its header in front
 	steps []headStep
 }
 
@@ -34,9 +34,8 @@ type newHeader struct {
 
 // frontOfFile is what comes before a chat's first surviving line.
 type frontOfFile struct {
-	first    salvageable // the first line that is not blank, if it is a header apart from junk around it
-	isFirst  bool
-	rule     rules.ID // of the first line that is whole apart from junk around it
+	first    *salvageable // the first line that is not blank, if it is a header apart from junk around it
+	rule     rules.ID     // of the first line that is whole apart from junk around it
 	hasWhole bool
 	at       rules.Span // the first surviving line
 	number   int
@@ -63,8 +62,8 @@ func putInFront(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules
 		}
 	}
 	switch {
-	case front.isFirst:
-		return trimFirst(&front.first), nil
+	case front.first != nil:
+		return trimFirst(front.first), nil
 	case front.hasWhole && c.HasHeader:
 		return moveHeader(src, front.at, front.number, []rules.ID{front.rule})
 	case len(need.missing) == 0:
@@ -102,7 +101,7 @@ func readFront(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules.
 		}
 		front.hasWhole, front.rule = true, rule
 		if isFirst && meta.IsHeader(text) {
-			front.first, front.isFirst = salvageable{line.Off, number, rule, bytes.Clone(line.Raw), bytes.Clone(text)}, true
+			front.first = &salvageable{line.Off, number, rule, bytes.Clone(line.Raw), bytes.Clone(text)}
 		}
 		return nil
 	})

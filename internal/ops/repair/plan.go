@@ -23,8 +23,7 @@ import (
 // plan is what to do about one chat.
 type plan struct {
 	chat   *rules.Chat // as judged with its header in front
-	view   *view       // the chat's file with its header in front; nil if it is there already
-	steps  []headStep  // how the header gets there
+	head               // how its header gets there; without a view if it is there already
 	want   rules.Set   // rules to repair line by line
 	wanted rules.Set   // the same, for lines that were not judged yet
 	header []headerEdit

@@ -103,7 +103,7 @@ func (p *planner) head(ctx context.Context, c *rules.Chat) (again *rules.Chat, e
 	}
 	p.know(again)
 	one := p.of(again)
-	one.view, one.steps = h.view, h.steps
+	one.head = *h
 	if need.old != nil && h.view.inserted && h.view.from == 0 {
 		one.forget(files)
 	}
