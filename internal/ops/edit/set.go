@@ -109,10 +109,8 @@ func judged(line, edited []byte) ([]byte, error) {
 	if !same(5) && is[5].End > 0 {
 		return nil, fmt.Errorf("%w: with chat_metadata it would be a header", ErrShape)
 	}
-	if !same(4) {
-		if message.CheckChosen(edited) != nil {
-			return nil, ErrChosenGone
-		}
+	if !same(4) && message.CheckChosen(edited) != nil {
+		return nil, ErrChosenGone
 	}
 	if same(0) {
 		return edited, nil

@@ -165,17 +165,14 @@ func (s *slimming) note(p *Plan, at choose.Place, made slim) {
 	}
 }
 
-// folder is where the pictures of the chat's owner lie.
-func (s *slimming) folder() string {
+// path is where a picture becomes a file: where those of the chat's owner lie.
+func (s *slimming) path(img inlined) string {
 	owner, err := names.Sanitize(s.open.chat.Owner)
 	if err != nil {
 		owner = s.open.chat.Name
 	}
-	return filepath.Join(s.open.chat.Dir.Root, "user", "images", owner)
+	return filepath.Join(s.open.chat.Dir.Root, "user", "images", owner, img.sum+img.ext)
 }
-
-// path is where a picture becomes a file.
-func (s *slimming) path(img inlined) string { return filepath.Join(s.folder(), img.sum+img.ext) }
 
 // writePictures drafts the files that the pictures become. None that is there is overwritten.
 func (s *slimming) writePictures(set *changeset.Set, p *Plan) error {
@@ -238,12 +235,10 @@ type inlined struct {
 // slim returns a message without what is to be dropped.
 func (s *slimming) slim(line []byte) (made slim) {
 	made.line = line
-	size := int64(len(line))
 	step := func(part int, do func()) {
-		if do(); int64(len(made.line)) != size {
-			made.bytes[part] += size - int64(len(made.line))
-			size = int64(len(made.line))
-		}
+		before := len(made.line)
+		do()
+		made.bytes[part] = int64(before - len(made.line))
 	}
 	var at [4]rawjson.Span
 	rawjson.Places(line, at[:], "swipes", "swipe_id", "mes", "swipe_info")

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"stchat/internal/chat"
@@ -253,12 +252,12 @@ func (l *List) views(metadata *rawjson.Object) {
 // viewed returns the extension whose state in the chat itself is shown under a namespace; nil for
 // none. The colon in such a name tells it from Luker's namespaces, which have none.
 func viewed(namespace string) extension.Extension {
-	list := all.New()
-	i := slices.IndexFunc(list, func(e extension.Extension) bool { return namespace != "" && e.About().Namespace == namespace })
-	if i < 0 {
-		return nil
+	for _, e := range all.New() {
+		if namespace != "" && e.About().Namespace == namespace {
+			return e
+		}
 	}
-	return list[i]
+	return nil
 }
 
 // Version is one version of the running recap.
