@@ -23,12 +23,11 @@ func unzip(ctx context.Context, s *source) (list []*source, err error) {
 		return nil, fmt.Errorf("%s: %w", s.label, err)
 	}
 	var errs []error
-	n, room := 0, ops.UnpackingOf(s.stamp.Size())
+	room := ops.UnpackingOf(s.stamp.Size())
 	for _, f := range z.File {
 		if ok, _ := path.Match("conversations*.json", path.Base(f.Name)); !ok || !isNear(f.Name) {
 			continue
 		}
-		n++
 		label := s.label + "/" + f.Name
 		entry, err := spool(ctx, f, room)
 		if err != nil {
@@ -38,7 +37,7 @@ func unzip(ctx context.Context, s *source) (list []*source, err error) {
 		entry.label, entry.mtime = label, s.mtime
 		list = append(list, entry)
 	}
-	if n == 0 {
+	if len(list)+len(errs) == 0 {
 		errs = append(errs, fmt.Errorf("%s: %w: there is no conversations.json in it", s.label, errEntry))
 	}
 	return list, errors.Join(errs...)
