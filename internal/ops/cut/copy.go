@@ -152,17 +152,15 @@ func prepareStream(ctx context.Context, c *call, p *plan, src *chat.Chat, header
 	}
 	end := copied.Last[0]
 	report(src, copied, known, r)
-	var line []byte
+	var line []byte // the edited message, which is written after the others
+	limit := end.Index + 1
 	r.Doc.Bytes = int64(len(header)) + end.Out + end.Len
 	if opt.Message != nil {
 		if line, err = edited(opt, src, end); err != nil {
 			return nil, err
 		}
 		r.Doc.Bytes += int64(len(line)) - end.Len
-	}
-	limit := end.Index + 1
-	if line != nil {
-		limit-- // it is written after the others
+		limit--
 	}
 	if opt.Changes.DryRun {
 		r.Note("would write %s to standard output, %d bytes", plural.S(r.Doc.Messages, "message"), r.Doc.Bytes)
