@@ -80,17 +80,10 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 		}
 		found.Passed = true
 	}
-	owner, name, named := Split(arg)
-	deep := strings.Contains(name, "/")
-	o, err := f.owner(owner)
-	for o == nil && err == nil && named { // a group's name may have slashes
-		var more string
-		more, name, named = strings.Cut(name, "/")
-		owner += "/" + more
-		o, err = f.owner(owner)
-	}
+	o, owner, name, err := f.Split(arg)
+	named := name != ""
 	switch {
-	case deep && o == nil, strings.Contains(name, "/"):
+	case strings.Contains(name, "/"):
 		return found, nil
 	case found.Passed && (o == nil || err != nil):
 		return Found{}, nil // as a path
@@ -140,6 +133,22 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 		return found, &NoneError{Arg: arg, Known: known, Empty: !named || name == "*"}
 	}
 	return found, nil
+}
+
+// Split splits OWNER/NAME where an owner in the user folder ends, since a group's name may have
+// slashes; if there is none, o is nil.
+func (f *Finder) Split(arg string) (o *Owner, owner, name string, err error) {
+	first, rest, named := Split(arg)
+	owner, name = first, rest
+	for o, err = f.owner(owner); o == nil && err == nil && named; o, err = f.owner(owner) {
+		var more string
+		more, name, named = strings.Cut(name, "/")
+		owner += "/" + more
+	}
+	if o == nil {
+		owner, name = first, rest
+	}
+	return o, owner, name, err
 }
 
 // Split splits OWNER/NAME, and reports whether there is a NAME. A separator at the end does not

@@ -186,7 +186,7 @@ func (s *subject) name(given string) error {
 			return nil
 		}
 	}
-	found, err := (&address.Finder{Lib: new(library.Library), Data: s.root}).Find(given)
+	found, err := finderIn(s.root).Find(given)
 	none, isNone := errors.AsType[*address.NoneError](err)
 	switch {
 	case err != nil && !isNone:
@@ -198,7 +198,7 @@ func (s *subject) name(given string) error {
 		}
 		return err
 	case folders != nil:
-		owner, name, _ := address.Split(strings.TrimSuffix(given, ".jsonl"))
+		_, owner, name, _ := finderIn(s.root).Split(strings.TrimSuffix(given, ".jsonl"))
 		folder := folders[len(folders)-1]
 		list := s.namesIn(folder)
 		if gone, part := address.Match(list, name); len(gone) == 1 {
@@ -234,6 +234,10 @@ func (s *subject) goTo(rel string) {
 	s.rel, s.path = rel, s.full(rel)
 }
 
+func finderIn(root string) *address.Finder {
+	return &address.Finder{Lib: new(library.Library), Data: root}
+}
+
 // namesOf returns the paths that a chat may be meant by, relative to the user's folder; and if it
 // is named as OWNER/NAME, the folders where the owner's chats are, or were.
 func namesOf(root, given string) (paths, folders []string) {
@@ -242,12 +246,12 @@ func namesOf(root, given string) (paths, folders []string) {
 			paths = append(paths, rel)
 		}
 	}
-	owner, name, labelled := address.Split(strings.TrimSuffix(given, ".jsonl"))
-	if !labelled || strings.Contains(name, "/") {
+	o, owner, name, _ := finderIn(root).Split(strings.TrimSuffix(given, ".jsonl"))
+	if name == "" || strings.Contains(name, "/") {
 		return paths, nil
 	}
 	folders = []string{path.Join("chats", owner), owner} // of those that are gone, and of loose chats
-	if o, err := address.OwnerOf(new(library.Library), owner, root); err == nil {
+	if o != nil {
 		if rel, err := relative(root, filepath.Join(o.Folder, "x")); err == nil {
 			folders = append(folders, path.Dir(rel))
 		}
