@@ -116,8 +116,7 @@ func same(a, b jsvalue.Value) bool {
 
 // Limits of what a replay does. No chat that people wrote comes near them.
 const (
-	mostWork  = 1 << 28 // bytes of variables' text copied or parsed, and their list elements moved
-	mostMoved = 1 << 28 // list elements of floor logs' state moved
+	mostWork  = 1 << 28 // bytes of variables' text copied or parsed, and list elements moved
 	mostSteps = 1000    // segments of a path
 	mostHoles = 100_000 // elements created by writes behind lists' ends, in all
 )
@@ -131,21 +130,12 @@ var (
 // effort is what a replay has cost so far. Without limits, a few operations in a
 // stranger's file could take any time.
 type effort struct {
-	bytes, holes int
-	moved        int64
+	work, holes int64
 }
 
-// spend accounts for work on n bytes.
+// spend accounts for work on n bytes, or n list elements that get another index.
 func (e *effort) spend(n int) error {
-	if e.bytes += n; e.bytes > mostWork || n < 0 {
-		return errWork
-	}
-	return nil
-}
-
-// move accounts for n list elements that get another index.
-func (e *effort) move(n int) error {
-	if e.moved += int64(n); e.moved > mostMoved {
+	if e.work += int64(n); e.work > mostWork {
 		return errWork
 	}
 	return nil
@@ -153,10 +143,10 @@ func (e *effort) move(n int) error {
 
 // hole accounts for n elements created by a write behind a list's end.
 func (e *effort) hole(n int64) error {
-	if int64(e.holes)+n > mostHoles {
+	if e.holes+n > mostHoles {
 		return errIndex
 	}
-	e.holes += int(n)
+	e.holes += n
 	return nil
 }
 

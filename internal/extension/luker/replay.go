@@ -175,7 +175,7 @@ func (r *Replay) edit(container jsvalue.Value, verb, key string, value jsvalue.V
 		return errNoPlace
 	}
 	if isList && (verb == "add" || verb == "remove") {
-		if err := r.move(len(list.Items) - at); err != nil {
+		if err := r.spend(len(list.Items) - at); err != nil {
 			return err
 		}
 	}
