@@ -102,8 +102,7 @@ func (e *editing) all() {
 
 // isPrompt reports whether the node with an id exists and is an object.
 func isPrompt(nodes *rawjson.Object, id string) bool {
-	raw, ok := nodes.Get(id)
-	return ok && rawjson.KindOf(raw) == rawjson.ObjectKind
+	return rawjson.KindOf(nodes.Value(id)) == rawjson.ObjectKind
 }
 
 func (e *editing) lose(what string, raw []byte) {

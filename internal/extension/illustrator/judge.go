@@ -3,6 +3,7 @@ package illustrator
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"stchat/internal/extension"
@@ -19,17 +20,11 @@ func (e *Extension) Watch(metadata *rawjson.Object) { e.registry, e.places = Rea
 func (*Extension) Sight(s *extension.Sighting) {
 	const looked = 32
 	for _, raw := range s.Texts {
-		if _, _, ok := nextMarker(raw, 0); !ok {
-			continue
-		}
-	markers:
 		for id := range Markers(raw) {
-			for _, seen := range s.Seen[:min(len(s.Seen), looked)] {
-				if seen.ID == id {
-					continue markers
-				}
+			same := func(seen extension.Sight) bool { return seen.ID == id }
+			if !slices.ContainsFunc(s.Seen[:min(len(s.Seen), looked)], same) {
+				s.See(strings.Clone(id), raw)
 			}
-			s.See(strings.Clone(id), raw)
 		}
 	}
 }

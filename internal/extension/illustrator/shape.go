@@ -154,7 +154,7 @@ func (r *Registry) Dangling(found func(fault string)) {
 		switch parent := r.parentOf(i); {
 		case parent == -2:
 			found(fmt.Sprintf("the parent %s of the prompt %s is not there", short(p.parent), short(p.ID)))
-		case parent == -1 && !roots[p.ID] && rawjson.KindOf(r.roots) == rawjson.Array:
+		case parent == -1 && !roots[p.ID] && r.roots != nil:
 			found(fmt.Sprintf("the prompt %s has no parent and is not a root", short(p.ID)))
 		}
 		for raw := range rawjson.Elements(p.children) {
@@ -194,7 +194,7 @@ func FixDangling(metadata *rawjson.Object) (changes []extension.Repaired) {
 	}
 	roots := idsIn(r.roots)
 	for i := range r.prompts {
-		if r.parentOf(i) == -1 && !roots[r.prompts[i].ID] && rawjson.KindOf(r.roots) == rawjson.Array {
+		if r.parentOf(i) == -1 && !roots[r.prompts[i].ID] && r.roots != nil {
 			changes = append(changes, extension.Repaired{Text: "made the prompt " + short(r.prompts[i].ID) + " a root"})
 		}
 	}
