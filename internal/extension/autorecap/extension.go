@@ -261,20 +261,22 @@ func combinedIn(metadata *rawjson.Object) []byte {
 }
 
 // SceneCounts counts the scenes that end with messages of a chat.
-type SceneCounts struct{ Breaks, Hidden, Recaps int }
+type SceneCounts struct {
+	Breaks int `json:"scene_breaks"`
+	Hidden int `json:"hidden_scene_breaks"`
+	Recaps int `json:"scene_recaps"`
+}
 
 // View is what Auto-Recap keeps in a chat.
 type View struct {
-	Name         string  `json:"name"`  // "auto-recap"
-	Known        bool    `json:"known"` // true
-	Bytes        int64   `json:"bytes"` // of its metadata
-	ChatID       *string `json:"chat_id"`
-	Versions     int     `json:"versions"` // of the running recap
-	Current      *int    `json:"current"`  // the version in use
-	SceneBreaks  int     `json:"scene_breaks"`
-	HiddenBreaks int     `json:"hidden_scene_breaks"`
-	SceneRecaps  int     `json:"scene_recaps"`
-	Pending      int     `json:"pending"` // operations in the metadata, not in the lorebook's queue
+	Name     string  `json:"name"`  // "auto-recap"
+	Known    bool    `json:"known"` // true
+	Bytes    int64   `json:"bytes"` // of its metadata
+	ChatID   *string `json:"chat_id"`
+	Versions int     `json:"versions"` // of the running recap
+	Current  *int    `json:"current"`  // the version in use
+	SceneCounts
+	Pending int `json:"pending"` // operations in the metadata, not in the lorebook's queue
 }
 
 // View describes the running recap, and the scenes in Counts.
@@ -282,10 +284,7 @@ func (e *Extension) View(metadata *rawjson.Object, bytes int64) extension.View {
 	if bytes == 0 && e.Counts == (SceneCounts{}) {
 		return nil
 	}
-	view := &View{
-		Name: "auto-recap", Known: true, Bytes: bytes,
-		SceneBreaks: e.Counts.Breaks, HiddenBreaks: e.Counts.Hidden, SceneRecaps: e.Counts.Recaps,
-	}
+	view := &View{Name: "auto-recap", Known: true, Bytes: bytes, SceneCounts: e.Counts}
 	running, _ := RunningIn(metadata)
 	view.Versions, view.Current = rawjson.Len(rawjson.Value(running, "versions")), rawjson.IntOrNil(running.Current())
 	if id, ok := running.ChatID(); ok {
@@ -304,9 +303,9 @@ func (v *View) Cells() (label string, cells []string) {
 	if v.Current != nil && v.Versions > 0 {
 		current = fmt.Sprintf("version %d current", *v.Current)
 	}
-	cells = []string{plural.S(v.Versions, "recap version"), current, plural.S(v.SceneBreaks, "scene break"), plural.S(v.SceneRecaps, "scene recap")}
-	if v.HiddenBreaks > 0 {
-		cells = append(cells, plural.S(v.HiddenBreaks, "hidden scene break"))
+	cells = []string{plural.S(v.Versions, "recap version"), current, plural.S(v.Breaks, "scene break"), plural.S(v.Recaps, "scene recap")}
+	if v.Hidden > 0 {
+		cells = append(cells, plural.S(v.Hidden, "hidden scene break"))
 	}
 	if v.Pending > 0 {
 		cells = append(cells, plural.S(v.Pending, "operation")+" pending")

@@ -107,18 +107,27 @@ func (e *Extension) judgeRunning(j *extension.Judging) {
 	}
 	for version := range running.Versions() {
 		name := "version " + orMissing(version.Value("version")) + " of the running recap"
-		switch scene, ok := rawjson.Float(version.Scene()); {
-		case !ok:
-			j.Report("recap-scene", name+" is made at no message")
-		case scene >= float64(j.Messages):
-			j.Report("beyond-end", name+" is made at a message beyond the last one")
-		case !e.scenes[int(scene)] || scene != float64(int(scene)):
-			j.Report("recap-scene", fmt.Sprintf("%s is made at message %s, which has no scene recap", name, strconv.FormatFloat(scene, 'g', -1, 64)))
+		if rule, where := e.misplaced(version, j.Messages); rule != "" {
+			j.Report(rule, name+" is made at "+where)
 		}
 		if before, ok := rawjson.Float(version.Value("prev_scene_index")); ok && before >= float64(j.Messages) {
 			j.Report("beyond-end", name+" follows a scene that ends beyond the last message")
 		}
 	}
+}
+
+// misplaced returns the rule that is broken if a version is made beyond the end or at no scene recap, and
+// where that is.
+func (e *Extension) misplaced(v Version, messages int) (rule, where string) {
+	switch scene, ok := rawjson.Float(v.Scene()); {
+	case !ok:
+		return "recap-scene", "no message"
+	case scene >= float64(messages):
+		return "beyond-end", "a message beyond the last one"
+	case !e.scenes[int(scene)] || scene != float64(int(scene)):
+		return "recap-scene", fmt.Sprintf("message %s, which has no scene recap", strconv.FormatFloat(scene, 'g', -1, 64))
+	}
+	return "", ""
 }
 
 // chosen returns how many versions there are, whether the current one is among them, and the raw
@@ -209,14 +218,8 @@ func (e *Extension) Repair(m *extension.Repairing) {
 
 // repairVersions drops the versions whose scene is beyond the end or has no recap.
 func (e *Extension) repairVersions(m *extension.Repairing) {
-	bad := func(v Version) (rule string) { // "": it stays
-		rule = "recap-scene"
-		switch scene, ok := rawjson.Float(v.Scene()); {
-		case ok && scene >= float64(m.Messages):
-			rule = "beyond-end"
-		case ok && scene == float64(int(scene)) && e.scenes[int(scene)]:
-			return ""
-		}
+	bad := func(v Version) string { // "": it stays
+		rule, _ := e.misplaced(v, m.Messages)
 		if !m.Wants(rule) {
 			return ""
 		}
