@@ -138,24 +138,6 @@ func (r *Result) Complete(o changeset.Outcome, dryRun bool) {
 	}
 }
 
-func (r *Result) state(changes []extension.Change) {
-	r.Doc.State = append(r.Doc.State, changes...)
-	for _, c := range changes {
-		r.Note("%s: %s: %s", r.Doc.Path, c.Extension, c.Change)
-	}
-}
-
-// lost reports what is lost with deleted messages.
-func (r *Result) lost(state *follow.State) {
-	for _, l := range state.Lost() {
-		r.Doc.LostLinks = append(r.Doc.LostLinks, l)
-		r.Warn("%s: the link to the %s %q is deleted with message %d", r.Doc.Path, l.Kind, l.Name, l.At)
-	}
-	for _, text := range state.Warnings() {
-		r.Warn("%s: %s", r.Doc.Path, text)
-	}
-}
-
 // diff keeps the difference of a line for display, cut to what surrounds it. before is nil if the
 // line is added, after if it is deleted.
 func (r *Result) diff(index int, before, after []byte) {

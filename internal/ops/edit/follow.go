@@ -58,8 +58,8 @@ func (d *drafting) mayMove() error {
 	return nil
 }
 
-// followUp adjusts the state that refers to messages, except what messages themselves hold: that is
-// left to d.state.
+// followUp adjusts the state that refers to messages, except what messages themselves hold, which is
+// left to d.state, and reports what changes, what is lost with deleted messages, and what stays.
 func (d *drafting) followUp(ctx context.Context) (err error) {
 	metadata := d.chat.Header.Metadata()
 	if d.opt.NoFollow || !follow.Matters(d.change, metadata) {
@@ -72,8 +72,17 @@ func (d *drafting) followUp(ctx context.Context) (err error) {
 		return d.chat.Errorf("%w", err)
 	}
 	r := d.result
-	r.state(d.state.Metadata(metadata))
-	r.lost(d.state)
+	for _, c := range d.state.Metadata(metadata) {
+		r.Doc.State = append(r.Doc.State, c)
+		r.Note("%s: %s: %s", r.Doc.Path, c.Extension, c.Change)
+	}
+	for _, l := range d.state.Lost() {
+		r.Doc.LostLinks = append(r.Doc.LostLinks, l)
+		r.Warn("%s: the link to the %s %q is deleted with message %d", r.Doc.Path, l.Kind, l.Name, l.At)
+	}
+	for _, text := range d.state.Warnings() {
+		r.Warn("%s: %s", r.Doc.Path, text)
+	}
 	for _, sidecar := range d.sidecars {
 		if sidecar.Kind == luker.FloorLog || sidecar.Kind == luker.ChatSync || !d.change.Moves() {
 			continue
