@@ -257,7 +257,7 @@ func (s *statistician) read(ctx context.Context, path string, seen map[string]ma
 			if r.ids == nil {
 				r.ids = message.NewIdentifier(s.seed)
 			}
-			r.list = append(r.list, s.saidIn(l, keys, r.ids))
+			r.list = append(r.list, saidIn(l, keys, r.ids))
 		},
 		Fold: func(r *reading) {
 			base += len(batch)
@@ -278,7 +278,7 @@ func (s *statistician) read(ctx context.Context, path string, seen map[string]ma
 }
 
 // saidIn reads what counts of a message.
-func (s *statistician) saidIn(l *jsonl.Line, keys []int, ids *message.Identifier) said {
+func saidIn(l *jsonl.Line, keys []int, ids *message.Identifier) said {
 	value := func(k int) []byte { raw, _ := l.Value(keys[k]); return raw }
 	m := said{date: noDate, user: rawjson.Truthy(value(1)), counts: true}
 	m.role = message.Role(value(1), value(4))

@@ -48,7 +48,7 @@ func Move(ctx context.Context, opt OwnerOptions) []*Result {
 		if err != nil {
 			return err
 		}
-		if err := judgeOwner(n, goes, n.elsewhere); err != nil {
+		if err := judgeOwner(n, goes); err != nil {
 			return err
 		}
 		n.r.Doc.From = goes[0].Path
@@ -116,8 +116,8 @@ func relative(n *renameSet, c *family.Chat, references []family.Reference) *fami
 }
 
 // judgeOwner refuses an owner of another kind or of another user, and names that are taken.
-func judgeOwner(n *renameSet, goes []*family.Chat, to *address.Owner) error {
-	from := n.graph.Folder
+func judgeOwner(n *renameSet, goes []*family.Chat) error {
+	from, to := n.graph.Folder, n.elsewhere
 	switch {
 	case !from.HasDir || from.Kind == userdir.File:
 		return fmt.Errorf("%s: %w", goes[0].Path, ErrNoOwner)
@@ -193,7 +193,7 @@ func noteSpeakers(ctx context.Context, n *renameSet, goes []*family.Chat) error 
 		return nil
 	}
 	for _, c := range goes {
-		speaks, err := n.speaks(ctx, c, n.elsewhere.Name)
+		speaks, err := n.speaks(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -204,17 +204,17 @@ func noteSpeakers(ctx context.Context, n *renameSet, goes []*family.Chat) error 
 	return nil
 }
 
-// speaks reports whether a chat has a message with this name, or no messages at all.
-func (f *folder) speaks(ctx context.Context, c *family.Chat, name string) (found bool, err error) {
+// speaks reports whether a chat has a message with the name of its new owner, or no messages at all.
+func (n *renameSet) speaks(ctx context.Context, c *family.Chat) (found bool, err error) {
 	if len(c.Messages) == 0 {
 		return true, nil
 	}
-	open, err := chat.Open(ctx, c.Path, chat.Options{Groups: f.lib})
+	open, err := chat.Open(ctx, c.Path, chat.Options{Groups: n.lib})
 	if err != nil {
 		return false, err
 	}
 	defer open.Close()
-	named := choose.Choice{Filter: choose.Filter{Names: []string{name}}, First: 1}
+	named := choose.Choice{Filter: choose.Filter{Names: []string{n.elsewhere.Name}}, First: 1}
 	_, err = named.Scan(ctx, choose.SourceOf(open), func(choose.Place) error {
 		found = true
 		return nil
