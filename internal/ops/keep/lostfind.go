@@ -472,7 +472,7 @@ func (f *finder) means(path string) bool {
 
 // named returns the real paths of the chats that a name may mean.
 func (f *finder) named(name string) []string {
-	paths, _ := namesOf(f.root.Path, name)
+	paths, _, _, _ := namesOf(f.root.Path, name)
 	for i, rel := range paths {
 		paths[i] = userdir.RealPath(filepath.Join(f.root.Path, filepath.FromSlash(rel)))
 	}

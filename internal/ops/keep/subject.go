@@ -179,7 +179,7 @@ func withExtension(path string) string {
 // name finds the path that is meant: the first that exists or that the store knows; else what the
 // name fits among the owner's chats, those that are there first. The error is that of several.
 func (s *subject) name(given string) error {
-	paths, folders := namesOf(s.root, given)
+	paths, folder, owner, name := namesOf(s.root, given)
 	for _, rel := range paths {
 		if s.backups[rel] != 0 || s.last(rel) != 0 || isFile(s.full(rel)) {
 			s.goTo(rel)
@@ -197,9 +197,7 @@ func (s *subject) name(given string) error {
 			s.guess(given, rel, found.Guess)
 		}
 		return err
-	case folders != nil:
-		_, owner, name, _ := finderIn(s.root).Split(strings.TrimSuffix(given, ".jsonl"))
-		folder := folders[len(folders)-1]
+	case folder != "":
 		list := s.namesIn(folder)
 		if gone, part := address.Match(list, name); len(gone) == 1 {
 			s.guess(given, path.Join(folder, gone[0]+".jsonl"), part)
@@ -239,8 +237,8 @@ func finderIn(root string) *address.Finder {
 }
 
 // namesOf returns the paths that a chat may be meant by, relative to the user's folder; and if it
-// is named as OWNER/NAME, the folders where the owner's chats are, or were.
-func namesOf(root, given string) (paths, folders []string) {
+// is named as OWNER/NAME, these two and the folder where the owner's chats are, or were.
+func namesOf(root, given string) (paths []string, folder, owner, name string) {
 	for _, path := range []string{given, given + ".jsonl"} {
 		if rel, err := relative(root, path); err == nil {
 			paths = append(paths, rel)
@@ -248,18 +246,18 @@ func namesOf(root, given string) (paths, folders []string) {
 	}
 	o, owner, name, _ := finderIn(root).Split(strings.TrimSuffix(given, ".jsonl"))
 	if name == "" || strings.Contains(name, "/") {
-		return paths, nil
+		return paths, "", owner, name
 	}
-	folders = []string{path.Join("chats", owner), owner} // of those that are gone, and of loose chats
+	folders := []string{path.Join("chats", owner), owner} // of those that are gone, and of loose chats
 	if o != nil {
 		if rel, err := relative(root, filepath.Join(o.Folder, "x")); err == nil {
 			folders = append(folders, path.Dir(rel))
 		}
 	}
-	for _, folder := range folders {
+	for _, folder = range folders {
 		paths = append(paths, path.Join(folder, name+".jsonl"))
 	}
-	return paths, folders
+	return paths, folder, owner, name
 }
 
 func isFile(path string) bool {
