@@ -1,6 +1,7 @@
 package jsonl
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,8 @@ type Edit struct {
 // The error wraps [ErrChanged] if src became shorter meanwhile, or has no line
 // where an edit names one. Memory does not depend on the file.
 func Rewrite(ctx context.Context, dst io.Writer, src Source, edits iter.Seq2[Edit, error]) error {
-	w := &rewriter{ctx: ctx, src: src, dst: dst}
+	const more = 4 << 10 // what edits add to a small source
+	w := &rewriter{ctx: ctx, src: src, dst: dst, small: bufio.NewWriterSize(dst, int(min(2*bigWrite, src.Size+more)))}
 	for e, err := range edits {
 		if err == nil {
 			err = w.edit(&e)
@@ -63,7 +65,8 @@ type rewriter struct {
 	window []byte  // the source's bytes from at to end; empty if at is beyond end
 	held   []byte  // a line end not written yet: it may have to be removed
 	room   [2]byte // holds held
-	small  []byte  // collected, not written yet
+
+	small *bufio.Writer // collects for dst
 }
 
 func (w *rewriter) edit(e *Edit) error {
@@ -198,36 +201,14 @@ func (w *rewriter) write(p []byte) error {
 
 // put writes p, or collects it if it is small.
 func (w *rewriter) put(p []byte) error {
-	if len(p) >= bigWrite {
-		if err := w.flush(); err != nil {
-			return err
-		}
-		_, err := w.dst.Write(p)
+	if len(p) < bigWrite {
+		_, err := w.small.Write(p)
 		return err
 	}
-	if w.small == nil && len(p) > 0 {
-		const more = 4 << 10 // what edits add to a small source
-		w.small = make([]byte, 0, min(2*bigWrite, w.src.Size+more))
-	}
-	fits := min(len(p), cap(w.small)-len(w.small))
-	w.small = append(w.small, p[:fits]...)
-	if fits == len(p) {
-		return nil
-	}
-	if err := w.flush(); err != nil {
+	if err := w.small.Flush(); err != nil {
 		return err
 	}
-	w.small = append(w.small, p[fits:]...)
-	return nil
-}
-
-// flush writes what was collected.
-func (w *rewriter) flush() error {
-	if len(w.small) == 0 {
-		return nil
-	}
-	_, err := w.dst.Write(w.small)
-	w.small = w.small[:0]
+	_, err := w.dst.Write(p)
 	return err
 }
 
@@ -245,5 +226,5 @@ func (w *rewriter) finish() error {
 	if err := w.put(w.held); err != nil {
 		return err
 	}
-	return w.flush()
+	return w.small.Flush()
 }
