@@ -55,7 +55,7 @@ func Copy(ctx context.Context, dst io.Writer, src Source, opt CopyOptions) (Copi
 		return c.Copied, nil
 	}
 	err := pipeline(ctx, src, opt.From, src.workers(opt.From, opt.Limit, opt.Workers), func() stage { return &copyStage{copier: c} })
-	c.Last = c.ring()
+	c.Last = slices.Concat(c.last[c.head:], c.last[:c.head])
 	return c.Copied, err
 }
 
@@ -67,14 +67,6 @@ type copier struct {
 	opt  CopyOptions
 	last []Place // a ring
 	head int     // its oldest place
-}
-
-// ring returns the remembered places in order.
-func (c *copier) ring() []Place {
-	if c.head == 0 {
-		return c.last
-	}
-	return append(append(make([]Place, 0, len(c.last)), c.last[c.head:]...), c.last[:c.head]...)
 }
 
 func (c *copier) remember(p Place) {
