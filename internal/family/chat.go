@@ -154,15 +154,8 @@ func (c *Chat) head(from *chat.Chat) {
 // sameOwner reports whether names in one chat mean the other: group chats of
 // different groups lie in one folder. One that no group lists may belong to any.
 func sameOwner(a, b *Chat) bool {
-	if len(a.Groups) == 0 || len(b.Groups) == 0 {
-		return true
-	}
-	for _, g := range a.Groups {
-		if slices.Contains(b.Groups, g) {
-			return true
-		}
-	}
-	return false
+	return len(a.Groups) == 0 || len(b.Groups) == 0 ||
+		slices.ContainsFunc(a.Groups, func(g string) bool { return slices.Contains(b.Groups, g) })
 }
 
 const checkpointMark = "Checkpoint #"
