@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -74,12 +75,8 @@ func syncDir(dir string) error {
 
 // cannotSync reports whether an error of fsync means that it is not supported here.
 func cannotSync(err error) bool {
-	for _, e := range []error{syscall.EINVAL, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.EBADF, syscall.ENOSYS, syscall.ENOTTY} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	unsupported := []error{syscall.EINVAL, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.EBADF, syscall.ENOSYS, syscall.ENOTTY}
+	return slices.ContainsFunc(unsupported, func(e error) bool { return errors.Is(err, e) })
 }
 
 // noRenameNew reports whether an error of renameNew means that it is not supported

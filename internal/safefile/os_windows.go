@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/windows"
@@ -96,10 +97,7 @@ func again(do func() error, passing ...error) error {
 	wait := 5 * time.Millisecond
 	for {
 		err := do()
-		busy := false
-		for _, p := range passing {
-			busy = busy || errors.Is(err, p)
-		}
+		busy := slices.ContainsFunc(passing, func(p error) bool { return errors.Is(err, p) })
 		if !busy || wait > 640*time.Millisecond {
 			return err
 		}
