@@ -16,13 +16,6 @@ type Lookup struct {
 	begun library.Once[map[listed]bool] // by user folder
 }
 
-// LinkTarget returns the name of the chat in the folder to which a link by name
-// leads: that of the file that SillyTavern's server makes of it. ok is false if
-// there is none.
-func (s *Lookup) LinkTarget(folder, name string) (target string, ok bool) {
-	return s.Folder(folder).Target(name)
-}
-
 // groups returns the groups that a group chat may be of; an empty set for any other chat, and
 // with an error.
 func (s *Lookup) groups(c *Chat) (*group.Set, error) {

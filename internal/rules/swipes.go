@@ -139,10 +139,7 @@ func readSwipes(line []byte) (s swipeList, ok bool) {
 	s.raw = s.o.Value("swipes")
 	switch rawjson.KindOf(s.raw) {
 	case rawjson.Array:
-		s.isList = true
-		for range rawjson.Elements(s.raw) {
-			s.n++
-		}
+		s.isList, s.n = true, rawjson.Len(s.raw)
 	case rawjson.Null, rawjson.Invalid:
 	default:
 		return s, false // left for a person to judge

@@ -177,7 +177,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 		})
 	}
 	if c.MainChat != "" {
-		target, ok := p.checker.Lookup.LinkTarget(c.Folder, c.MainChat)
+		target, ok := p.checker.Lookup.Folder(c.Folder).Target(c.MainChat)
 		one.parent(target, ok, have, p.asked)
 	}
 	if have.Has(rules.RecapChatID) {
