@@ -40,40 +40,31 @@ type pageOwner struct {
 }
 
 type pageChat struct {
-	Owner    int           `json:"o"`
-	Name     string        `json:"n"`
-	Short    string        `json:"g"` // the name as it is shown below the owner's
-	Path     string        `json:"p"`
-	Quoted   string        `json:"q,omitempty"` // the path for a shell, where it is not shown as it is
-	Role     string        `json:"r"`
-	Parent   int           `json:"u"` // number of the chat; -1: none
-	Above    int           `json:"h"` // see lane
-	Via      string        `json:"v,omitempty"`
-	Dangling string        `json:"d,omitempty"`
-	At       int           `json:"a"`
-	AtParent int           `json:"b"`
-	Remarks  []string      `json:"e,omitempty"`
-	Own      int           `json:"w"`
-	Messages int           `json:"m"`
-	Bytes    int64         `json:"s"`
-	First    int64         `json:"f,omitempty"` // ms since 1970
-	Last     int64         `json:"t,omitempty"`
-	Current  bool          `json:"c,omitempty"`
-	Dates    [][2]int64    `json:"k,omitempty"`
-	Shift    int           `json:"z"`
-	Fork     int           `json:"x"`
-	From     int           `json:"i"`
-	To       int           `json:"j"`
-	Texts    []pageMessage `json:"l,omitempty"`
-}
-
-type pageMessage struct {
-	Index  int    `json:"i"`
-	Role   string `json:"r"`
-	Name   string `json:"n,omitempty"`
-	Text   string `json:"t"`
-	Swipe  int    `json:"k,omitempty"`
-	Swipes int    `json:"s,omitempty"`
+	Owner    int        `json:"o"`
+	Name     string     `json:"n"`
+	Short    string     `json:"g"` // the name as it is shown below the owner's
+	Path     string     `json:"p"`
+	Quoted   string     `json:"q,omitempty"` // the path for a shell, where it is not shown as it is
+	Role     string     `json:"r"`
+	Parent   int        `json:"u"` // number of the chat; -1: none
+	Above    int        `json:"h"` // see lane
+	Via      string     `json:"v,omitempty"`
+	Dangling string     `json:"d,omitempty"`
+	At       int        `json:"a"`
+	AtParent int        `json:"b"`
+	Remarks  []string   `json:"e,omitempty"`
+	Own      int        `json:"w"`
+	Messages int        `json:"m"`
+	Bytes    int64      `json:"s"`
+	First    int64      `json:"f,omitempty"` // ms since 1970
+	Last     int64      `json:"t,omitempty"`
+	Current  bool       `json:"c,omitempty"`
+	Dates    [][2]int64 `json:"k,omitempty"`
+	Shift    int        `json:"z"`
+	Fork     int        `json:"x"`
+	From     int        `json:"i"`
+	To       int        `json:"j"`
+	Texts    []Message  `json:"l,omitempty"`
 }
 
 // HTML writes the tree as a page that needs no network and no server.
@@ -173,7 +164,8 @@ func pageOf(t *Tree) *pageData {
 			p.Dates = append(p.Dates, [2]int64{int64(date.Index), date.At.UnixMilli()})
 		}
 		for _, m := range c.Texts {
-			p.Texts = append(p.Texts, pageMessage{m.Index, m.Role, pageText(m.Name), pageText(cmp.Or(m.Said, m.Text)), m.Swipe, m.Swipes})
+			m.Name, m.Text = pageText(m.Name), pageText(cmp.Or(m.Said, m.Text))
+			p.Texts = append(p.Texts, m)
 		}
 		d.Chats = append(d.Chats, p)
 	}

@@ -122,15 +122,15 @@ type Date struct {
 	At    time.Time
 }
 
-// Message is what is shown of a message.
+// Message is what is shown of a message, and the page's data of it.
 type Message struct {
-	Index  int
-	Role   string // user, character or system
-	Name   string
-	Text   string
-	Said   string // the text as it is read; empty where nothing is left of it
-	Swipe  int    // from 1; 0: it has none
-	Swipes int
+	Index  int    `json:"i"`
+	Role   string `json:"r"` // user, character or system
+	Name   string `json:"n,omitempty"`
+	Text   string `json:"t"`
+	Said   string `json:"-"`           // the text as it is read; empty where nothing is left of it
+	Swipe  int    `json:"k,omitempty"` // from 1; 0: it has none
+	Swipes int    `json:"s,omitempty"`
 }
 
 // IsTree reports whether a file that begins with head is a tree that was written as JSON, DOT,
