@@ -28,10 +28,8 @@ func cutName(s string, cells int) string { return visible.CutLeft(s, cells, "…
 // ids returns the name of every chat's node.
 func ids(t *Tree) map[*Chat]string {
 	ids := map[*Chat]string{}
-	for _, o := range t.Owners {
-		for _, c := range o.Chats {
-			ids[c] = fmt.Sprintf("n%d", len(ids))
-		}
+	for c := range t.chats() {
+		ids[c] = fmt.Sprintf("n%d", len(ids))
 	}
 	return ids
 }
@@ -84,7 +82,7 @@ func DOT(w io.Writer, t *Tree) error {
 				continue
 			}
 			style := ""
-			if *c.Via == "content" {
+			if c.computed() {
 				style = ", style=dashed"
 			}
 			fmt.Fprintf(b, "\t%s -> %s [label=\"%s\"%s];\n", ids[c.Above], ids[c], dotText(edge(c)), style)
@@ -112,26 +110,22 @@ func Mermaid(w io.Writer, t *Tree) error {
 	b := bufio.NewWriter(w)
 	ids, short := ids(t), t.Shorts()
 	fmt.Fprint(b, "flowchart LR\n")
-	for _, o := range t.Owners {
-		for _, c := range o.Chats {
-			label := shown(short[c], longest) + " - " + counts(c)
-			if notes := notesOf(c); notes != "" {
-				label += " - " + notes
-			}
-			fmt.Fprintf(b, "    %s[\"%s\"]\n", ids[c], mermaidText(label))
+	for c := range t.chats() {
+		label := shown(short[c], longest) + " - " + counts(c)
+		if notes := notesOf(c); notes != "" {
+			label += " - " + notes
 		}
+		fmt.Fprintf(b, "    %s[\"%s\"]\n", ids[c], mermaidText(label))
 	}
-	for _, o := range t.Owners {
-		for _, c := range o.Chats {
-			if c.Above == nil {
-				continue
-			}
-			arrow := "-->"
-			if *c.Via == "content" {
-				arrow = "-.->"
-			}
-			fmt.Fprintf(b, "    %s %s|\"%s\"| %s\n", ids[c.Above], arrow, mermaidText(edge(c)), ids[c])
+	for c := range t.chats() {
+		if c.Above == nil {
+			continue
 		}
+		arrow := "-->"
+		if c.computed() {
+			arrow = "-.->"
+		}
+		fmt.Fprintf(b, "    %s %s|\"%s\"| %s\n", ids[c.Above], arrow, mermaidText(edge(c)), ids[c])
 	}
 	return b.Flush()
 }
@@ -153,11 +147,9 @@ func mermaidText(s string) string {
 // Edges returns how many edges a graph of the tree has.
 func (t *Tree) Edges() int {
 	n := 0
-	for _, o := range t.Owners {
-		for _, c := range o.Chats {
-			if c.Above != nil {
-				n++
-			}
+	for c := range t.chats() {
+		if c.Above != nil {
+			n++
 		}
 	}
 	return n

@@ -106,14 +106,12 @@ func (t *Tree) ownersOfPage() (list []*Owner) {
 		return t.Owners
 	}
 	by := map[string]*Owner{}
-	for _, o := range t.Owners {
-		for _, c := range o.Chats {
-			if by[c.Owner] == nil {
-				by[c.Owner] = &Owner{Name: c.Owner}
-				list = append(list, by[c.Owner])
-			}
-			by[c.Owner].Chats = append(by[c.Owner].Chats, c)
+	for c := range t.chats() {
+		if by[c.Owner] == nil {
+			by[c.Owner] = &Owner{Name: c.Owner}
+			list = append(list, by[c.Owner])
 		}
+		by[c.Owner].Chats = append(by[c.Owner].Chats, c)
 	}
 	return list
 }

@@ -99,7 +99,7 @@ func (p *picture) lane(list []lane, l *lane, wide float64) {
 	c := l.chat
 	class := c.Role
 	line := class
-	if c.Via != nil && *c.Via == "content" {
+	if c.computed() {
 		line += " computed"
 	}
 	y := svgTop + (l.y+0.15)*svgRow

@@ -240,7 +240,7 @@ func mark(c *Chat) string {
 		return "∞"
 	case c.Dangling != nil:
 		return "!"
-	case c.Via != nil && *c.Via == "content":
+	case c.computed():
 		return "?"
 	case c.Role == "checkpoint":
 		return "◆"
@@ -260,7 +260,7 @@ func remarks(c *Chat) []string {
 		add("shares no message with its parent")
 	case c.Role == "copy":
 		add("a copy, computed")
-	case c.Via != nil && *c.Via == "content":
+	case c.computed():
 		add("computed, no link")
 	case c.Own == 0:
 		add("ends there")
@@ -331,25 +331,23 @@ func dateRange(c *Chat, zone *time.Location) string {
 // last date, parent, via, bytes, separated by tabs.
 func Rows(w io.Writer, t *Tree) error {
 	b := bufio.NewWriter(w)
-	for _, o := range t.Owners {
-		for _, c := range o.Chats {
-			text := func(s *string) string {
-				if s == nil {
-					return ""
-				}
-				return visible.Text(*s)
+	for c := range t.chats() {
+		text := func(s *string) string {
+			if s == nil {
+				return ""
 			}
-			at := ""
-			if c.AtParent != nil {
-				at = strconv.Itoa(*c.AtParent)
-			}
-			signs := strings.TrimPrefix(mark(c), "·")
-			if c.Current {
-				signs += "*"
-			}
-			fmt.Fprintf(b, "%d\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%d\n", c.Depth, signs, at, visible.Text(c.Name), c.Messages, c.Own,
-				text(c.FirstDate), text(c.LastDate), text(c.Parent), text(c.Via), c.Bytes)
+			return visible.Text(*s)
 		}
+		at := ""
+		if c.AtParent != nil {
+			at = strconv.Itoa(*c.AtParent)
+		}
+		signs := strings.TrimPrefix(mark(c), "·")
+		if c.Current {
+			signs += "*"
+		}
+		fmt.Fprintf(b, "%d\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%d\n", c.Depth, signs, at, visible.Text(c.Name), c.Messages, c.Own,
+			text(c.FirstDate), text(c.LastDate), text(c.Parent), text(c.Via), c.Bytes)
 	}
 	return b.Flush()
 }

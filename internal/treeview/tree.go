@@ -9,6 +9,7 @@ package treeview
 
 import (
 	"bytes"
+	"iter"
 	"time"
 
 	"stchat/internal/names"
@@ -83,6 +84,22 @@ type Chat struct {
 	Dates []Date    `json:"-"` // some of its messages', in their order
 	Texts []Message `json:"-"` // its own messages, or some, for the page
 }
+
+// chats iterates over the chats of all owners.
+func (t *Tree) chats() iter.Seq[*Chat] {
+	return func(yield func(c *Chat) bool) {
+		for _, o := range t.Owners {
+			for _, c := range o.Chats {
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// computed reports whether the chat's parent was found by what both hold, not by a link.
+func (c *Chat) computed() bool { return c.Via != nil && *c.Via == "content" }
 
 // Shorts returns the names of all chats as they are shown below their owners', so that no two of an
 // owner's look alike; they are not made visible.
