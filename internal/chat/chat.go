@@ -349,9 +349,8 @@ func isLegacy(line []byte) bool {
 	if _, ok := rawjson.Lookup(line, "create_date"); ok {
 		return true
 	}
-	raw, ok := rawjson.Lookup(line, "user_name")
-	name, isString := rawjson.Unquote(raw)
-	return ok && isString && name != "unused"
+	name, isText := rawjson.Unquote(rawjson.Value(line, "user_name"))
+	return isText && name != "unused"
 }
 
 // ErrDamaged is wrapped by the errors that [Chat.DamageError] returns.

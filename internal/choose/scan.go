@@ -186,11 +186,6 @@ func (s *scan) pass(p Place) error {
 	if !s.walker.has(p.Index) || s.choice.Only != nil && !s.choice.Only(p.Index) {
 		return nil
 	}
-	return s.collect(p)
-}
-
-// collect handles a message that Ranges, Filter and Only choose.
-func (s *scan) collect(p Place) error {
 	if c := s.choice; c.Last > 0 {
 		if len(s.last) < c.Last {
 			s.last = append(s.last, p)
