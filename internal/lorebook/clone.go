@@ -19,17 +19,7 @@ import (
 type CloneOptions struct {
 	Name     string   // the clone's name
 	Internal Internal // what becomes of extension-internal entries
-	Drop     []string // globs: an entry whose whole comment matches one is left out
-}
-
-// check returns the error of a bad glob.
-func (opt *CloneOptions) check() error {
-	for _, glob := range opt.Drop {
-		if err := CheckGlob(glob); err != nil {
-			return err
-		}
-	}
-	return nil
+	Drop     []string // globs, as [CheckGlob] accepts them: an entry whose whole comment matches one is left out
 }
 
 // Cloned is a clone that is not yet in any file.
@@ -54,12 +44,8 @@ func CheckGlob(pattern string) error {
 //
 // A glob matches a whole comment: * is any run of characters, including /; ? is one
 // character, [a-z] and [^a-z] are one of a set, \ takes the next character literally.
-// Letter case counts. The error is that of a bad glob.
-func (b *Book) Clone(opt CloneOptions) (Cloned, error) {
-	if err := opt.check(); err != nil {
-		return Cloned{}, err
-	}
-	c := Cloned{}
+// Letter case counts.
+func (b *Book) Clone(opt CloneOptions) (c Cloned) {
 	fate := func(e *Entry) (raw []byte, keep bool) {
 		if matchesAny(opt.Drop, e.Comment) || e.Kind() != User && (opt.Internal == Default || opt.Internal == Drop) {
 			c.Dropped++
@@ -75,37 +61,30 @@ func (b *Book) Clone(opt CloneOptions) (Cloned, error) {
 	if rawjson.KindOf(entries) == rawjson.Array {
 		entries = rawjson.EditList(entries, func(i int, _ []byte) ([]byte, bool) { return fate(&b.Entries[i]) })
 	} else {
-		object, err := rawjson.ParseObject(entries)
-		if err != nil {
-			return Cloned{}, &NotReadableError{Path: b.Path, Err: err}
-		}
-		for i := range b.Entries {
-			e := &b.Entries[i]
-			switch raw, keep := fate(e); {
-			case !keep:
-				object.Unset(e.Key)
-			case !bytes.Equal(raw, e.Raw):
-				object.Set(e.Key, raw)
+		entries = rawjson.Edit(entries, func(object *rawjson.Object) {
+			for i := range b.Entries {
+				e := &b.Entries[i]
+				switch raw, keep := fate(e); {
+				case !keep:
+					object.Unset(e.Key)
+				case !bytes.Equal(raw, e.Raw):
+					object.Set(e.Key, raw)
+				}
 			}
-		}
-		entries = object.Bytes()
+		})
 	}
-	var err error
-	c.Data, err = b.with(entries, opt.Name)
-	return c, err
+	c.Data = b.with(entries, opt.Name)
+	return c
 }
 
 // with returns the book's file with other entries and under another name.
-func (b *Book) with(entries []byte, name string) ([]byte, error) {
-	object, err := rawjson.ParseObject(b.Raw)
-	if err != nil {
-		return nil, &NotReadableError{Path: b.Path, Err: err}
-	}
-	object.Set("entries", entries)
-	if _, ok := object.Get("name"); ok { // of any kind
-		object.Set("name", rawjson.Quote(name))
-	}
-	return object.Bytes(), nil
+func (b *Book) with(entries []byte, name string) []byte {
+	return rawjson.Edit(b.Raw, func(book *rawjson.Object) {
+		book.Set("entries", entries)
+		if book.Has("name") { // of any kind
+			book.Set("name", rawjson.Quote(name))
+		}
+	})
 }
 
 // matchesAny reports whether a glob matches the comment. In path.Match, * does not match

@@ -32,13 +32,10 @@ const entryDefaults = `{
 // Members that the note lacks get their value in a new entry; world and strategy, which
 // the note adds, go. Unless it is to be dropped, an empty queue entry is added, with the
 // uid of the present book's queue if that is free. The other members of the present
-// book's file stay. Dropped counts entries of allEntries. The error is that of a bad
-// glob, or of an allEntries that cannot be used. As to extension-internal entries, [Default] is
+// book's file stay. Dropped counts entries of allEntries. The error is that of an
+// allEntries that cannot be used. As to extension-internal entries, [Default] is
 // [Reset], and [Keep] is the same, since no snapshot has a queue.
 func (b *Book) Snapshot(allEntries []byte, opt CloneOptions) (Cloned, error) {
-	if err := opt.check(); err != nil {
-		return Cloned{}, err
-	}
 	noted, err := notedEntries(allEntries)
 	if err != nil {
 		return Cloned{}, fmt.Errorf("the snapshot at the scene break is not usable: %w", err)
@@ -72,8 +69,8 @@ func (b *Book) Snapshot(allEntries []byte, opt CloneOptions) (Cloned, error) {
 		}
 		entries = out.Bytes()
 	}
-	c.Data, err = b.with(entries, opt.Name)
-	return c, err
+	c.Data = b.with(entries, opt.Name)
+	return c, nil
 }
 
 // noted is an entry of a snapshot.

@@ -169,10 +169,7 @@ func (j *job) draft(opt Options, s *changeset.Set) error {
 	if j.err != nil {
 		return j.err
 	}
-	made, err := j.book.Clone(lorebook.CloneOptions{Name: j.name, Internal: opt.Internal, Drop: opt.Drop})
-	if err != nil {
-		return fmt.Errorf("%s: %w", j.book.Path, err)
-	}
+	made := j.book.Clone(lorebook.CloneOptions{Name: j.name, Internal: opt.Internal, Drop: opt.Drop})
 	target := j.target()
 	about := fmt.Sprintf("a clone of the lorebook %q: %s, %d left out", j.book.Name, plural.Of(made.Entries, "entry", "entries"), made.Dropped)
 	if err := ops.Create(s, target, about, made.Data, changeset.Like(j.book.Stamp)); err != nil {

@@ -119,7 +119,7 @@ func makeClones(opt *Options, src *chat.Chat, p *plan, md *rawjson.Object, state
 		if snapshot {
 			made, err = makeSnapshot(opt, src, to, state, at, r)
 		} else {
-			made, err = to.from.Clone(lorebook.CloneOptions{Name: to.name, Internal: opt.Internal, Drop: opt.Drop})
+			made = to.from.Clone(lorebook.CloneOptions{Name: to.name, Internal: opt.Internal, Drop: opt.Drop})
 		}
 		if err != nil {
 			return fmt.Errorf("the lorebook %q: %w", to.from.Name, err)

@@ -150,11 +150,7 @@ func (u *user) original(from *lorebook.Book) *lorebook.Book {
 func (u *user) named(from *lorebook.Book, name string, ours *lorebook.Book) (*lorebook.Book, error) {
 	data := from.Raw
 	if name != from.Name {
-		clone, err := from.Clone(lorebook.CloneOptions{Name: name, Internal: lorebook.Keep})
-		if err != nil {
-			return nil, err
-		}
-		data = clone.Data
+		data = from.Clone(lorebook.CloneOptions{Name: name, Internal: lorebook.Keep}).Data
 	}
 	for of, to := range map[extension.Named]map[string]string{extension.OwnChat: u.chats[from.Name], extension.Book: {from.Name: name}} {
 		data = all.Names().RenameIn(data, extension.Lorebook, of, to)
