@@ -55,21 +55,11 @@ func BookmarkSplice(line []byte, name string) (s *rawjson.Splice, replaced strin
 // is created if it is not a list; extra and the errors are as in [BookmarkSplice].
 func BranchSplice(line []byte, names ...string) (*rawjson.Splice, error) {
 	branches := rawjson.Value(line, keyExtra, keyBranches)
-	known := map[string]bool{}
-	for name := range rawjson.Texts(branches) {
-		known[name] = true
-	}
-	var added [][]byte
-	for _, name := range names {
-		if !known[name] {
-			known[name] = true
-			added = append(added, rawjson.Quote(name))
-		}
-	}
-	if added == nil {
+	added := rawjson.AppendTexts(branches, names...)
+	if bytes.Equal(added, branches) {
 		return nil, nil
 	}
-	return setExtra(line, keyBranches, rawjson.Append(branches, bytes.Join(added, []byte(","))))
+	return setExtra(line, keyBranches, added)
 }
 
 // LinkSplice is [BookmarkSplice] for a link to a checkpoint, and [BranchSplice] for one to a branch.

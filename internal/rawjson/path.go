@@ -1,5 +1,7 @@
 package rawjson
 
+import "bytes"
+
 // Lookup follows literal keys from an object into nested objects, the last occurrence of
 // each key, and returns the raw value at the end. Without a path it returns raw. It
 // allocates nothing unless a key in raw has an escape.
@@ -70,6 +72,26 @@ func Append(array, value []byte) []byte {
 	}
 	l.Insert(l.Len(), value)
 	return l.Bytes()
+}
+
+// AppendTexts appends to a list those texts that it lacks, each once and all at once: appending one
+// by one would copy the whole list each time. If it lacks none, it is returned as it is.
+func AppendTexts(array []byte, texts ...string) []byte {
+	there := map[string]bool{}
+	for text := range Texts(array) {
+		there[text] = true
+	}
+	var fresh [][]byte
+	for _, text := range texts {
+		if !there[text] {
+			there[text] = true
+			fresh = append(fresh, Quote(text))
+		}
+	}
+	if fresh == nil {
+		return array
+	}
+	return Append(array, bytes.Join(fresh, []byte{','}))
 }
 
 // RenameKey returns an object with every occurrence of a key renamed in its place, every

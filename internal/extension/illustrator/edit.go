@@ -49,7 +49,7 @@ func (e *Edit) Apply(metadata *rawjson.Object) Edited {
 			registry.Set(keyNodes, run.out.Bytes())
 		}
 		if roots := registry.Value(keyRoots); rawjson.KindOf(roots) == rawjson.Array {
-			if edited := appendIDs(run.list(roots, "", "a root"), run.roots); !bytes.Equal(edited, roots) {
+			if edited := rawjson.AppendTexts(run.list(roots, "", "a root"), run.roots...); !bytes.Equal(edited, roots) {
 				registry.Set(keyRoots, edited)
 			}
 		}
@@ -170,26 +170,6 @@ func (e *editing) list(raw []byte, of, what string) []byte {
 		}
 		return value, true
 	})
-}
-
-// appendIDs appends the ids that a list lacks, all at once: appending one by one would copy
-// the whole list each time.
-func appendIDs(list []byte, ids []string) []byte {
-	if len(ids) == 0 {
-		return list
-	}
-	there := idsIn(list)
-	var fresh []byte
-	for _, id := range ids {
-		if !there[id] {
-			there[id] = true
-			fresh = append(append(fresh, ','), rawjson.Quote(id)...)
-		}
-	}
-	if fresh == nil {
-		return list
-	}
-	return rawjson.Append(list, fresh[1:])
 }
 
 // editImages edits the prompts that the images name.

@@ -84,7 +84,7 @@ func (r *Registry) rebuilt(part string) []byte {
 		}
 	}
 	if part == keyRoots {
-		return appendIDs([]byte("[]"), roots)
+		return rawjson.AppendTexts([]byte("[]"), roots...)
 	}
 	return images.Bytes()
 }
