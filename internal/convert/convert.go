@@ -8,7 +8,6 @@ package convert
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -113,7 +112,7 @@ type Options struct {
 type format struct {
 	name  string
 	fits  func(o object) bool                                           // nil: only where it is asked for
-	parts func(o object) []byte                                         // the list of conversations within, nil if it is one
+	parts func(o object) []byte                                         // the list of conversations within; nil, or not a list: it is one
 	read  func(c *Conversation, v []byte, o object, opt *Options) error // reads one
 }
 
@@ -149,9 +148,10 @@ func Formats() (list []string) {
 }
 
 func formatNamed(name string) *format {
-	list := formats()
-	if i := slices.IndexFunc(list, func(f format) bool { return f.name == name }); i >= 0 {
-		return &list[i]
+	for _, f := range formats() {
+		if f.name == name {
+			return &f
+		}
 	}
 	return nil
 }

@@ -131,13 +131,8 @@ func readCAI(c *Conversation, _ []byte, o object, _ *Options) error {
 	return nil
 }
 
-// risuChats are the chats in what RisuAI exports, if it is all of a character; nil: it is one chat.
-func risuChats(o object) []byte {
-	if isList(o["data"]) {
-		return o["data"]
-	}
-	return nil
-}
+// risuChats are the chats in what RisuAI exports, a list if it is all of a character.
+func risuChats(o object) []byte { return o["data"] }
 
 // readRisu reads a chat of RisuAI (kwaroran/RisuAI, src/ts/characters.ts, exportChat and exportAllChats).
 func readRisu(c *Conversation, _ []byte, o object, _ *Options) error {
