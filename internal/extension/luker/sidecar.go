@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
+	"stchat/internal/chat"
 	"stchat/internal/jsvalue"
-	"stchat/internal/safefile"
 )
 
 // Parts of a sidecar's file name.
@@ -176,7 +176,8 @@ func InDatabase(userRoot string) (reason string) {
 	const levels = 4 // <server>/data/<user>, and one to spare
 	for level := range levels {
 		if level < 2 {
-			if path := filepath.Join(root, "luker-storage.sqlite"); isFile(path) {
+			path := filepath.Join(root, "luker-storage.sqlite")
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 				return path + " exists: Luker keeps this user's data in a database, and these files are only copies"
 			}
 		}
@@ -196,19 +197,11 @@ type DatabaseError struct {
 
 func (e *DatabaseError) Error() string { return e.Reason }
 
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
 // storageMode returns storage.mode of a config.yaml, "" if there is none. It understands
 // as much YAML as Luker's own file has: a block with one key per line, or one in braces,
 // with comments and quotes.
 func storageMode(path string) string {
-	if !isFile(path) {
-		return ""
-	}
-	f, err := safefile.Open(path)
+	f, err := chat.OpenRegular(path)
 	if err != nil {
 		return ""
 	}
