@@ -220,7 +220,7 @@ func (e *Extension) Repair(m *extension.Repairing) {
 func (e *Extension) repairVersions(m *extension.Repairing) {
 	bad := func(v Version) string { // "": it stays
 		rule, _ := e.misplaced(v, m.Messages)
-		if !m.Wants(rule) {
+		if rule == "" || !m.Wants(rule) {
 			return ""
 		}
 		return rule
