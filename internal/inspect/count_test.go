@@ -224,7 +224,7 @@ func counted(r *Report) count {
 	}
 	for _, e := range r.Extensions {
 		if e, ok := e.(*autorecap.View); ok {
-			c.Breaks, c.Recaps = e.SceneCounts.Breaks, e.SceneCounts.Recaps
+			c.Breaks, c.Recaps = e.Breaks, e.Recaps
 		}
 	}
 	if r.FirstDate != nil {
