@@ -230,7 +230,7 @@ class Monkey {
         const after = this.look();
         const changes = changesBetween(before, after);
         if (code !== 0) {
-            none(changes, `what ${call} changes although it fails`);
+            none(changes, `what ${call} changes although it fails (${code}): ${err}`);
             assert.ok(code === 1 || code === 2 && deed.refused.test(err), `${call} exits ${code}: ${err}`);
             laid.forEach(({ file }) => fs.rmSync(file));
             return null;
