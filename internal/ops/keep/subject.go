@@ -179,12 +179,17 @@ func withExtension(path string) string {
 // name finds the path that is meant: the first that exists or that the store knows; else what the
 // name fits among the owner's chats, those that are there first. The error is that of several.
 func (s *subject) name(given string) error {
-	paths, folder, owner, name := namesOf(s.root, given)
-	for _, rel := range paths {
-		if s.backups[rel] != 0 || s.last(rel) != 0 || isFile(s.full(rel)) {
-			s.goTo(rel)
-			return nil
-		}
+	isThere := func(rel string) bool { return s.backups[rel] != 0 || s.last(rel) != 0 || isFile(s.full(rel)) }
+	paths := plainPaths(s.root, given)
+	var folder, owner, name string
+	if !slices.ContainsFunc(paths, isThere) { // else no card or group has to be read
+		var more []string
+		more, folder, owner, name = ownersPaths(s.root, given)
+		paths = append(paths, more...)
+	}
+	if i := slices.IndexFunc(paths, isThere); i >= 0 {
+		s.goTo(paths[i])
+		return nil
 	}
 	found, err := finderIn(s.root).Find(given)
 	none, isNone := errors.AsType[*address.NoneError](err)
@@ -236,17 +241,22 @@ func finderIn(root string) *address.Finder {
 	return &address.Finder{Lib: new(library.Library), Data: root}
 }
 
-// namesOf returns the paths that a chat may be meant by, relative to the user's folder; and if it
-// is named as OWNER/NAME, these two and the folder where the owner's chats are, or were.
-func namesOf(root, given string) (paths []string, folder, owner, name string) {
+// plainPaths returns the paths, relative to the user's folder, that a chat named as a path may have.
+func plainPaths(root, given string) (paths []string) {
 	for _, path := range []string{given, given + ".jsonl"} {
 		if rel, err := relative(root, path); err == nil {
 			paths = append(paths, rel)
 		}
 	}
+	return paths
+}
+
+// ownersPaths returns, of a chat named as OWNER/NAME, likewise the paths that it may have, the folder
+// where the owner's chats are, or were, and the two names. There are none of any other.
+func ownersPaths(root, given string) (paths []string, folder, owner, name string) {
 	o, owner, name, _ := finderIn(root).Split(strings.TrimSuffix(given, ".jsonl"))
 	if name == "" || strings.Contains(name, "/") {
-		return paths, "", owner, name
+		return nil, "", owner, name
 	}
 	folders := []string{path.Join("chats", owner), owner} // of those that are gone, and of loose chats
 	if o != nil {
