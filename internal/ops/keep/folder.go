@@ -289,7 +289,7 @@ func GoneChats(ctx context.Context, where Where) (list []*GoneChat, err error) {
 		}
 		if ok {
 			g := &GoneChat{Schema: 1, Path: f.full(c.Path), Rev: last.Rev, At: sendate.Format(last.At), Messages: last.Messages}
-			g.Name = f.aside(g.Path, &last)
+			g.Name = f.aside(g.Path, &last, isFile)
 			list = append(list, g)
 		}
 	}

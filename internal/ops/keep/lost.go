@@ -365,6 +365,8 @@ func (g *loss) further(least int) (sum LostFurther) {
 
 // documents returns the documents of the losses, those that lost the most first.
 func (f *finder) documents() (list []*LostChat) {
+	given := map[string]bool{}
+	taken := func(path string) bool { return given[path] || isFile(path) }
 	for _, g := range f.found {
 		v := g.best
 		doc := &LostChat{
@@ -392,10 +394,11 @@ func (f *finder) documents() (list []*LostChat) {
 		switch {
 		case !g.isGone() || path == "":
 		case v.stored != nil && v.of != 0:
-			doc.Name = f.now.aside(path, v.stored)
-		case isFile(path):
-			doc.To = besideOf(path, freeName(path, timeName(v.at)))
+			doc.Name = f.now.aside(path, v.stored, taken)
+		case taken(path):
+			doc.To = besideOf(path, freeName(path, timeName(v.at), taken))
 		}
+		given[doc.comesTo()] = true
 		if name := f.shownOwner(g.chat.of); name != "" {
 			doc.Owner = &name
 		}
@@ -406,6 +409,14 @@ func (f *finder) documents() (list []*LostChat) {
 	return list
 }
 
+// comesTo returns the path under which a chat that is gone comes back.
+func (c *LostChat) comesTo() string {
+	if c.Name == "" {
+		return c.To
+	}
+	return besideOf(c.To, c.Name)
+}
+
 // RestoreLost brings back the best version of each of some chats, as one call that undo takes
 // back: a chat that is gone under its name, of any other as a new chat beside it. They must be of
 // a result that is not closed yet.
@@ -414,13 +425,10 @@ func RestoreLost(ctx context.Context, chats []*LostChat, opt RestoreOptions) []*
 	for i, c := range chats {
 		r := c.restoring(opt)
 		list[i] = r
-		switch {
-		case !c.row.isGone():
+		if c.row.isGone() {
+			r.refused = r.revive(ctx, c.comesTo())
+		} else {
 			r.refused = r.fork(ctx)
-		case c.Name != "":
-			r.refused = r.revive(ctx, r.beside())
-		default:
-			r.refused = r.revive(ctx, c.To)
 		}
 	}
 	return commit(ctx, opt.Changes, list)
@@ -436,6 +444,5 @@ func (c *LostChat) restoring(opt RestoreOptions) *restoring {
 		v.Version = *best.stored
 		s.id = v.Chat
 	}
-	opt.Name = cmp.Or(c.Name, opt.Name)
 	return newRestoring(s, v, opt)
 }

@@ -349,11 +349,11 @@ func (p *present) lastPath(id int64) string { return cmp.Or(p.paths[id], p.chats
 
 // aside returns the name of a new chat beside a path, under which a chat that is gone comes back if
 // another one has its path, or had it since; else "".
-func (p *present) aside(path string, v *history.Version) string {
-	if !isFile(path) && p.last(p.chats[v.Chat].Path) == v.Chat {
+func (p *present) aside(path string, v *history.Version, taken func(path string) bool) string {
+	if !taken(path) && p.last(p.chats[v.Chat].Path) == v.Chat {
 		return ""
 	}
-	return freeName(path, fmt.Sprint("rev ", v.Rev))
+	return freeName(path, fmt.Sprint("rev ", v.Rev), taken)
 }
 
 // runAt returns the last snapshot not later than a time, 0 for none.

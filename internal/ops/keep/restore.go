@@ -232,16 +232,16 @@ func (r *restoring) branch(ctx context.Context) error {
 
 // name returns the name of a new chat.
 func (r *restoring) name() string {
-	return cmp.Or(r.opt.Name, freeName(r.s.path, timeName(r.v.At)))
+	return cmp.Or(r.opt.Name, freeName(r.s.path, timeName(r.v.At), isFile))
 }
 
 // beside returns the path of a new chat beside the one that is meant.
 func (r *restoring) beside() string { return besideOf(r.s.path, r.name()) }
 
-// freeName returns a name for a new chat beside another that no chat has yet.
-func freeName(path, name string) string {
+// freeName returns a name for a new chat beside another whose path is not taken yet.
+func freeName(path, name string, taken func(path string) bool) string {
 	free := name
-	for n := 2; isFile(besideOf(path, free)); n++ {
+	for n := 2; taken(besideOf(path, free)); n++ {
 		free = fmt.Sprintf("%s (%d)", name, n)
 	}
 	return free
