@@ -197,6 +197,15 @@ func TestOdd(t *testing.T) {
   note a message follows itself: the tree is cut there`,
 		},
 		{
+			"each line a list of messages", "", "[{\"role\":\"user\",\"content\":\"a\"}]\n[{\"role\":\"user\",\"content\":\"b\"}]\n{\"messages\":[{\"role\":\"user\",\"content\":\"c\"}]}\n",
+			`openai id="" title="" user="" character="" greeting=-1
+  user "a"
+openai id="" title="" user="" character="" greeting=-1
+  user "b"
+openai id="" title="" user="" character="" greeting=-1
+  user "c"`,
+		},
+		{
 			"an empty text, and what is no line", "chub", "{\"mes\":{\"message\":\"\"}}\n[1]\n{\"mes\":\"\",\"swipes\":[{\"message\":\"\"},{\"message\":1}]}",
 			`chub id="" title="" user="" character="" greeting=-1
   char "" {"mes":""}

@@ -57,18 +57,24 @@ func Scan(r io.ReaderAt, size int64, as string, each func(f Found, raw []byte) e
 	case kind != '{':
 		return fmt.Errorf("%w: it is not JSON", ErrFormat)
 	}
-	for n := 0; ; n++ {
-		if kind, err = s.next(); errors.Is(err, io.EOF) && n > 0 {
+	return s.lines(0)
+}
+
+// lines hands out the values of what follows, one a line; n of them are read.
+func (s *splitter) lines(n int) error {
+	for ; ; n++ {
+		kind, err := s.next()
+		if errors.Is(err, io.EOF) && n > 0 {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		if kind != '{' || n > 0 && !s.newLine {
+		if kind != '{' && (kind != '[' || s.as != "openai") || n > 0 && !s.newLine {
 			return s.damageHere("there is more behind the end")
 		}
 		off, at := s.off, s.damageHere("")
 		raw, err := s.value(s.off, 0)
-		if err == nil && n == 0 && as == "" && isTavern(raw) {
+		if err == nil && n == 0 && s.as == "" && isTavern(raw) {
 			s.off = off
 			return s.whole("chub", hasChub)
 		}
@@ -119,8 +125,10 @@ func (s *splitter) list() error {
 			return err
 		case kind == ']':
 			s.skip(1)
-			if err := s.end(); err != nil || n > 0 {
-				return err
+			if _, err := s.next(); !errors.Is(err, io.EOF) {
+				return s.damageHere("there is more behind the end")
+			} else if n > 0 {
+				return nil
 			}
 			return fmt.Errorf("%w: the list is empty", ErrFormat)
 		}
@@ -132,20 +140,12 @@ func (s *splitter) list() error {
 			if err = s.found(off, begin, raw, err); err != nil {
 				return err
 			}
-			return s.end()
+			return s.lines(1)
 		}
 		if err = s.found(from, at, raw, err); err != nil {
 			return err
 		}
 	}
-}
-
-// end refuses what follows, but white space.
-func (s *splitter) end() error {
-	if _, err := s.next(); !errors.Is(err, io.EOF) {
-		return s.damageHere("there is more behind the end")
-	}
-	return nil
 }
 
 // found finds the format of a value that begins at a place, and hands out the conversations in
