@@ -2,6 +2,7 @@ package convert
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"stchat/internal/rawjson"
@@ -38,8 +39,9 @@ func think(nodes []node) {
 			continue
 		}
 		var list []string
-		for up, steps := byID[n.parent], 0; up != nil && !up.kept && steps < 100; up, steps = byID[up.parent], steps+1 {
-			if up.Reasoning != "" {
+		var seen []*node // there may be a circle
+		for up := byID[n.parent]; up != nil && !up.kept && len(seen) < 100 && !slices.Contains(seen, up); up = byID[up.parent] {
+			if seen = append(seen, up); up.Reasoning != "" {
 				list = append([]string{up.Reasoning}, list...)
 			}
 		}

@@ -197,6 +197,13 @@ func TestOdd(t *testing.T) {
   note a message follows itself: the tree is cut there`,
 		},
 		{
+			"a thought in a circle is thought once", "", `{"mapping":{"t":{"message":{"content":{"content_type":"thoughts","thoughts":[{"content":"hm"}]}},"parent":"s"},"s":{"parent":"t"},"b":` +
+				said("assistant", "B") + `t"}},"current_node":"b"}`,
+			`chatgpt id="" title="" user="" character="" greeting=-1
+  char "B" reasoning="hm"
+  note a message follows itself: the tree is cut there`,
+		},
+		{
 			"each line a list of messages", "", "[{\"role\":\"user\",\"content\":\"a\"}]\n[{\"role\":\"user\",\"content\":\"b\"}]\n{\"messages\":[{\"role\":\"user\",\"content\":\"c\"}]}\n",
 			`openai id="" title="" user="" character="" greeting=-1
   user "a"
