@@ -204,6 +204,14 @@ func TestOdd(t *testing.T) {
   note a message follows itself: the tree is cut there`,
 		},
 		{
+			"swipes without a date are the first, then the oldest", "", `{"mapping":{"u":` + said("user", "U") + `"},` +
+				`"a":{"message":{"create_time":1700000009,` + said("assistant", "nine")[len(`{"message":{`):] + `u"},"b":` + said("assistant", "none") + `u"},` +
+				`"c":{"message":{"create_time":1700000005,` + said("assistant", "five")[len(`{"message":{`):] + `u"}},"current_node":"c"}`,
+			`chatgpt id="" title="" user="" character="" greeting=-1
+  user "U"
+  char "five" 2023-11-14T22:13:25Z "none" *"five" "nine"`,
+		},
+		{
 			"each line a list of messages", "", "[{\"role\":\"user\",\"content\":\"a\"}]\n[{\"role\":\"user\",\"content\":\"b\"}]\n{\"messages\":[{\"role\":\"user\",\"content\":\"c\"}]}\n",
 			`openai id="" title="" user="" character="" greeting=-1
   user "a"

@@ -1,9 +1,6 @@
 package convert
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // node is a message of a tree, or what is left out of it.
 type node struct {
@@ -16,7 +13,7 @@ type node struct {
 type tree struct {
 	nodes    []node
 	above    []int         // by node: the nearest kept node above it, -1 for none
-	children map[int][]int // of kept nodes, the oldest first; of -1: the roots
+	children map[int][]int // of kept nodes, those without a date first, then the oldest; of -1: the roots
 }
 
 // grow makes the conversation of a tree: the way to leaf, with the other replies at each place
@@ -108,13 +105,7 @@ func (t *tree) link(index map[string]int, leaf string) (circle bool) {
 		}
 	}
 	for _, list := range t.children {
-		slices.SortStableFunc(list, func(a, b int) int {
-			x, y := t.nodes[a].Date, t.nodes[b].Date
-			if x.IsZero() || y.IsZero() {
-				return cmp.Compare(a, b)
-			}
-			return x.Compare(y)
-		})
+		slices.SortStableFunc(list, func(a, b int) int { return t.nodes[a].Date.Compare(t.nodes[b].Date) })
 	}
 	return circle
 }
