@@ -212,6 +212,18 @@ func TestOdd(t *testing.T) {
   char "five" 2023-11-14T22:13:25Z "none" *"five" "nine"`,
 		},
 		{
+			"a reply that ends is a swipe of its sibling that goes on, elsewhere too", "", `{"mapping":{"u":` + said("user", "U") + `"},"v":` + said("user", "V") + `u"},` +
+				`"a":` + said("assistant", "ends") + `v"},"b":` + said("assistant", "goes on") + `v"},"w":` + said("user", "W") + `b"},"x":` + said("assistant", "X") + `u"}},"current_node":"x"}`,
+			`chatgpt id="" title="" user="" character="" greeting=-1
+  user "U"
+  char "X"
+  branch at 0
+    user "U"
+    user "V"
+    char "goes on" "ends" *"goes on"
+    user "W"`,
+		},
+		{
 			"each line a list of messages", "", "[{\"role\":\"user\",\"content\":\"a\"}]\n[{\"role\":\"user\",\"content\":\"b\"}]\n{\"messages\":[{\"role\":\"user\",\"content\":\"c\"}]}\n",
 			`openai id="" title="" user="" character="" greeting=-1
   user "a"

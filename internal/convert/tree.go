@@ -39,7 +39,7 @@ func (c *Conversation) grow(nodes []node, leaf string) {
 	if !ok {
 		at = -1
 		for i, n := range nodes {
-			if n.kept && len(t.children[i]) == 0 {
+			if n.kept && !t.goesOn(i) {
 				at = i
 			}
 		}
@@ -52,8 +52,8 @@ func (c *Conversation) grow(nodes []node, leaf string) {
 	t.cover(way, covered)
 	c.Messages = t.messages(way)
 	for i, n := range nodes {
-		if !n.kept || len(t.children[i]) > 0 || covered[i] {
-			continue
+		if !n.kept || t.goesOn(i) || covered[i] || slices.ContainsFunc(t.siblings(i), t.goesOn) {
+			continue // on a way already, or a swipe on that of a reply that goes on
 		}
 		other := t.way(i)
 		t.cover(other, covered)
@@ -132,12 +132,15 @@ func (t *tree) siblings(i int) (list []int) {
 	return list
 }
 
+// goesOn reports whether there is more behind a node.
+func (t *tree) goesOn(i int) bool { return len(t.children[i]) > 0 }
+
 // cover notes the leaves that a way has, also as swipes.
 func (t *tree) cover(way []int, covered map[int]bool) {
 	for _, i := range way {
 		covered[i] = true
 		for _, k := range t.siblings(i) {
-			covered[k] = covered[k] || len(t.children[k]) == 0
+			covered[k] = covered[k] || !t.goesOn(k)
 		}
 	}
 }
