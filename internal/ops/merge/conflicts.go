@@ -146,7 +146,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		name := c.name
 		_, label, _ := conflictOf(name)
 		c.name, c.key = v.of, folded(v.of) // it is a version of that chat
-		o := &owner{opt: opt, label: label, seed: seed, given: given, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
+		o := &owner{opt: opt, label: label, seed: seed, given: given, to: map[string]string{}, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
 		o.group = ours.listing(v.of)
 		p := o.namesake(v.of)
 		if p == nil {

@@ -45,8 +45,10 @@ func (w *work) draft(ctx context.Context, s *changeset.Set) error {
 		if err == nil {
 			err = w.copySidecars(s)
 		}
-		if err == nil && w.isNew() && w.group != nil {
-			err = group.List(s, w.group.Path, "its name in the group's list", false, w.name)
+		for _, g := range w.groups {
+			if err == nil && w.isNew() {
+				err = group.List(s, g.Path, "its name in the group's list", false, w.name)
+			}
 		}
 		if err != nil || w.noted < 0 {
 			return err

@@ -46,6 +46,7 @@ type work struct {
 	*match
 	job
 	name   string
+	groups []*group.File  // of INTO, that list it if it is new
 	parent string         // main_chat of what is written; "": none
 	links  map[int][]link // to put, by message of what is written
 	slug   string         // of what is written
@@ -99,7 +100,7 @@ func (o *owner) judging(ctx context.Context, c *file) judging {
 
 // plan gives names, and decides about links.
 func (o *owner) plan(ctx context.Context, matches []*match) error {
-	o.to, o.parents, o.deleted = map[string]string{}, map[string]string{}, map[string]bool{}
+	o.parents, o.deleted = map[string]string{}, map[string]bool{}
 	o.taken, o.coming = o.ours.keys(), o.theirs.keys()
 	if groups, err := o.ours.lib.In(o.ours.folder.Dir); err == nil && o.ours.folder.Kind == userdir.Group {
 		for _, g := range groups.Files {
@@ -117,6 +118,9 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 	}
 	for _, m := range matches {
 		w := &work{owner: o, match: m, noted: -1, links: map[int][]link{}}
+		if o.group != nil {
+			w.groups = append(w.groups, o.group)
+		}
 		if o.judge(ctx, w); o.user == nil { // else names are known later
 			w.compareHeaders()
 		}

@@ -38,6 +38,7 @@ type user struct {
 	files      map[string]*attachment       // by the place in FROM's user folder
 	owners     map[string]*owner            // by the folder in FROM
 	given      map[string]bool              // folded paths in INTO that come
+	grouped    map[string]string            // the name in INTO by that in FROM of the chats of groups, which are in one folder
 	works      []*work
 
 	carried, cards, owned []*job // lorebooks and attachments; cards; chats and groups
@@ -55,7 +56,7 @@ type user struct {
 func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error {
 	u := &user{
 		opt: opt, lib: new(library.Library), into: into, stems: map[string]string{}, books: map[string]*book{}, chats: map[string]map[string]string{},
-		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{},
+		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, grouped: map[string]string{},
 	}
 	var err error
 	if u.from, err = userdir.Open(opt.From); err != nil {
@@ -182,7 +183,9 @@ func (u *user) merge(ctx context.Context, into, from string, listed *group.File,
 	if err != nil {
 		return nil, err
 	}
-	o.user, o.group, o.given = u, listed, u.given
+	if o.user, o.group, o.given = u, listed, u.given; o.theirs.folder.Kind == userdir.Group {
+		o.to = u.grouped
+	}
 	return o, o.mergeAll(ctx)
 }
 
@@ -204,13 +207,21 @@ func (u *user) groups(ctx context.Context) error {
 		j.row.refuse(bad)
 		u.owned = append(u.owned, j)
 	}
-	merged := map[*group.File]bool{} // of INTO
-	for _, there := range theirs.Files {
-		here, err := u.group(ctx, there, ours.Files)
-		if err != nil {
-			return err
+	byFile, merged := map[string]*group.File{}, map[*group.File]bool{} // of INTO
+	for _, g := range ours.Files {
+		byFile[filepath.Base(g.Path)] = g
+	}
+	for _, known := range []bool{true, false} { // a chat that several list may have its copy in one that INTO has
+		for _, there := range theirs.Files {
+			here := byFile[filepath.Base(there.Path)]
+			if known != (here != nil) {
+				continue
+			}
+			if err := u.group(ctx, there, here); err != nil {
+				return err
+			}
+			merged[here] = true
 		}
-		merged[here] = true
 	}
 	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), nil, func(name string) bool {
 		return !slices.ContainsFunc(ours.Files, func(g *group.File) bool { return merged[g] && g.Lists(name) })
@@ -227,21 +238,33 @@ func (u *user) groups(ctx context.Context) error {
 	return nil
 }
 
-// group merges a group and its chats, and returns the group of INTO; nil: there is none.
-func (u *user) group(ctx context.Context, there *group.File, ours []*group.File) (here *group.File, err error) {
-	file, lists := filepath.Base(there.Path), func(string) bool { return false }
+// group merges a group and those of its chats that no other one has brought. here is that of INTO; nil: there is
+// none.
+func (u *user) group(ctx context.Context, there, here *group.File) error {
+	file := filepath.Base(there.Path)
 	own := newJob(GroupKind, there.Path, filepath.Join(u.into.Groups(), file))
-	if i := slices.IndexFunc(ours, func(g *group.File) bool { return filepath.Base(g.Path) == file }); i >= 0 {
-		here, lists = ours[i], ours[i].Lists
-	} else if _, err := group.Load(own.path); !errors.Is(err, fs.ErrNotExist) {
-		own.row.refuse(err)
-		own.row.tell("its chats do not come either")
-		u.owned = append(u.owned, own)
-		return nil, nil
+	if here == nil {
+		if _, err := group.Load(own.path); !errors.Is(err, fs.ErrNotExist) {
+			own.row.refuse(err)
+			own.row.tell("its chats do not come either")
+			u.owned = append(u.owned, own)
+			return nil
+		}
 	}
-	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), here, lists, there.Lists)
+	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), here, func(name string) bool {
+		return here != nil && here.Lists(name) && !slices.ContainsFunc(u.works, func(w *work) bool { return w.p != nil && w.p.path == w.ours.folder.File(name) })
+	}, func(name string) bool { return there.Lists(name) && u.grouped[name] == "" })
 	if err != nil {
-		return nil, err
+		return err
+	}
+	for _, w := range slices.Concat(u.works, o.works) { // another group may have brought it
+		switch {
+		case w.theirs.folder != o.theirs.folder || !there.Lists(w.c.name):
+		case here == nil:
+			w.needs = append(w.needs, own.path)
+		case !slices.Contains(w.groups, here):
+			w.groups = append(w.groups, here)
+		}
 	}
 	switch {
 	case here == nil:
@@ -249,9 +272,6 @@ func (u *user) group(ctx context.Context, there *group.File, ours []*group.File)
 		own.creates(own.path, func(_ context.Context, s *changeset.Set) error {
 			return ops.Create(s, own.path, fmt.Sprintf("the group %q", there.Name), u.groupHere(o, there), changeset.InFolder())
 		})
-		for _, w := range o.works {
-			w.needs = append(w.needs, own.path)
-		}
 		u.leaveDeleted(own, o.comes)
 		u.collect(own, func() error { u.groupHere(o, there); return nil })
 	case bytes.Equal(here.Raw(), there.Raw()):
@@ -273,7 +293,7 @@ func (u *user) group(ctx context.Context, there *group.File, ours []*group.File)
 		u.owned = append(u.owned, own)
 	}
 	u.add(o)
-	return here, nil
+	return nil
 }
 
 // isNamed reports whether a card or a chat that comes names a lorebook.
