@@ -142,6 +142,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 	list := slices.Clone(theirs.files)
 	slices.SortStableFunc(list, func(a, b *file) int { return len(b.prints) - len(a.prints) })
 	var now []chat.Print // the chat's lines, once they are another version's
+	var arrivals []arrival
 	for _, c := range list {
 		name := c.name
 		_, label, _ := conflictOf(name)
@@ -160,6 +161,9 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		if !r.holds() {
 			if branch := o.brought(ctx, c, p); branch != nil {
 				p, since, r.keptFrom = branch, nil, 0
+			} else if i := slices.IndexFunc(arrivals, func(a arrival) bool { r := relate(prints, a.prints, judging{}); return r.keptFrom == 0 }); i >= 0 {
+				jobs = append(jobs, arrivals[i].holding(c, needed(g, name)))
+				continue
 			}
 		}
 		job, sign, err := o.version(ctx, c, p, since)
@@ -180,9 +184,37 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		if sign == Ahead && now == nil {
 			now = prints
 		}
+		if job.row.To != nil {
+			arrivals = append(arrivals, arrival{c, prints, job.path})
+		}
 	}
 	return jobs, nil
 }
+
+// arrival is a version of a chat that comes as a branch.
+type arrival struct {
+	of     *file
+	prints []chat.Print
+	path   string
+}
+
+// holding returns what is to be done about a version of which a branch that comes has all. why says why it stays; "":
+// it need not.
+func (a arrival) holding(c *file, why string) *job {
+	j := newJob(SoloChat, c.path, a.path)
+	switch j.row.Sign = Behind; {
+	case why != "":
+		j.row.tell(why)
+	case isTwin(a.of, c):
+		j.draft = func(_ context.Context, s *changeset.Set) error { return s.Remove(c.path, c.stamp, goes) }
+	default:
+		j.row.tell("what comes of another conflict file has all of it: merge --conflicts again")
+	}
+	return j
+}
+
+// goes says why a conflict file is removed.
+const goes = "a conflict file that is merged"
 
 // brought returns a chat beside p that has all of a version of it: an earlier run has brought it, and something
 // keeps the conflict file. nil: there is none.
@@ -230,7 +262,7 @@ func removing(j *job, c, p *file) {
 				return err
 			}
 		}
-		return s.Remove(c.path, c.stamp, "a conflict file that is merged")
+		return s.Remove(c.path, c.stamp, goes)
 	}
 }
 
