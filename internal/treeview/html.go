@@ -33,6 +33,7 @@ type pageData struct {
 	Chats  []pageChat  `json:"chats"` // in the order of their lanes
 	Flat   bool        `json:"flat"`  // the chats of all owners in a row
 	Whole  bool        `json:"whole"` // the texts are those of all own messages, and not cut
+	Alone  bool        `json:"alone"` // there are chats without relatives
 }
 
 type pageOwner struct {
@@ -119,7 +120,7 @@ func (t *Tree) ownersOfPage() (list []*Owner) {
 // pageOf turns a tree into the page's data.
 func pageOf(t *Tree) *pageData {
 	list, _ := lanes(t)
-	d := &pageData{Owners: []pageOwner{}, Chats: make([]pageChat, 0, len(list)), Flat: t.Flat, Whole: t.Whole}
+	d := &pageData{Owners: []pageOwner{}, Chats: make([]pageChat, 0, len(list)), Flat: t.Flat, Whole: t.Whole, Alone: t.Summary.Alone > 0}
 	owner := map[*Chat]int{}
 	short := t.Shorts()
 	for _, o := range t.ownersOfPage() {

@@ -157,7 +157,7 @@ func TestPageHoldsNoLoophole(t *testing.T) {
 func TestPage(t *testing.T) {
 	b := chromium(t)
 	for name, try := range map[string]func(*testing.T, *browser){
-		"hostile": hostilePage, "policy": policy, "used": pageIsUsed, "large": largePage, "list": listByKeys, "address": addressOfPage, "texts": hitInText, "flat": flatPage, "without scripting": pageWithoutScripting,
+		"hostile": hostilePage, "empty": emptyPage, "policy": policy, "used": pageIsUsed, "large": largePage, "list": listByKeys, "address": addressOfPage, "texts": hitInText, "flat": flatPage, "without scripting": pageWithoutScripting,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
@@ -183,6 +183,18 @@ func hostilePage(t *testing.T, b *browser) {
 	b.is("document.querySelectorAll('img, iframe, a, link').length", 0)
 	b.is("({}).polluted === undefined && Object.getPrototypeOf({}) === Object.prototype", true)
 	b.quiet("hostile text")
+}
+
+// emptyPage opens the page of chats that are all alone: it says so, and its buttons do not fail.
+func emptyPage(t *testing.T, b *browser) {
+	b.page(writePage(t, &Tree{Summary: Summary{Alone: 3}}, nil), true)
+	b.is("document.getElementById('nothing').innerText", "No chats to show. Those without relatives are left out; tree --all shows them.")
+	b.key("+")
+	b.eval("document.getElementById('folds').click()")
+	b.quiet("no chat")
+	b.page(writePage(t, &Tree{}, nil), true)
+	b.is("document.getElementById('nothing').innerText", "No chats to show.")
+	b.quiet("no chat at all")
 }
 
 // policy opens a page with one handler that was not escaped: the policy stops it.

@@ -89,6 +89,7 @@ function layOut() {
 	});
 	rows = y;
 	$("nothing").hidden = chats.length > 0;
+	$("alone").hidden = !data.alone;
 	fillList();
 }
 // fold folds a family or an owner, or unfolds it.
@@ -167,7 +168,7 @@ function first(y) {
 function paint() {
 	keepInside();
 	svg.textContent = "";
-	if (!rows || !width) return;
+	if (!chats.length || !width) return;
 	const top = view.y, bottom = top + (height - AXIS) / view.h;
 	const from = Math.max(0, first(top - 1) - 1), to = Math.min(shown.length, first(bottom + 1) + 1);
 	const inSight = shown.includes(chosen) && sy(chats[chosen].y) > 0 && sy(chats[chosen].y) < height;
