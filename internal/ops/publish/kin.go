@@ -80,7 +80,7 @@ func (e *exporter) link(from *published, to *treeview.Chat, at string, text stri
 	if err != nil {
 		return "<span>" + text + "</span>"
 	}
-	if at != "" {
+	if at != "" && at != "?" {
 		at = "#m" + at
 	}
 	return `<a href="` + prose.Escape(address(rel)) + at + `">` + text + "</a>"
@@ -126,8 +126,10 @@ func sign(c *treeview.Chat) string {
 	return `<span class="br">├</span> `
 }
 
+// atParent returns at which message of its parent a chat parts: "?" if that is not known, or
+// they have none in common.
 func atParent(c *treeview.Chat) string {
-	if c.AtParent == nil {
+	if c.AtParent == nil || *c.AtParent < 0 {
 		return "?"
 	}
 	return strconv.Itoa(*c.AtParent)

@@ -113,8 +113,8 @@ func (g *pager) begin() error {
 	if g.kin != nil && len(g.kin.children) > 0 {
 		g.print("<nav aria-label=\"Checkpoints and branches\">")
 		for _, c := range g.kin.children {
-			if c.AtParent != nil {
-				g.printf("<a href=\"#m%[1]d\">%[2]s#%[1]d</a>", *c.AtParent, sign(c))
+			if at := atParent(c); at != "?" {
+				g.printf("<a href=\"#m%[1]s\">%[2]s#%[1]s</a>", at, sign(c))
 			}
 		}
 		g.print("</nav>")
