@@ -190,6 +190,14 @@ func TestOdd(t *testing.T) {
   user "c" name="Bo"`,
 		},
 		{
+			"the last message is left out, and nothing stands above it", "", `{"mapping":{"s":` + said("system", "S") + `"},"a":` + said("user", "A") + `s"},"b":` + said("assistant", "B") + `a"}},"current_node":"s"}`,
+			`chatgpt id="" title="" user="" character="" greeting=-1
+  user "A"
+  char "B"
+  dropped 1 messages of system
+  note the source does not say which message is the last: it is the last leaf`,
+		},
+		{
 			"a circle ends in its leaf", "", `{"mapping":{"a":` + said("user", "A") + `b"},"b":` + said("assistant", "B") + `a"}},"current_node":"b"}`,
 			`chatgpt id="" title="" user="" character="" greeting=-1
   user "A"

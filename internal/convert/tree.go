@@ -21,10 +21,8 @@ type tree struct {
 func (c *Conversation) grow(nodes []node, leaf string) {
 	t := &tree{nodes: nodes, above: make([]int, len(nodes)), children: map[int][]int{}}
 	index := make(map[string]int, len(nodes))
-	for i, n := range nodes {
-		if _, ok := index[n.id]; !ok {
-			index[n.id] = i
-		}
+	for i, n := range slices.Backward(nodes) { // the first of equal ids counts
+		index[n.id] = i
 	}
 	if t.link(index, leaf) {
 		c.note("a message follows itself: the tree is cut there")
@@ -32,18 +30,19 @@ func (c *Conversation) grow(nodes []node, leaf string) {
 	if roots := t.children[-1]; len(roots) > 1 && slices.ContainsFunc(roots, func(i int) bool { return nodes[i].Role != Character }) {
 		c.note("the tree has %d beginnings", len(roots))
 	}
-	at, ok := index[leaf]
-	if ok && !nodes[at].kept {
-		at = t.above[at]
+	at := -1
+	if i, ok := index[leaf]; ok && nodes[i].kept {
+		at = i
+	} else if ok {
+		at = t.above[i]
 	}
-	if !ok {
-		at = -1
+	if at < 0 {
 		for i, n := range nodes {
 			if n.kept && !t.goesOn(i) {
 				at = i
 			}
 		}
-		if len(nodes) > 0 {
+		if at >= 0 {
 			c.note("the source does not say which message is the last: it is the last leaf")
 		}
 	}
