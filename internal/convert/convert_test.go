@@ -232,6 +232,12 @@ func TestOdd(t *testing.T) {
     user "W"`,
 		},
 		{
+			"a last message with none on the way to it", "", `{"mapping":{"r":{},"u":` + said("user", "U") + `r"}},"current_node":"r"}`,
+			`chatgpt id="" title="" user="" character="" greeting=-1
+  user "U"
+  note the source does not say which message is the last: it is the last leaf`,
+		},
+		{
 			"each line a list of messages", "", "[{\"role\":\"user\",\"content\":\"a\"}]\n[{\"role\":\"user\",\"content\":\"b\"}]\n{\"messages\":[{\"role\":\"user\",\"content\":\"c\"}]}\n",
 			`openai id="" title="" user="" character="" greeting=-1
   user "a"
