@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -120,6 +121,16 @@ func Run(ctx context.Context, opt Options) (results []*Result, notes []string, e
 	if c.owner, err = address.OwnerOf(c.lib, opt.Owner, opt.Data); err != nil {
 		return nil, nil, err
 	}
+	var ended []changeset.Ended
+	if !opt.Changes.DryRun { // what a killed import began is there before anything is looked up
+		if ended, err = changeset.Recover(ctx, changeset.RootOf(filepath.Join(c.owner.Folder, "x")), opt.Changes); err != nil {
+			return nil, nil, err
+		}
+		c.lib = new(library.Library)
+		if c.owner, err = address.OwnerOf(c.lib, opt.Owner, opt.Data); err != nil {
+			return nil, nil, err
+		}
+	}
 	c.greetings = sync.OnceValue(c.readGreetings)
 	if err := ops.InFiles(c.lib, c.owner.Dir, opt.Owner); err != nil {
 		return nil, nil, err
@@ -156,6 +167,9 @@ func Run(ctx context.Context, opt Options) (results []*Result, notes []string, e
 		for k := range r.More { // part of the same operation
 			r.More[k].Operation, r.More[k].DryRun = r.Doc.Operation, opt.Changes.DryRun
 		}
+	}
+	if len(c.results) > 0 && c.results[0].Ended == nil { // else Run saw those that Recover could not end
+		c.results[0].Ended = ended
 	}
 	return c.results, c.notes, nil
 }
