@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 )
 
 // TestKilled kills a process at some moment while it renames a chat with its family.
@@ -102,6 +103,50 @@ func TestKilledGroup(t *testing.T) {
 		t.Errorf("undone (-want +got)\n%s", diff)
 	}
 	call(2, "undo", id, "--data", ".")
+}
+
+// TestKilledImport makes of an import of two chats one that was killed before the second had its
+// name: the same import completes it, and finds both chats there.
+func TestKilledImport(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "chats", "Mira")
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	lines := "{\"messages\":[{\"role\":\"user\",\"content\":\"one\"}]}\n{\"messages\":[{\"role\":\"user\",\"content\":\"two\"}]}\n"
+	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), []byte(lines), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	bring := func() string {
+		t.Helper()
+		cmd := exec.Command("stchat", "import", "in.jsonl", "--to", "Mira", "--data", ".")
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	bring()
+	whole := contents(t, dir)
+	done, err := filepath.Glob(filepath.Join(dir, ".stchat", "*.done"))
+	if err != nil || len(done) != 1 {
+		t.Fatalf("%q, %v", done, err)
+	}
+	steps := gjson.GetBytes(read(t, done[0]), "steps").Array()
+	last := steps[len(steps)-1]
+	if err := os.Rename(filepath.Join(dir, filepath.FromSlash(last.Get("path").String())), filepath.Join(folder, last.Get("temp").String())); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(done[0], strings.TrimSuffix(done[0], "done")+"journal"); err != nil {
+		t.Fatal(err)
+	}
+	if out := bring(); !strings.Contains(out, "the change is now completed") || strings.Count(out, "imported before") != 2 {
+		t.Errorf("it does not say what it found:\n%s", out)
+	}
+	if diff := cmp.Diff(whole, contents(t, dir)); diff != "" {
+		t.Errorf("imported again (-want +got)\n%s", diff)
+	}
 }
 
 // contents reads all files below dir but those that stchat keeps for itself.

@@ -66,9 +66,16 @@ func isStuck(err error) bool {
 func (e *StuckError) Unwrap() error { return e.Err }
 
 // Recover ends what dead runs began in the root dir (see [RootOf]), forward or back. [Run] does
-// so too; a verb that reads much before it drafts calls Recover first. A dry run only looks.
+// so too. A dry run only looks.
 func Recover(ctx context.Context, dir string, opt Options) ([]Ended, error) {
 	return recovery{root: newRoot(dir), opt: opt}.run(ctx)
+}
+
+// Settle is [Recover] for a verb that reads much before it drafts. It returns what is over or set
+// aside; [Run] tells of what is stuck, and of an error, again.
+func Settle(ctx context.Context, dir string, opt Options) []Ended {
+	ended, _ := Recover(ctx, dir, opt)
+	return slices.DeleteFunc(ended, func(e Ended) bool { return e.Result == Stuck })
 }
 
 // Adopt is Recover that also ends the change id, though it was begun elsewhere and set aside: on a

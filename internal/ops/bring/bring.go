@@ -123,9 +123,9 @@ func Run(ctx context.Context, opt Options) (results []*Result, notes []string, e
 	}
 	var ended []changeset.Ended
 	if !opt.Changes.DryRun { // what a killed import began is there before anything is looked up
-		if ended, err = changeset.Recover(ctx, changeset.RootOf(filepath.Join(c.owner.Folder, "x")), opt.Changes); err != nil {
-			return nil, nil, err
-		}
+		ended = changeset.Settle(ctx, changeset.RootOf(filepath.Join(c.owner.Folder, "x")), opt.Changes)
+	}
+	if len(ended) > 0 {
 		c.lib = new(library.Library)
 		if c.owner, err = address.OwnerOf(c.lib, opt.Owner, opt.Data); err != nil {
 			return nil, nil, err
@@ -168,8 +168,8 @@ func Run(ctx context.Context, opt Options) (results []*Result, notes []string, e
 			r.More[k].Operation, r.More[k].DryRun = r.Doc.Operation, opt.Changes.DryRun
 		}
 	}
-	if len(c.results) > 0 && c.results[0].Ended == nil { // else Run saw those that Recover could not end
-		c.results[0].Ended = ended
+	if len(c.results) > 0 {
+		c.results[0].Ended = append(ended, c.results[0].Ended...)
 	}
 	return c.results, c.notes, nil
 }

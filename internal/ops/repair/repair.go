@@ -73,12 +73,7 @@ func recoverAll(ctx context.Context, chats []ops.Target, opt changeset.Options) 
 			continue
 		}
 		seen[root] = true
-		list, _ := changeset.Recover(ctx, root, opt)
-		for _, e := range list {
-			if e.Result == changeset.Forward || e.Result == changeset.Back {
-				ended = append(ended, e)
-			}
-		}
+		ended = append(ended, changeset.Settle(ctx, root, opt)...)
 	}
 	return ended
 }
