@@ -64,9 +64,9 @@ func (e *exporter) relate(ctx context.Context) error {
 	return nil
 }
 
-// link returns markup for a chat: a link to one of its messages if it is exported in the same
-// call, else its name.
-func (e *exporter) link(from *published, to *treeview.Chat, at string, text string) string {
+// link returns markup for a chat: a link to its message at, or to its top for nil, if it is exported
+// in the same call, else its name.
+func (e *exporter) link(from *published, to *treeview.Chat, at *int, text string) string {
 	text = bdi(text)
 	r := e.kin[userdir.RealPath(to.Path)]
 	if r == nil || r.as == nil || r.as.output == "" || from == nil && !e.opt.Folder {
@@ -80,10 +80,11 @@ func (e *exporter) link(from *published, to *treeview.Chat, at string, text stri
 	if err != nil {
 		return "<span>" + text + "</span>"
 	}
-	if at != "" && at != "?" {
-		at = "#m" + at
+	href := prose.Escape(address(rel))
+	if at != nil {
+		href += "#m" + strconv.Itoa(*at)
 	}
-	return `<a href="` + prose.Escape(address(rel)) + at + `">` + text + "</a>"
+	return `<a href="` + href + `">` + text + "</a>"
 }
 
 // index writes the page that leads to all others.
@@ -99,14 +100,14 @@ func (e *exporter) index(w io.Writer) error {
 		for _, r := range o.chats {
 			c, fork := r.chat, ""
 			if c.Above != nil {
-				fork = "#" + atParent(c)
+				fork = indexShown(forkOf(c))
 			}
 			last := ""
 			if !c.Until.IsZero() {
 				last = c.Until.Local().Format("2006-01-02 15:04")
 			}
 			p.printf("<tr><td class=\"d%d\">%s%s</td><td>%s</td><td>%d</td><td>%s</td></tr>\n",
-				min(c.Depth, 9), sign(c), e.link(nil, c, "", r.short), fork, c.Messages, last)
+				min(c.Depth, 9), sign(c), e.link(nil, c, nil, r.short), fork, c.Messages, last)
 		}
 		p.print("</tbody></table></section>\n")
 	}
@@ -126,11 +127,18 @@ func sign(c *treeview.Chat) string {
 	return `<span class="br">├</span> `
 }
 
-// atParent returns at which message of its parent a chat parts: "?" if that is not known, or
-// they have none in common.
-func atParent(c *treeview.Chat) string {
+// forkOf returns the message of its parent at which a chat parts; nil: that is not known, or they
+// have none in common.
+func forkOf(c *treeview.Chat) *int {
 	if c.AtParent == nil || *c.AtParent < 0 {
-		return "?"
+		return nil
 	}
-	return strconv.Itoa(*c.AtParent)
+	return c.AtParent
+}
+
+func indexShown(at *int) string {
+	if at == nil {
+		return "#?"
+	}
+	return "#" + strconv.Itoa(*at)
 }

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -113,17 +112,17 @@ func (g *pager) begin() error {
 	if g.kin != nil && len(g.kin.children) > 0 {
 		g.print("<nav aria-label=\"Checkpoints and branches\">")
 		for _, c := range g.kin.children {
-			if at := atParent(c); at != "?" {
-				g.printf("<a href=\"#m%[1]s\">%[2]s#%[1]s</a>", at, sign(c))
+			if at := forkOf(c); at != nil {
+				g.printf("<a href=\"#m%[1]d\">%[2]s#%[1]d</a>", *at, sign(c))
 			}
 		}
 		g.print("</nav>")
 	}
 	g.printf("</div>\n<main>\n<h1>%s</h1>\n<p class=\"sub\">%s</p>\n", bdi(title), p.about(bdi(p.owner)))
 	if g.kin != nil && g.kin.chat.Above != nil {
-		at := atParent(g.kin.chat)
+		at := forkOf(g.kin.chat)
 		above := g.kin.chat.Above
-		g.printf("<p class=\"sub\">from #%s of %s</p>\n", at, g.e.link(p, above, at, names.Short(p.owner, above.Name)))
+		g.printf("<p class=\"sub\">from %s of %s</p>\n", indexShown(at), g.e.link(p, above, at, names.Short(p.owner, above.Name)))
 	}
 	return g.err
 }
@@ -213,7 +212,7 @@ func (g *pager) margin(m *look.Message) {
 	if g.kin != nil {
 		for _, c := range g.kin.children {
 			if known[c.Name] = true; c.AtParent != nil && *c.AtParent == *m.Index {
-				links = append(links, sign(c)+g.e.link(g.p, c, strconv.Itoa(*m.Index), names.Short(g.p.owner, c.Name, g.p.name)))
+				links = append(links, sign(c)+g.e.link(g.p, c, m.Index, names.Short(g.p.owner, c.Name, g.p.name)))
 			}
 		}
 	}
