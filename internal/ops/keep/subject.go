@@ -180,13 +180,12 @@ func withExtension(path string) string {
 // name fits among the owner's chats, those that are there first. The error is that of several.
 func (s *subject) name(given string) error {
 	isThere := func(rel string) bool { return s.backups[rel] != 0 || s.last(rel) != 0 || isFile(s.full(rel)) }
-	paths := plainPaths(s.root, given)
-	var folder, owner, name string
-	if !slices.ContainsFunc(paths, isThere) { // else no card or group has to be read
-		var more []string
-		more, folder, owner, name = ownersPaths(s.root, given)
-		paths = append(paths, more...)
+	plain := plainPaths(s.root, given)
+	if i := slices.IndexFunc(plain, isThere); i >= 0 { // no card or group has to be read
+		s.goTo(plain[i])
+		return nil
 	}
+	paths, folder, owner, name := ownersPaths(s.root, given)
 	if i := slices.IndexFunc(paths, isThere); i >= 0 {
 		s.goTo(paths[i])
 		return nil
@@ -215,7 +214,7 @@ func (s *subject) name(given string) error {
 			s.none = unknown{none}
 		}
 	}
-	if s.path = given; !strings.Contains(filepath.Base(given), ".") || len(paths) < 2 {
+	if s.path = given; !strings.Contains(filepath.Base(given), ".") || len(plain)+len(paths) < 2 {
 		s.path = strings.TrimSuffix(given, ".jsonl") + ".jsonl"
 	}
 	if rel, err := relative(s.root, s.path); err == nil {

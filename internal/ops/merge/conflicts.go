@@ -161,7 +161,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		if !r.holds() {
 			if branch := o.brought(ctx, c, p); branch != nil {
 				p, since, r.keptFrom = branch, nil, 0
-			} else if i := slices.IndexFunc(arrivals, func(a arrival) bool { r := relate(prints, a.prints, judging{}); return r.keptFrom == 0 }); i >= 0 {
+			} else if i := slices.IndexFunc(arrivals, func(a arrival) bool { return hasAll(a.prints, prints) }); i >= 0 {
 				jobs = append(jobs, arrivals[i].holding(c, needed(g, name)))
 				continue
 			}
@@ -224,11 +224,17 @@ func (o *owner) brought(ctx context.Context, c, p *file) *file {
 			continue
 		}
 		f.read(ctx, o.seed)
-		if r := relate(c.prints, f.prints, judging{}); f.err == nil && r.keptFrom == 0 {
+		if f.err == nil && hasAll(f.prints, c.prints) {
 			return f
 		}
 	}
 	return nil
+}
+
+// hasAll reports whether a chat has all that a version says, values included.
+func hasAll(list, version []chat.Print) bool {
+	r := relate(version, list, judging{})
+	return r.keptFrom == 0
 }
 
 // version merges one version of a chat. now are the lines that the chat gets from another one,
