@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"stchat/internal/chat"
+	"stchat/internal/names"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
@@ -202,6 +203,20 @@ func walk(list List, stdin bool) Walked {
 		}
 	}
 	return w.Walked
+}
+
+// Distinct returns paths without those that lead to a file named earlier, by whatever path, link
+// or letter case. Where case matters, names that differ in it alone are two files.
+func Distinct(paths []string) []string {
+	var real userdir.Real
+	seen := map[string][]fs.FileInfo{} // by folded real path
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		key := names.Fold(real.Path(path))
+		info, err := os.Stat(path)
+		again := err == nil && slices.ContainsFunc(seen[key], func(other fs.FileInfo) bool { return os.SameFile(info, other) })
+		seen[key] = append(seen[key], info)
+		return again
+	})
 }
 
 // walker is the state of one walk.

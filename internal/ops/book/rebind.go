@@ -33,13 +33,7 @@ type rebinding struct {
 // which is the chat itself, or that of the only source with the lorebook it names. Each chat
 // counts once, by whatever paths it is given.
 func assign(ctx context.Context, lib *library.Library, opt Options, jobs []*job) error {
-	seen := map[string]bool{}
-	for _, shown := range opt.Rebind {
-		real := names.Fold(userdir.RealPath(shown))
-		if seen[real] {
-			continue
-		}
-		seen[real] = true
+	for _, shown := range ops.Distinct(opt.Rebind) {
 		r, err := look(ctx, lib, opt, shown)
 		if err != nil {
 			return err

@@ -3,7 +3,6 @@ package edit
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"stchat/internal/changeset"
@@ -11,11 +10,9 @@ import (
 	"stchat/internal/follow"
 	"stchat/internal/library"
 	"stchat/internal/metadiff"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/progress"
-	"stchat/internal/userdir"
 )
 
 // Terms are the conditions and settings shared by all edits of chats and their state.
@@ -82,7 +79,7 @@ var ErrExpected = error(&ops.Kind{Code: "refused", Text: "not as expected"})
 func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *open) (*Plan, error)) []*Result {
 	lib := new(library.Library)
 	var roots changeset.Roots
-	return ops.Each(ctx, opt.Changes, distinct(opt.Chats), func(path string) (*Result, changeset.Unit) {
+	return ops.Each(ctx, opt.Changes, ops.Distinct(opt.Chats), func(path string) (*Result, changeset.Unit) {
 		r := new(Result)
 		r.Doc = Document{Schema: 1, Path: path}
 		empty := *r
@@ -107,18 +104,6 @@ func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *ope
 			unit.Again = ops.ChangedMeanwhile
 		}
 		return r, unit
-	})
-}
-
-// distinct returns paths without those that lead to a chat named earlier.
-func distinct(paths []string) []string {
-	var real userdir.Real
-	seen := map[string]bool{}
-	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
-		key := names.Fold(real.Path(path))
-		again := seen[key]
-		seen[key] = true
-		return again
 	})
 }
 
