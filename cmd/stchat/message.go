@@ -385,7 +385,7 @@ func (r *reader) print(m *look.Message) {
 	}
 	r.text(cmp.Or(m.Display, m.Text), m.Hidden)
 	for _, media := range m.Media {
-		r.attached(cmp.Or(textOr(media.Type), "picture"), media)
+		r.attached(media.Kind(), media)
 	}
 	for _, file := range m.Files {
 		r.attached("file", file)
@@ -505,9 +505,11 @@ func (r *reader) lines(text string, free int) [][]prose.Run {
 
 // attached prints an attachment.
 func (r *reader) attached(kind string, media look.Media) {
-	kind = either(kind == "image", "picture", kind)
+	if name := media.Name(); name != "" {
+		kind += ": " + name
+	}
 	missing := media.Missing()
-	r.line("", r.pad()+"["+r.fit(kind+": "+visible.Text(media.Name()), r.indent+2+len(missing))+missing+"]")
+	r.line("", r.pad()+"["+r.fit(visible.Text(kind), r.indent+2+len(missing))+missing+"]")
 }
 
 // link prints the name of a chat that a message leads to.

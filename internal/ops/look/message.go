@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"stchat/internal/chat"
@@ -100,9 +101,18 @@ type Media struct {
 	Title string `json:"-"`
 }
 
-// Name returns what an attachment is called: its title, or its file's name.
+// Kind returns what an attachment is: picture, file, or what its type says.
+func (m Media) Kind() string {
+	if kind := ops.Or(m.Type, ""); kind != "" && kind != "image" {
+		return kind
+	}
+	return "picture"
+}
+
+// Name returns what an attachment is called: its title, or its file's name; "" if it is in the
+// chat itself, without a title.
 func (m Media) Name() string {
-	if m.Title != "" {
+	if m.Title != "" || m.URL == "" || strings.HasPrefix(m.URL, "data:") {
 		return m.Title
 	}
 	return path.Base(m.URL)
@@ -128,9 +138,9 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Mes
 	r := &m.Raw
 	rawjson.Into(line, []string{"name", "is_user", "is_system", "mes", "send_date", "swipes", "swipe_id", "extra", "force_avatar"},
 		&r.Name, &r.User, &r.System, &r.Text, &r.Date, &r.Swipes, &r.Swipe, &r.Extra, &r.Avatar)
-	var kind, duration, reasoning, link, branches, media, files []byte
-	rawjson.Into(r.Extra, []string{"type", "reasoning_duration", "reasoning", "display_text", "bookmark_link", "branches", "media", "files"},
-		&kind, &duration, &reasoning, &r.Display, &link, &branches, &media, &files)
+	var kind, duration, reasoning, link, branches []byte
+	rawjson.Into(r.Extra, []string{"type", "reasoning_duration", "reasoning", "display_text", "bookmark_link", "branches"},
+		&kind, &duration, &reasoning, &r.Display, &link, &branches)
 	m.Role = string(message.Role(r.User, r.System))
 	m.Name, m.Text, m.Date = rawjson.TextOrNil(r.Name), rawjson.TextOrNil(r.Text), inspect.DateText(r.Date)
 	for raw := range rawjson.Elements(r.Swipes) {
@@ -154,34 +164,61 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Mes
 	}
 	m.Reasoning, m.Display, m.Checkpoint = rawjson.TextOrNil(reasoning), rawjson.TextOrNil(r.Display), rawjson.TextOrNil(link)
 	m.Branches = slices.AppendSeq(m.Branches, rawjson.Texts(branches))
-	m.Media, m.Files = attached(c, media), attached(c, files)
+	m.attach(c)
 	return m
 }
 
-// attached reads a list of attachments: objects with a url, or plain addresses (FORMATS.md E4).
-func attached(c *chat.Chat, raw []byte) []Media {
-	var list []Media
-	for element := range rawjson.Elements(raw) {
-		address := element
-		var kind, title []byte
-		if rawjson.KindOf(element) == rawjson.ObjectKind {
-			address = rawjson.Value(element, "url")
-			kind, title = rawjson.Value(element, "type"), rawjson.Value(element, "title")
-		}
-		url, ok := rawjson.Unquote(address)
-		if !ok {
-			continue
-		}
-		media := Media{URL: url, Type: rawjson.TextOrNil(kind)}
-		media.Title, _ = rawjson.Unquote(title)
-		if c.HasDir {
-			if exists, ours := c.Dir.Serves(url); ours {
-				media.Exists = &exists
+// attach reads what is attached to a message: lists of objects with a url, or of plain addresses
+// (FORMATS.md E4), and what chats of SillyTavern 1.13 and before keep in their place
+// (ensureMessageMediaIsArray in script.js).
+func (m *Message) attach(c *chat.Chat) {
+	var title, media, swipes, image, video, files, file []byte
+	rawjson.Into(m.Raw.Extra, []string{"title", "media", "image_swipes", "image", "video", "files", "file"},
+		&title, &media, &swipes, &image, &video, &files, &file)
+	one := func(raw []byte) []byte { return slices.Concat([]byte("["), raw, []byte("]")) }
+	for _, from := range []struct {
+		to   *[]Media
+		kind string // "": what the element says
+		list []byte
+	}{
+		{&m.Media, "", media}, {&m.Media, "image", swipes}, {&m.Media, "image", one(image)}, {&m.Media, "video", one(video)},
+		{&m.Files, "", files}, {&m.Files, "", one(file)},
+	} {
+		for element := range rawjson.Elements(from.list) {
+			a, ok := attached(c, element)
+			if from.kind != "" {
+				a.Type = &from.kind
+				ok = ok && !slices.ContainsFunc(m.Media, func(other Media) bool { return other.URL == a.URL })
+			}
+			if from.to == &m.Media && a.Title == "" {
+				a.Title, _ = rawjson.Unquote(title) // as appendMediaToMessage does
+			}
+			if ok {
+				*from.to = append(*from.to, a)
 			}
 		}
-		list = append(list, media)
 	}
-	return list
+}
+
+// attached reads an attachment; ok is false if it has neither an address nor a name.
+func attached(c *chat.Chat, raw []byte) (a Media, ok bool) {
+	address := raw
+	var kind, title, name []byte
+	if rawjson.KindOf(raw) == rawjson.ObjectKind {
+		address = nil
+		rawjson.Into(raw, []string{"url", "type", "title", "name"}, &address, &kind, &title, &name)
+	}
+	a.Type = rawjson.TextOrNil(kind)
+	a.URL, _ = rawjson.Unquote(address)
+	if a.Title, _ = rawjson.Unquote(title); a.Title == "" {
+		a.Title, _ = rawjson.Unquote(name)
+	}
+	if c.HasDir && a.URL != "" {
+		if exists, ours := c.Dir.Serves(a.URL); ours {
+			a.Exists = &exists
+		}
+	}
+	return a, a.URL != "" || a.Title != ""
 }
 
 // MessageOptions says which messages of a chat to read.

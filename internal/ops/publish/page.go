@@ -165,14 +165,10 @@ func (g *pager) message(m *look.Message) error {
 	}
 	g.print("<div dir=\"auto\">", g.text(m, shownText(m)), "</div>\n")
 	for _, media := range m.Media {
-		kind := "picture"
-		if media.Type != nil && *media.Type != "image" {
-			kind = *media.Type
-		}
-		g.print("<figure>" + g.picture(m, media.URL, kind, media.Name(), media.Missing()) + "</figure>\n")
+		g.print("<figure>" + g.picture(m, media.URL, media.Kind(), media.Name(), media.Missing()) + "</figure>\n")
 	}
 	for _, file := range m.Files {
-		g.printf("<p class=\"sub\">[file: %s%s]</p>\n", prose.Escape(file.Name()), file.Missing())
+		g.print("<p class=\"sub\">" + attachment("file", file.Name(), file.Missing()) + "</p>\n")
 	}
 	g.swipes(m)
 	g.margin(m)

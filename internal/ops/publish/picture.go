@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"encoding/base64"
 	"io"
 	"net/url"
@@ -23,10 +24,7 @@ const pictureMost = 2 << 20
 
 // picture returns markup for a picture: the picture itself if it is ours, and fits, else a line.
 func (g *pager) picture(m *look.Message, address, kind, title, missing string) string {
-	if title == "" {
-		title = kind
-	}
-	line := "[" + prose.Escape(kind+": "+title) + missing + "]"
+	line := attachment(kind, title, missing)
 	if missing != "" {
 		g.leftPicture(m, address, "missing")
 		return line
@@ -45,11 +43,19 @@ func (g *pager) picture(m *look.Message, address, kind, title, missing string) s
 		default:
 			g.room -= int64(len(bare))
 			g.d.Pictures++
-			return `<img alt="` + prose.Escape(title) + `" src="data:` + mediaType + ";base64," + base64.StdEncoding.EncodeToString(bare) + `"/>`
+			return `<img alt="` + prose.Escape(cmp.Or(title, kind)) + `" src="data:` + mediaType + ";base64," + base64.StdEncoding.EncodeToString(bare) + `"/>`
 		}
 	}
 	g.leftPicture(m, address, reason)
 	return line
+}
+
+// attachment returns the line for what is not in the page.
+func attachment(kind, title, missing string) string {
+	if title != "" {
+		kind += ": " + title
+	}
+	return "[" + prose.Escape(kind) + missing + "]"
 }
 
 // bytesOf returns a picture that stands in an address, or below user/images and user/files, or
