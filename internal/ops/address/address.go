@@ -57,6 +57,8 @@ type Finder struct {
 	Data  string // the user folder; "": the one around the working folder, else Else
 	Else  string
 	Whole bool // a part of a name is not enough
+
+	named []candidate // what readCards returned; nil: not yet read
 }
 
 // Found is what an argument names.
@@ -135,20 +137,21 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 	return found, nil
 }
 
-// Split splits OWNER/NAME where an owner in the user folder ends, since a group's name may have
-// slashes; if there is none, o is nil.
+// Split splits OWNER/NAME. A group's name may have slashes, a chat's has none: OWNER is what stands
+// before the last one, or all of it. If neither is an owner in the user folder, o is nil, and the
+// first slash divides.
 func (f *Finder) Split(arg string) (o *Owner, owner, name string, err error) {
-	first, rest, named := Split(arg)
-	owner, name = first, rest
-	for o, err = f.owner(owner); o == nil && err == nil && named; o, err = f.owner(owner) {
-		var more string
-		more, name, named = strings.Cut(name, "/")
-		owner += "/" + more
+	arg = strings.TrimRight(filepath.ToSlash(arg), "/")
+	if last := strings.LastIndex(arg, "/"); last > 0 {
+		if o, err = f.owner(arg[:last]); o != nil || err != nil {
+			return o, arg[:last], arg[last+1:], err
+		}
 	}
-	if o == nil {
-		owner, name = first, rest
+	if o, err = f.owner(arg); o != nil || err != nil {
+		return o, arg, "", err
 	}
-	return o, owner, name, err
+	owner, name, _ = strings.Cut(arg, "/")
+	return nil, owner, name, nil
 }
 
 // Split splits OWNER/NAME, and reports whether there is a NAME. A separator at the end does not
@@ -284,11 +287,7 @@ func (f *Finder) owner(name string) (*Owner, error) {
 	same := func(s string) bool { return s == name }
 	folded := func(s string) bool { return names.Fold(s) == names.Fold(name) }
 	if !slices.ContainsFunc(ranks[0], func(c candidate) bool { return folded(c.called) }) {
-		for _, file := range cards(dir) {
-			if c, err := card.Open(filepath.Join(dir.Characters(), file)); err == nil && c.Name != "" {
-				ranks[1] = append(ranks[1], candidate{called: c.Name, path: folderOf(file)})
-			}
-		}
+		ranks[1] = f.readCards(dir)
 	}
 	for _, fits := range []func(string) bool{same, folded} {
 		for _, rank := range ranks {
@@ -310,6 +309,19 @@ func (f *Finder) owner(name string) (*Owner, error) {
 		}
 	}
 	return nil, nil
+}
+
+// readCards returns the characters by what their cards say, which are read only once.
+func (f *Finder) readCards(dir userdir.Dir) []candidate {
+	if f.named == nil {
+		f.named = []candidate{}
+		for _, file := range cards(dir) {
+			if c, err := card.Open(filepath.Join(dir.Characters(), file)); err == nil && c.Name != "" {
+				f.named = append(f.named, candidate{called: c.Name, path: folderOf(file)})
+			}
+		}
+	}
+	return f.named
 }
 
 // folders lists the folders of characters.

@@ -63,10 +63,12 @@ func world(t *testing.T, files ...string) string {
 func TestWhoIsMeant(t *testing.T) {
 	dir := world(t, "chats/Mira/a.jsonl=", "chats/Ann1/a.jsonl=", `characters/Ann1.json={"name":"Ann"}`, `characters/Mira1.json={"name":"Mira"}`,
 		`groups/5.json={"id":"5","name":"Ann","chats":["g"]}`, `groups/6.json={"id":"6","name":"MIRA","chats":["g","none"]}`, "group chats/g.jsonl=",
-		`groups/7.json={"id":"7","name":"Mate","chats":[]}`, `groups/8.json={"id":"8","name":"Mate","chats":[]}`)
+		`groups/7.json={"id":"7","name":"Mate","chats":[]}`, `groups/8.json={"id":"8","name":"Mate","chats":[]}`,
+		`groups/9.json={"id":"9","name":"Mira/North/Sea","chats":["g"]}`)
 	for arg, want := range map[string]string{
 		"Mira": "chats/Mira", "mira": "chats/Mira", "MIRA/g": "group chats/g.jsonl", "Ann": "chats/Ann1", "ann/A": "chats/Ann1/a.jsonl",
 		"5/*": "group chats/g.jsonl", "6": "group chats/g.jsonl", "Mira/": "chats/Mira",
+		"Mira/North/Sea": "group chats/g.jsonl", "Mira/North/Sea/g": "group chats/g.jsonl", "mira/north/sea/*": "group chats/g.jsonl",
 		"a/b/c": "", "Mira.jsonl": "", "./Mira": "", "-": "",
 	} {
 		found, err := (&Finder{Lib: new(library.Library), Data: dir}).Find(arg)
