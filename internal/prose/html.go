@@ -56,7 +56,7 @@ func (m *Markup) block(b Block) {
 	case Rule:
 		m.print("<hr/>")
 	case Rows, Fence:
-		m.push("pre", ` tabindex="0"`) // the keyboard scrolls it, too
+		m.push("pre", ` dir="auto" tabindex="0"`) // the keyboard scrolls it, too
 		m.runs(b.Runs, true)
 		m.close(len(m.open) - 1)
 	default:

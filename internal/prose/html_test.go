@@ -14,7 +14,7 @@ func TestHTML(t *testing.T) {
 		{"a\nb\n\n# c", "<p>a<br/>b</p><h4>c</h4>"},
 		{"- a\n- b\n  - c\n\n1. d", `<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul><ol><li value="1">d</li></ol>`},
 		{"> a\n> > b\n\nc", "<blockquote><p>a</p><blockquote><p>b</p></blockquote></blockquote><p>c</p>"},
-		{"```go\na < b\n```", "<pre tabindex=\"0\">a &lt; b</pre>"},
+		{"```go\na < b\n```", "<pre dir=\"auto\" tabindex=\"0\">a &lt; b</pre>"},
 		{"[x](https://a.example/?a=1&b) [y](javascript:alert(1))", `<p><a href="https://a.example/?a=1&amp;b" rel="noopener noreferrer nofollow">x</a> y</p>`},
 		{`<img src=x onerror=alert(1)> <script>alert(1)</script> &lt;b&gt; </style>`, `<p>[picture: x]  &lt;b&gt; &lt;/style&gt;</p>`},
 		{"a\x00b\x1b[31m", "<p>a�b�[31m</p>"},
