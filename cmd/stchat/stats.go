@@ -158,7 +158,7 @@ func (p *statsPrinter) summary() {
 			p.wrapped(prose.Run{Text: "hours", Style: prose.Bold}, prose.Run{Text: "     " + p.hours() + "  "}, prose.Run{Text: p.sign("0h … 23h"), Mark: true})
 		}
 	}
-	p.hint("as a page: stchat stats -o stats.html   rows: --by day, chat, model")
+	p.hint("as a page: -o stats.html   rows: --by day, chat, model")
 }
 
 // hint prints what is of less interest.
@@ -198,11 +198,10 @@ func (p *statsPrinter) heat() {
 		return
 	}
 	from := sunday.AddDate(0, 0, -7*weeks+1)
-	months, shown := "", time.Month(0)
+	months := ""
 	for week := range weeks {
 		day := from.AddDate(0, 0, 7*week)
-		if day.Month() != shown && len(months) <= 2*week && day.Day() <= 14 {
-			shown = day.Month()
+		if day.Day() <= 7 || week == 0 && day.Day() <= 14 {
 			months += strings.Repeat(" ", 2*week-len(months)) + day.Format("Jan") + " "
 		}
 	}

@@ -310,7 +310,15 @@ func heat(p *page, s *look.Statistics) {
 	monday := func(day int32) int32 { return day - int32((look.DayTime(day).Weekday()+6)%7) }
 	from := max(monday(days[0]), monday(last)-52*7)
 	weeks := int(monday(last)-from)/7 + 1
-	p.printf("<section><h2>Days</h2>\n<svg class=\"heat\" viewBox=\"0 0 %d 84\" width=\"%[1]d\" role=\"img\" aria-label=\"words a day\">", weeks*12)
+	p.printf("<section><h2>Days</h2>\n<svg class=\"heat\" viewBox=\"-30 -14 %d 98\" width=\"%[1]d\" role=\"img\" aria-label=\"words a day\">", weeks*12+30)
+	for weekday, name := range []string{"Mon", "", "Wed", "", "Fri", "", "Sun"} {
+		p.printf("<text x=\"-30\" y=\"%d\">%s</text>", weekday*12+9, name)
+	}
+	for week := range weeks {
+		if at := look.DayTime(from + int32(7*week)); at.Day() <= 7 || week == 0 && at.Day() <= 14 {
+			p.printf("<text x=\"%d\" y=\"-5\">%s</text>", week*12, at.Format("Jan"))
+		}
+	}
 	months := map[string]int{}
 	var order []string
 	for day := from; day <= last; day++ {
@@ -321,9 +329,17 @@ func heat(p *page, s *look.Statistics) {
 		}
 		months[month] += words
 		at := int(day - from)
-		p.printf("<rect class=\"w%d\" x=\"%d\" y=\"%d\" width=\"10\" height=\"10\"><title>%s: %s words</title></rect>", levels[day], at/7*12, at%7*12, look.DayText(day), plural.Grouped(words))
+		p.printf("<rect class=\"w%d\" x=\"%d\" y=\"%d\" width=\"10\" height=\"10\"><title>%s: %s</title></rect>", levels[day], at/7*12, at%7*12, look.DayText(day), plural.Many(words, "word"))
 	}
-	p.print("</svg>\n<details><summary>months</summary><table><thead><tr><th>month</th><th>words</th></tr></thead><tbody>\n")
+	p.print("</svg>\n<p class=\"sub\">less <svg viewBox=\"0 0 48 10\" width=\"48\" aria-hidden=\"true\">")
+	for level := 1; level <= 4; level++ {
+		p.printf("<rect class=\"w%d\" x=\"%d\" width=\"10\" height=\"10\"/>", level, (level-1)*12)
+	}
+	p.print("</svg> more, words a day")
+	if best := s.BestDay; best != nil {
+		p.printf("; best day %s, %s", best.Day, plural.Many(best.Words, "word"))
+	}
+	p.print("</p>\n<details><summary>months</summary><table><thead><tr><th>month</th><th>words</th></tr></thead><tbody>\n")
 	for _, month := range order {
 		at, _ := time.Parse("2006-01", month)
 		p.printf("<tr><td>%s</td><td>%s</td></tr>\n", at.Format("January 2006"), plural.Grouped(months[month]))
