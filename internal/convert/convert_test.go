@@ -273,6 +273,15 @@ refused: 3:22: unexpected 'y' where a key or } must follow`,
 	}
 }
 
+// A message of two million lines is read at once: copied at each line, it would take minutes.
+func TestLongText(t *testing.T) {
+	long := strings.Repeat("x\n", 2_000_000)
+	c, err := Read("txt", []byte("Tom: "+long+"\nMira: y\n"), Options{Users: []string{"Tom"}, Characters: []string{"Mira"}})
+	if err != nil || len(c.Messages) != 2 || c.Messages[0].Text != strings.TrimSpace(long) {
+		t.Error(err, len(c.Messages))
+	}
+}
+
 func TestDates(t *testing.T) {
 	for raw, want := range map[string]string{
 		"1700000000": "2023-11-14T22:13:20Z", "1700000000.25": "2023-11-14T22:13:20.25Z", "1700000000123": "2023-11-14T22:13:20.123Z", `"1700000000"`: "2023-11-14T22:13:20Z",

@@ -96,22 +96,25 @@ var errNobody = errors.New("no paragraph begins with the name of a speaker")
 func readText(c *Conversation, v []byte, _ object, opt *Options) error {
 	free := true // the line before is blank
 	var m *Message
+	var said strings.Builder
 	end := func() {
 		if m != nil {
-			m.Text = strings.TrimSpace(m.Text)
+			m.Text = strings.TrimSpace(said.String())
 			c.add(*m)
 		}
+		said.Reset()
 	}
 	for line := range strings.Lines(strings.ReplaceAll(strings.ToValidUTF8(string(v), "�"), "\r\n", "\n")) {
 		name, rest, ok := strings.Cut(line, ": ")
 		user := slices.Contains(opt.Users, name)
 		if free && ok && (user || slices.Contains(opt.Characters, name)) {
 			end()
-			if m = (&Message{Name: name, Text: rest}); user {
+			said.WriteString(rest)
+			if m = (&Message{Name: name}); user {
 				m.Role = User
 			}
 		} else if m != nil {
-			m.Text += line
+			said.WriteString(line)
 		} else if strings.TrimSpace(line) != "" {
 			c.drop("lines before the first speaker", 1)
 		}
