@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"stchat/internal/rawjson"
 )
 
@@ -171,6 +173,10 @@ func Fold(name string) string {
 	}
 	return b.String()
 }
+
+// FoldNFC returns what [Fold] does of the composed name: names that look alike are the same,
+// whichever system wrote them.
+func FoldNFC(name string) string { return Fold(norm.NFC.String(name)) }
 
 // foldRune returns the one rune that represents all that differ from r only in case:
 // the smallest of its orbit, in lower case if it is ASCII.

@@ -164,13 +164,13 @@ func Split(arg string) (owner, name string, named bool) {
 // that differ in letter case, else those with that time, else those that contain it. part
 // reports the last.
 func Match(list []string, name string) (found []string, part bool) {
-	folded := names.Fold(name)
+	folded := names.FoldNFC(name)
 	time := timeIn(name)
 	for i, fits := range []func(string) bool{
 		func(s string) bool { return s == name },
-		func(s string) bool { return names.Fold(s) == folded },
+		func(s string) bool { return names.FoldNFC(s) == folded },
 		func(s string) bool { return time != nil && time.MatchString(s) },
-		func(s string) bool { return strings.Contains(names.Fold(s), folded) },
+		func(s string) bool { return strings.Contains(names.FoldNFC(s), folded) },
 	} {
 		for _, s := range list {
 			if fits(s) {
@@ -285,7 +285,7 @@ func (f *Finder) owner(name string) (*Owner, error) {
 		return nil, err
 	}
 	same := func(s string) bool { return s == name }
-	folded := func(s string) bool { return names.Fold(s) == names.Fold(name) }
+	folded := func(s string) bool { return names.FoldNFC(s) == names.FoldNFC(name) }
 	if !slices.ContainsFunc(ranks[0], func(c candidate) bool { return folded(c.called) }) {
 		ranks[1] = f.readCards(dir)
 	}

@@ -16,7 +16,7 @@ import (
 func TestMatch(t *testing.T) {
 	list := []string{
 		"Harbour", "harbour", "Harbour lights", "@", "Mira - 2026-03-01@18h42m07s311ms", "Mira - 2026-03-01@18h42m09s000ms imported",
-		"Mira - 2026-03-02@18h42m07s311ms - Branch #1", "a*b",
+		"Mira - 2026-03-02@18h42m07s311ms - Branch #1", "a*b", "cafe\u0301 by the sea",
 	}
 	for name, want := range map[string][]string{
 		"harbour":                 {"harbour"},
@@ -29,6 +29,7 @@ func TestMatch(t *testing.T) {
 		"2026-03-02 18:42":        nil,
 		"2026-03-02":              {"Mira - 2026-03-02@18h42m07s311ms - Branch #1"},
 		"A*B":                     {"a*b"},
+		"Caf\u00e9 by the Sea":    {"cafe\u0301 by the sea"},
 		"nobody":                  nil,
 	} {
 		got, part := Match(list, name)
@@ -64,10 +65,10 @@ func TestWhoIsMeant(t *testing.T) {
 	dir := world(t, "chats/Mira/a.jsonl=", "chats/Ann1/a.jsonl=", `characters/Ann1.json={"name":"Ann"}`, `characters/Mira1.json={"name":"Mira"}`,
 		`groups/5.json={"id":"5","name":"Ann","chats":["g"]}`, `groups/6.json={"id":"6","name":"MIRA","chats":["g","none"]}`, "group chats/g.jsonl=",
 		`groups/7.json={"id":"7","name":"Mate","chats":[]}`, `groups/8.json={"id":"8","name":"Mate","chats":[]}`,
-		`groups/9.json={"id":"9","name":"Mira/North/Sea","chats":["g"]}`)
+		"chats/Zoe\u0308/a.jsonl=", `groups/9.json={"id":"9","name":"Mira/North/Sea","chats":["g"]}`)
 	for arg, want := range map[string]string{
 		"Mira": "chats/Mira", "mira": "chats/Mira", "MIRA/g": "group chats/g.jsonl", "Ann": "chats/Ann1", "ann/A": "chats/Ann1/a.jsonl",
-		"5/*": "group chats/g.jsonl", "6": "group chats/g.jsonl", "Mira/": "chats/Mira",
+		"5/*": "group chats/g.jsonl", "6": "group chats/g.jsonl", "Mira/": "chats/Mira", "zo\u00eb": "chats/Zoe\u0308",
 		"Mira/North/Sea": "group chats/g.jsonl", "Mira/North/Sea/g": "group chats/g.jsonl", "mira/north/sea/*": "group chats/g.jsonl",
 		"a/b/c": "", "Mira.jsonl": "", "./Mira": "", "-": "",
 	} {

@@ -13,6 +13,7 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/lorebook"
 	"stchat/internal/metadiff"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 )
@@ -30,7 +31,7 @@ func (u *user) readBooks(ctx context.Context) error {
 	}
 	taken := map[string]bool{}
 	for _, e := range here {
-		taken[folded(strings.TrimSuffix(e.Name(), lorebook.Extension))] = true
+		taken[names.FoldNFC(strings.TrimSuffix(e.Name(), lorebook.Extension))] = true
 	}
 	for _, e := range entries {
 		path := filepath.Join(u.from.Worlds(), e.Name())
@@ -60,7 +61,7 @@ func (u *user) placeBook(j *job, from *lorebook.Book, taken map[string]bool) err
 		row.rename(from.Name, to.Name)
 	}
 	for name := from.Name; ; name = nextName(name, " (1)") {
-		if !taken[folded(name)] {
+		if !taken[names.FoldNFC(name)] {
 			if ours := u.original(from); ours != nil {
 				use(ours, Same)
 				return nil
@@ -69,7 +70,7 @@ func (u *user) placeBook(j *job, from *lorebook.Book, taken map[string]bool) err
 			if err != nil {
 				return err
 			}
-			taken[folded(name)] = true
+			taken[names.FoldNFC(name)] = true
 			if use(to, New); name != from.Name {
 				row.Sign = Other
 			}

@@ -101,7 +101,7 @@ func conflictsIn(dir userdir.Dir) (list []*versions, err error) {
 		if !ok {
 			continue
 		}
-		key := filepath.Join(filepath.Dir(t.Path), folded(of))
+		key := filepath.Join(filepath.Dir(t.Path), names.FoldNFC(of))
 		if byChat[key] == nil {
 			byChat[key] = &versions{folder: filepath.Dir(t.Path), of: of}
 			list = append(list, byChat[key])
@@ -146,7 +146,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 	for _, c := range list {
 		name := c.name
 		_, label, _ := conflictOf(name)
-		c.name, c.key = v.of, folded(v.of) // it is a version of that chat
+		c.name, c.key = v.of, names.FoldNFC(v.of) // it is a version of that chat
 		o := &owner{opt: opt, label: label, seed: seed, given: given, to: map[string]string{}, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
 		o.group = ours.listing(v.of)
 		p := o.namesake(v.of)

@@ -5,10 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"golang.org/x/text/unicode/norm"
-
-	"stchat/internal/names"
 )
 
 // By is the evidence that two chats are one.
@@ -30,9 +26,6 @@ type match struct {
 	also bool // INTO's is another's copy, and has all of this one as well
 	relation
 }
-
-// folded is a name as it is compared between two systems.
-func folded(name string) string { return names.Fold(norm.NFC.String(name)) }
 
 // byName returns chats by folded name, which several in a folder may share.
 func byName(files []*file) map[string][]*file {

@@ -11,6 +11,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/message"
+	"stchat/internal/names"
 )
 
 var (
@@ -53,7 +54,7 @@ func (l line) print() chat.Print {
 
 func (f life) ones() (list []*file) {
 	for _, name := range slices.Sorted(maps.Keys(f)) {
-		c := &file{name: name, key: folded(name), slug: strconv.Itoa(f[name].slug)}
+		c := &file{name: name, key: names.FoldNFC(name), slug: strconv.Itoa(f[name].slug)}
 		for _, l := range f[name].list {
 			c.prints = append(c.prints, l.print())
 		}

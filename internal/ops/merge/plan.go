@@ -108,7 +108,7 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 				continue // a name that it lists may come back to it
 			}
 			for _, name := range g.Chats {
-				o.taken[folded(name)] = true
+				o.taken[names.FoldNFC(name)] = true
 			}
 		}
 	}
@@ -204,7 +204,7 @@ const deleted = "it was deleted here since the base, and is as it was in FROM: i
 
 // namesake returns the chat of INTO of a name; nil: there is none.
 func (o *owner) namesake(name string) *file {
-	key := folded(name)
+	key := names.FoldNFC(name)
 	list := slices.DeleteFunc(slices.Clone(o.ours.files), func(p *file) bool { return p.key != key })
 	if len(list) == 0 {
 		return nil
@@ -265,9 +265,9 @@ func (o *owner) name(w *work) {
 		most = names.MaxLuker
 	}
 	here := func(name string) bool {
-		return o.taken[folded(name)] || o.given[folded(o.ours.folder.File(name))] || len(o.ours.folder.Sidecars(name)) > 0
+		return o.taken[names.FoldNFC(name)] || o.given[names.FoldNFC(o.ours.folder.File(name))] || len(o.ours.folder.Sidecars(name)) > 0
 	}
-	taken := func(name string) bool { return here(name) || o.coming[folded(name)] }
+	taken := func(name string) bool { return here(name) || o.coming[names.FoldNFC(name)] }
 	switch w.name = w.c.name; {
 	case w.row.Sign == Parted:
 		w.name = freeName(names.Derive(w.name, "__", o.label, most), taken)
@@ -275,7 +275,7 @@ func (o *owner) name(w *work) {
 		w.name = freeName(nextName(w.name, second), taken)
 	}
 	w.path = filepath.Join(o.ours.folder.Path, w.name+names.Extension)
-	o.taken[folded(w.name)], o.given[folded(w.path)] = true, true
+	o.taken[names.FoldNFC(w.name)], o.given[names.FoldNFC(w.path)] = true, true
 	w.row.To = &w.path
 	if w.row.rename(w.c.name, w.name); w.p == nil {
 		w.row.Path = w.path
@@ -367,7 +367,7 @@ func (o *owner) link(ctx context.Context, w *work) error {
 	for _, p := range pairs {
 		var come []link
 		for _, l := range theirs[p.A] {
-			if l.name = o.now(l.name); w.row.Sign == Ahead || o.taken[folded(l.name)] && l.name != w.name {
+			if l.name = o.now(l.name); w.row.Sign == Ahead || o.taken[names.FoldNFC(l.name)] && l.name != w.name {
 				come = append(come, l)
 			}
 		}

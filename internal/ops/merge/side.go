@@ -57,7 +57,7 @@ func openSide(lib *library.Library, folder string, wanted func(name string) bool
 	}
 	for _, name := range s.folder.Chats {
 		if wanted(name) {
-			s.files = append(s.files, &file{lib: lib, name: name, key: folded(name), path: s.folder.File(name), sidecars: s.folder.Sidecars(name)})
+			s.files = append(s.files, &file{lib: lib, name: name, key: names.FoldNFC(name), path: s.folder.File(name), sidecars: s.folder.Sidecars(name)})
 		}
 	}
 	return s, nil
@@ -67,7 +67,7 @@ func openSide(lib *library.Library, folder string, wanted func(name string) bool
 func (s *side) keys() map[string]bool {
 	keys := make(map[string]bool, len(s.folder.Chats))
 	for _, name := range s.folder.Chats {
-		keys[folded(name)] = true
+		keys[names.FoldNFC(name)] = true
 	}
 	return keys
 }

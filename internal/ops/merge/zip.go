@@ -119,7 +119,7 @@ func takenEntries(files []*zip.File, size int64) (prefix string, list []entry, e
 		if why != "" {
 			return "", nil, fmt.Errorf("%w: %q %s", ErrZip, f.Name, why)
 		}
-		key := folded(place)
+		key := names.FoldNFC(place)
 		if seen[key] {
 			return "", nil, fmt.Errorf("%w: %q is in it twice", ErrZip, f.Name)
 		}
