@@ -94,7 +94,9 @@ var errNobody = errors.New("no paragraph begins with the name of a speaker")
 // readText reads SillyTavern's export as text: a paragraph a message, beginning with its speaker's name
 // (src/endpoints/chats.js, /export).
 func readText(c *Conversation, v []byte, _ object, opt *Options) error {
-	free := true // the line before is blank
+	speakers := slices.Concat(opt.Users, opt.Characters)
+	slices.SortStableFunc(speakers, func(a, b string) int { return len(b) - len(a) }) // one may begin as another does
+	free := true                                                                      // the line before is blank
 	var m *Message
 	var said strings.Builder
 	end := func() {
@@ -105,20 +107,20 @@ func readText(c *Conversation, v []byte, _ object, opt *Options) error {
 		said.Reset()
 	}
 	for line := range strings.Lines(strings.ReplaceAll(strings.ToValidUTF8(string(v), "�"), "\r\n", "\n")) {
-		name, rest, ok := strings.Cut(line, ": ")
-		user := slices.Contains(opt.Users, name)
-		if free && ok && (user || slices.Contains(opt.Characters, name)) {
+		i := slices.IndexFunc(speakers, func(name string) bool { return free && strings.HasPrefix(line, name+": ") })
+		free = strings.TrimSpace(line) == ""
+		switch {
+		case i >= 0:
 			end()
-			said.WriteString(rest)
-			if m = (&Message{Name: name}); user {
+			if m = (&Message{Name: speakers[i]}); slices.Contains(opt.Users, m.Name) {
 				m.Role = User
 			}
-		} else if m != nil {
+			said.WriteString(line[len(m.Name)+2:])
+		case m != nil:
 			said.WriteString(line)
-		} else if strings.TrimSpace(line) != "" {
+		case !free:
 			c.drop("lines before the first speaker", 1)
 		}
-		free = strings.TrimSpace(line) == ""
 	}
 	if m == nil {
 		return errNobody
