@@ -177,11 +177,14 @@ func prosed(text string, width int, indent string) string {
 	}
 	for _, word := range unbroken(text) {
 		room := width - len(indent)
-		if visible.Width(word) <= room || strings.ContainsAny(word, `/\ `) {
+		if n := visible.Width(word); n <= room || used == 0 && n <= width || strings.ContainsAny(word, `/\ `) {
 			put(word)
 			continue
 		}
-		for _, at := range visible.Wrap(word, room) { // a script without spaces
+		for i, at := range visible.Wrap(word, room) { // a script without spaces
+			if i > 0 {
+				used = width // no space comes between its parts
+			}
 			put(word[at[0]:at[1]])
 		}
 	}

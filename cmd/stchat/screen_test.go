@@ -28,6 +28,14 @@ func TestProsed(t *testing.T) {
 			t.Errorf("too wide: %s", line)
 		}
 	}
+	for width := 8; width < 40; width++ { // where a word is cut, no space comes in
+		for _, word := range []string{strings.Repeat("灯台", width/5), "stchat:\u00a0nope.jsonl:"} {
+			got := prosed(word+" is not there", width, "  ")
+			if got = strings.ReplaceAll(got, "\n  ", ""); !strings.HasPrefix(got, word) {
+				t.Errorf("at %d: %q", width, got)
+			}
+		}
+	}
 	const paths = "stchat: warning: Mira - a long name.jsonl:3: left out, as chats/Mira Holm/a name with spaces - Branch #1.jsonl and b.jsonl have it"
 	const whole = `stchat: warning:
   Mira - a long name.jsonl:3: left
