@@ -197,19 +197,19 @@ func (c *console) errLine(color, kind, text string) {
 	if c.redraw != nil {
 		c.redraw()
 	}
-	fmt.Fprintf(c.Err, "stchat: %s%s\n", paint(c.errColor, color, kind), c.remark(kind, visible.Text(text)))
+	fmt.Fprintf(c.Err, "stchat: %s%s\n", paint(c.errColor, color, kind), c.remark("stchat: "+kind, visible.Text(text)))
 }
 
-// remark returns what is said on stderr after the program's name and its kind, on a terminal in
-// lines that fit.
-func (e *env) remark(kind, text string) string {
+// remark returns what is said on stderr behind the program's name and its kind, if these stand
+// before it, on a terminal in lines that fit.
+func (e *env) remark(before, text string) string {
 	if !e.ErrTTY || e.Width == 0 {
 		return text
 	}
 	if !isUTF8(*e) {
 		text = strings.ReplaceAll(text, " → ", " -> ") // other signs may belong to names
 	}
-	before := strings.ReplaceAll("stchat: "+kind, " ", "\u00a0") // no line breaks there
+	before = strings.ReplaceAll(before, " ", "\u00a0") // no line breaks there
 	return strings.TrimPrefix(prosed(before+text, e.Width, "  "), before)
 }
 

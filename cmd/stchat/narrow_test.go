@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"stchat/internal/visible"
 )
@@ -64,5 +68,16 @@ func TestNarrow(t *testing.T) {
 				t.Errorf("%d columns, %q: %q", test.width, test.args, line)
 			}
 		}
+	}
+}
+
+// TestNarrowErrors: what is said of a wrong call fits, but for the command in it, which has a line
+// of its own.
+func TestNarrowErrors(t *testing.T) {
+	var errs bytes.Buffer
+	e := env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, ErrTTY: true, Width: 34, Now: time.Now, Getenv: func(string) string { return "" }}
+	run(context.Background(), e, []string{"message", "get", "chat.jsonl", "--role", "nobody"})
+	if got, want := errs.String(), "\nRun 'stchat message get --help'\n  for usage.\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("got %q, want it to end with %q", got, want)
 	}
 }

@@ -263,7 +263,7 @@ func run(ctx context.Context, e env, args []string) int {
 		return 0 // the reader had enough: head, less
 	case c.started == "" || errors.As(err, &usage):
 		c.errorLine(err.Error())
-		fmt.Fprintf(c.Err, "Run '%s --help' for usage.\n", cmd.CommandPath())
+		fmt.Fprintln(c.Err, c.remark("", "Run '"+cmd.CommandPath()+" --help' for usage."))
 	default:
 		c.errorLine(err.Error())
 	}
@@ -272,7 +272,7 @@ func run(ctx context.Context, e env, args []string) int {
 
 // errorLine prints an error, on one line where no person reads it, whatever its text contains.
 func (c *console) errorLine(text string) {
-	fmt.Fprintf(c.Err, "stchat: %s\n", c.remark("", visible.Text(text)))
+	fmt.Fprintf(c.Err, "stchat: %s\n", c.remark("stchat: ", visible.Text(text)))
 }
 
 // readUndoMost reads how much undo may keep, for a command that writes.
