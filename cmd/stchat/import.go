@@ -91,8 +91,9 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	}
 	c.changes(&opt.Changes)
 	end := c.meter("reading", c.json, &opt.Meter)
-	results, notes, err := bring.Run(ctx, opt)
+	results, ended, notes, err := bring.Run(ctx, opt)
 	end()
+	c.ended(ended)
 	c.notes(notes)
 	switch {
 	case errors.Is(err, bring.ErrNothing):

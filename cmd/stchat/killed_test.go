@@ -106,7 +106,7 @@ func TestKilledGroup(t *testing.T) {
 }
 
 // TestKilledImport makes of an import of two chats one that was killed before the second had its
-// name: the same import completes it, and finds both chats there.
+// name: the same import completes it, and finds both chats there. One that has nothing to write says so, too.
 func TestKilledImport(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "chats", "Mira")
@@ -117,17 +117,20 @@ func TestKilledImport(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), []byte(lines), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	bring := func() string {
+	if err := os.WriteFile(filepath.Join(dir, "none.json"), []byte(`{"mapping":{}}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	bring := func(file string, code int) string {
 		t.Helper()
-		cmd := exec.Command("stchat", "import", "in.jsonl", "--to", "Mira", "--data", ".")
+		cmd := exec.Command("stchat", "import", file, "--to", "Mira", "--data", ".")
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()
-		if err != nil {
+		if cmd.ProcessState.ExitCode() != code {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		return string(out)
 	}
-	bring()
+	bring("in.jsonl", 0)
 	whole := contents(t, dir)
 	done, err := filepath.Glob(filepath.Join(dir, ".stchat", "*.done"))
 	if err != nil || len(done) != 1 {
@@ -135,13 +138,21 @@ func TestKilledImport(t *testing.T) {
 	}
 	steps := gjson.GetBytes(read(t, done[0]), "steps").Array()
 	last := steps[len(steps)-1]
-	if err := os.Rename(filepath.Join(dir, filepath.FromSlash(last.Get("path").String())), filepath.Join(folder, last.Get("temp").String())); err != nil {
-		t.Fatal(err)
+	kill := func() {
+		t.Helper()
+		if err := os.Rename(filepath.Join(dir, filepath.FromSlash(last.Get("path").String())), filepath.Join(folder, last.Get("temp").String())); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(done[0], strings.TrimSuffix(done[0], "done")+"journal"); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.Rename(done[0], strings.TrimSuffix(done[0], "done")+"journal"); err != nil {
-		t.Fatal(err)
+	kill()
+	if out := bring("in.jsonl", 0); strings.Count(out, "the change is now completed") != 1 || strings.Count(out, "imported before") != 2 {
+		t.Errorf("it does not say what it found:\n%s", out)
 	}
-	if out := bring(); !strings.Contains(out, "the change is now completed") || strings.Count(out, "imported before") != 2 {
+	kill()
+	if out := bring("none.json", 1); strings.Count(out, "the change is now completed") != 1 {
 		t.Errorf("it does not say what it found:\n%s", out)
 	}
 	if diff := cmp.Diff(whole, contents(t, dir)); diff != "" {

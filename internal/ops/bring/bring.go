@@ -114,29 +114,28 @@ type job struct {
 }
 
 // Run imports. The results are in the order of the conversations, those of FILEs that cannot
-// be read in their places; notes are about those that have none. The error is that of the
-// options.
-func Run(ctx context.Context, opt Options) (results []*Result, notes []string, err error) {
+// be read in their places; notes are about those that have none, and ended is what killed runs had
+// begun. The error is that of the options.
+func Run(ctx context.Context, opt Options) (results []*Result, ended []changeset.Ended, notes []string, err error) {
 	c := &call{Options: &opt, lib: new(library.Library)}
 	if c.owner, err = address.OwnerOf(c.lib, opt.Owner, opt.Data); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	var ended []changeset.Ended
 	if !opt.Changes.DryRun { // what a killed import began is there before anything is looked up
 		ended = changeset.Settle(ctx, changeset.RootOf(filepath.Join(c.owner.Folder, "x")), opt.Changes)
 	}
 	if len(ended) > 0 {
 		c.lib = new(library.Library)
 		if c.owner, err = address.OwnerOf(c.lib, opt.Owner, opt.Data); err != nil {
-			return nil, nil, err
+			return nil, ended, nil, err
 		}
 	}
 	c.greetings = sync.OnceValue(c.readGreetings)
 	if err := ops.InFiles(c.lib, c.owner.Dir, opt.Owner); err != nil {
-		return nil, nil, err
+		return nil, ended, nil, err
 	}
 	if err := c.lookAround(ctx); err != nil {
-		return nil, nil, err
+		return nil, ended, nil, err
 	}
 	var sources []*source
 	defer func() {
@@ -158,20 +157,17 @@ func Run(ctx context.Context, opt Options) (results []*Result, notes []string, e
 	}
 	read := slices.DeleteFunc(slices.Clone(c.results), func(r *Result) bool { return r.Err != nil })
 	if len(read) > 1 && (opt.Name != "" || opt.Open) {
-		return nil, nil, ErrOne
+		return nil, ended, nil, ErrOne
 	}
 	if len(c.results) == 0 && c.empty > 0 {
-		return nil, c.notes, ErrNothing
+		return nil, ended, c.notes, ErrNothing
 	}
 	for _, r := range ops.Each(ctx, opt.Changes, c.jobs, c.unit) {
 		for k := range r.More { // part of the same operation
 			r.More[k].Operation, r.More[k].DryRun = r.Doc.Operation, opt.Changes.DryRun
 		}
 	}
-	if len(c.results) > 0 {
-		c.results[0].Ended = append(ended, c.results[0].Ended...)
-	}
-	return c.results, c.notes, nil
+	return c.results, ended, c.notes, nil
 }
 
 // fail notes why something could not be imported.

@@ -44,7 +44,7 @@ func bring(t *testing.T, dir string, opt Options) []*Result {
 	t.Helper()
 	opt.Owner = filepath.Join(dir, "chats", "Mira")
 	opt.Changes = changeset.Options{NoSync: true, Now: time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC), NewUUID: uuid.NewString}
-	results, _, err := Run(t.Context(), opt)
+	results, _, _, err := Run(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
