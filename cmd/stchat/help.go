@@ -91,11 +91,14 @@ func (h *helpPage) text(text string) {
 		}
 		name, open, column = "", "", 0
 	}
+	before := ""
 	for line := range strings.SplitSeq(text, "\n") {
+		heads := before == "" && line != "" && line == strings.ToUpper(line)
+		before = line
 		words := strings.TrimLeft(line, " ")
 		entry := entryLine.FindStringSubmatch(line)
 		switch indent := len(line) - len(words); {
-		case line != "" && line == strings.ToUpper(line):
+		case heads:
 			end()
 			fmt.Fprintln(h.w, paint(h.color, bold, line))
 		case h.width == helpWidth, line == "":

@@ -161,6 +161,9 @@ func TestHelpFits(t *testing.T) {
 				if !strings.Contains(help, "\n\x1b[1mUsage:\x1b[0m\n") {
 					t.Errorf("%s: its headings are not bold", cmd.CommandPath())
 				}
+				if inText := regexp.MustCompile("[^\n]\n\x1b\\[1m.*").FindString(help); inText != "" {
+					t.Errorf("%s at %d: no heading: %q", cmd.CommandPath(), width, inText)
+				}
 				help = ownColor.ReplaceAllString(help, "")
 			}
 			joined := strings.NewReplacer(" ", "", "\n", "")
