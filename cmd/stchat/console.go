@@ -164,6 +164,9 @@ func (c *console) counted(err error) {
 
 // failed is counted, with a document where documents are wanted.
 func (c *console) failed(path string, err error) {
+	if none := c.unknown[path]; none != nil && !isInterrupted(err) {
+		err = none
+	}
 	c.counted(err)
 	if c.json {
 		c.document(documentOf(path, err))
