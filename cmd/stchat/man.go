@@ -202,7 +202,7 @@ install these scripts for you.
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(c.Out)
 			case "zsh":
-				return root.GenZshCompletion(c.Out)
+				return writeScript(c.Out, func(w io.Writer, _ bool) error { return root.GenZshCompletion(w) }, zshChanges()...)
 			}
 			return usagef("the shell %v", unknownWord(args[0], shells, ""))
 		}),
@@ -227,12 +227,51 @@ func writeScript(w io.Writer, generate func(w io.Writer, descriptions bool) erro
 }
 
 // bashChanges escapes also words of which there are several: what they have in common is put into
-// the command line, where a name's space would end it.
+// the command line, where a name's space would end it. A quote that is still open is closed before the
+// shell reads the words, and stays before what is offered.
 func bashChanges() [][2]string {
 	return [][2]string{
-		{`COMPREPLY+=("$compline")`, `COMPREPLY+=("$comp${compline#"${compline%%$tab*}"}")`},
+		{`COMPREPLY+=("$compline")`, `COMPREPLY+=("${comp#"$quote"}${compline#"${compline%%$tab*}"}")`},
 		{"        comp=${compline%%$tab*}\n", ""},
 		{`COMPREPLY[0]=$(printf "%q" "${COMPREPLY[0]%%$tab*}")`, `COMPREPLY[0]=${COMPREPLY[0]%%$tab*}`},
+		{`"${completions[*]}" != *$tab*`, `-z $quote && "${completions[*]}" != *$tab*`},
+		{`printf -v comp "%q" "${compline%%$tab*}" &>/dev/null || comp=$(printf "%q" "${compline%%$tab*}")`,
+			`__stchat_quote "${compline%%$tab*}"`},
+		{"    local out directive\n", "    local out directive quote=\n"},
+		{"    # Use eval to handle", `    case $cur in
+    \"*|\'*) [[ ${cur:1} == *"${cur:0:1}"* ]] || quote=${cur:0:1} ;;
+    esac
+    requestComp+=$quote
+
+    # Use eval to handle`},
+		{"__stchat_process_completion_results() {\n", `# Sets comp to a word as it stands behind the quote that is open.
+__stchat_quote() {
+    local char
+    case $quote in
+    \') comp=\'${1//\'/"'\\''"} ;;
+    \")
+        comp=$1
+        for char in '\' '"' '$' $'\x60'; do
+            comp=${comp//"$char"/"\\$char"}
+        done
+        comp=\"${comp//!/'"\!"'}
+        ;;
+    *) printf -v comp %q "$1" ;;
+    esac
+}
+
+__stchat_process_completion_results() {
+`},
+	}
+}
+
+// zshChanges leaves the words' spaces as they are, closes a quote that is still open before the
+// shell reads them, and keeps the backslashes of names, which _describe takes for signs of its own.
+func zshChanges() [][2]string {
+	return [][2]string{
+		{`"${=words[1,CURRENT]}"`, `"${(@)words[1,CURRENT]}"`},
+		{"$(eval ${requestComp} 2>/dev/null)", "$(eval ${requestComp} 2>/dev/null || eval ${requestComp}$compstate[quote] 2>/dev/null)"},
+		{`comp=${comp//:/\\:}`, `comp=${${comp//\\/\\\\}//:/\\:}`},
 	}
 }
 
