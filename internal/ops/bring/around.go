@@ -118,7 +118,7 @@ func (c *call) setNames(j *job, full *complete) {
 	}
 	for _, b := range full.Branches {
 		name, err := names.Make(names.Request{
-			Kind: names.Branch, Style: names.Suffix, Chat: j.name, At: b.At, Now: c.Changes.Now,
+			Kind: names.Branch, Style: names.Suffix, Chat: j.name, At: full.at(b), Now: c.Changes.Now,
 			Taken: func(name string) bool { return c.taken[names.Fold(name)] },
 		})
 		if err != nil { // a thousand are taken

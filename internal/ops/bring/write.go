@@ -55,6 +55,9 @@ func (full *complete) all(list []convert.Message) []convert.Message {
 	return list
 }
 
+// at returns the last message that a branch shares, -1 if there is none.
+func (full *complete) at(b convert.Branch) int { return len(full.all(nil)) + b.At }
+
 // greets reports whether a chat begins with the card's greeting.
 func (c *call) greets(full *complete) bool {
 	return c.Greeting == GreetingCard || c.Greeting == "" && full.Format == "risu"
@@ -119,10 +122,7 @@ func (c *call) write(j *job, full *complete, s *changeset.Set) error {
 		branch := &complete{Conversation: &convert.Conversation{}, user: full.user, character: full.character}
 		branch.Messages = full.all(b.Messages())
 		branch.dates, branch.undated = dates(branch.Messages, full.written)
-		at := b.At
-		if full.greeting != nil {
-			at++
-		}
+		at := full.at(b)
 		copy(branch.dates, full.dates[:at+1]) // the same messages
 		if at >= 0 {
 			noted[at] = append(noted[at], name)
