@@ -13,6 +13,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/names"
 	"stchat/internal/progress"
+	"stchat/internal/safefile"
 )
 
 // Export says what an export writes, and where; each kind of export has more to it.
@@ -63,6 +64,14 @@ func (x *Export) FileOf(path, owner, name, extension string) (string, error) {
 	}
 	x.taken[names.Fold(file)] = true
 	return file, nil
+}
+
+// Free returns an error if a file is there and must not be replaced.
+func (x *Export) Free(path string) error {
+	if _, err := os.Lstat(path); err == nil && !x.Force {
+		return &safefile.ExistsError{Path: path}
+	}
+	return nil
 }
 
 // fileNamed makes a name of a file on any system of a name.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,30 +94,35 @@ func Export(ctx context.Context, opt Options, each func(*Document, error) error)
 		}
 	}
 	opt.Expect(walked.Chats)
-	lines := 0
-	all := func(write func(path string, f facts, d *Document) error) error {
+	surveyed := func(yield func(*facts) bool) {
 		for _, t := range walked.Chats {
-			d := &Document{Schema: 1, Path: t.Path, Format: opt.Format}
-			f, err := e.survey(ctx, t.Path, d)
-			if err == nil && f.any {
-				err = write(t.Path, f, d)
+			if f := e.survey(ctx, t.Path); ctx.Err() != nil || !yield(f) {
+				return
+			}
+		}
+	}
+	lines := 0
+	all := func(chats iter.Seq[*facts], write func(*facts) error) error {
+		for f := range chats {
+			if f.err == nil && f.any {
+				f.err = write(f)
 			}
 			if ctx.Err() != nil {
-				return ctx.Err()
+				break
 			}
-			lines += d.Lines
+			lines += f.d.Lines
 			opt.Meter.Done()
-			if err := each(d, err); err != nil {
+			if err := each(f.d, f.err); err != nil {
 				return err
 			}
 		}
-		return nil
+		return ctx.Err()
 	}
 	together := func(w io.Writer, output *string) error {
-		return all(func(path string, f facts, d *Document) error {
-			err := e.lines(ctx, path, f, d, w)
-			if d.Lines > 0 {
-				d.Output = output
+		return all(surveyed, func(f *facts) error {
+			err := e.lines(ctx, f, w)
+			if f.d.Lines > 0 {
+				f.d.Output = output
 			}
 			return err
 		})
@@ -132,13 +138,21 @@ func Export(ctx context.Context, opt Options, each func(*Document, error) error)
 			return ErrNone // and there is no file
 		})
 	}
-	return all(func(path string, f facts, d *Document) error {
-		output, err := e.FileOf(path, f.owner, f.name, names.Extension)
-		if err == nil {
-			err = e.write(ctx, output, func(w io.Writer) error { return e.lines(ctx, path, f, d, w) })
+	chats := slices.Collect(surveyed)
+	for _, f := range chats {
+		if f.err != nil || !f.any {
+			continue
 		}
+		if f.output, f.err = e.FileOf(f.d.Path, f.owner, f.name, names.Extension); f.err == nil {
+			if err := e.Free(f.output); err != nil {
+				return err
+			}
+		}
+	}
+	return all(slices.Values(chats), func(f *facts) error {
+		err := e.write(ctx, f.output, func(w io.Writer) error { return e.lines(ctx, f, w) })
 		if err == nil {
-			d.Output = &output
+			f.d.Output = &f.output
 		}
 		return err
 	})
@@ -163,20 +177,30 @@ type facts struct {
 	characters  []string       // by appearance
 	macros      []substitution // the longest first
 	any         bool           // there is a line to write
+	output      string         // its file below a folder
+	d           *Document
+	err         error
 }
 
 // survey reads a chat once, to know what there is to write.
-func (e *exporter) survey(ctx context.Context, path string, d *Document) (f facts, err error) {
+func (e *exporter) survey(ctx context.Context, path string) *facts {
+	f := &facts{d: &Document{Schema: 1, Path: path, Format: e.Format}}
+	f.err = e.read(ctx, f)
+	return f
+}
+
+func (e *exporter) read(ctx context.Context, f *facts) error {
+	d, path := f.d, f.d.Path
 	c, err := ops.Open(ctx, e.lib, path, ops.Anything, e.Open)
 	if err != nil {
-		return f, err
+		return err
 	}
 	f.owner, f.name, f.kind = c.Owner, c.Name, string(c.Kind)
 	f.mainChat = rawjson.TextOrNil(c.Metadata().Value("main_chat"))
 	c.Close()
 	l := e.leaves[path]
 	if d.Begins = l.begins; d.Begins != "" {
-		return f, nil
+		return nil
 	}
 	if d.Repeated = l.shared; e.Format == Rows {
 		f.skip, d.Repeated = l.shared, 0
@@ -216,7 +240,7 @@ func (e *exporter) survey(ctx context.Context, path string, d *Document) (f fact
 	d.Skipped = read.Skipped
 	d.Warnings = ops.Damaged(path, d.Skipped)
 	if err != nil {
-		return f, err
+		return err
 	}
 	if e.NoGreeting {
 		f.begin = max(firstUser, 0)
@@ -231,7 +255,7 @@ func (e *exporter) survey(ctx context.Context, path string, d *Document) (f fact
 	if !f.any {
 		d.Messages = 0
 	}
-	return f, nil
+	return nil
 }
 
 // role returns whose turn a message is: "system", "user" or "assistant", and "" for one that is

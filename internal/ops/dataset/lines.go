@@ -67,8 +67,7 @@ type chosenRow struct {
 // printer writes the lines of one chat.
 type printer struct {
 	*exporter
-	facts
-	d       *Document
+	*facts
 	w       io.Writer
 	encoder jsondoc.Encoder
 	address *regexp.Regexp
@@ -77,8 +76,9 @@ type printer struct {
 }
 
 // lines writes a chat that survey has read.
-func (e *exporter) lines(ctx context.Context, path string, f facts, d *Document, w io.Writer) error {
-	p := &printer{exporter: e, facts: f, d: d, w: w, address: regexp.MustCompile(`data:[\w.+-]+/[\w.+-]+;[^\s"'()<>\\]*`)}
+func (e *exporter) lines(ctx context.Context, f *facts, w io.Writer) error {
+	d := f.d
+	p := &printer{exporter: e, facts: f, w: w, address: regexp.MustCompile(`data:[\w.+-]+/[\w.+-]+;[^\s"'()<>\\]*`)}
 	open, end := "", ""
 	switch e.Format {
 	case OpenAI:
@@ -94,7 +94,7 @@ func (e *exporter) lines(ctx context.Context, path string, f facts, d *Document,
 			return err
 		}
 	}
-	_, err := look.Messages(ctx, look.Exported(&e.Export, path), func(m *look.Message) error {
+	_, err := look.Messages(ctx, look.Exported(&e.Export, d.Path), func(m *look.Message) error {
 		role := e.role(m)
 		if role == "" || m.Index != nil && *m.Index < f.skip {
 			return nil

@@ -6,7 +6,6 @@ import (
 	"context"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/rawjson"
-	"stchat/internal/safefile"
 	"stchat/internal/sendate"
 	"stchat/internal/webpage"
 )
@@ -235,20 +233,12 @@ func (e *exporter) nameFiles(index string) (err error) {
 				return err
 			}
 		}
-		if err := e.free(p.output); err != nil {
+		if err := e.opt.Free(p.output); err != nil {
 			return err
 		}
 	}
 	if e.opt.Folder && e.opt.Format == HTML {
-		return e.free(index)
-	}
-	return nil
-}
-
-// free returns an error if a file is there and must not be replaced.
-func (e *exporter) free(path string) error {
-	if _, err := os.Lstat(path); err == nil && !e.opt.Force {
-		return &safefile.ExistsError{Path: path}
+		return e.opt.Free(index)
 	}
 	return nil
 }
