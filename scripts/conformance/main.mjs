@@ -26,6 +26,7 @@ import { lifecycle } from './scenarios/lifecycle.mjs';
 import { lorebook } from './scenarios/lorebook.mjs';
 import { luker } from './scenarios/luker.mjs';
 import { making } from './scenarios/making.mjs';
+import { merges } from './scenarios/merge.mjs';
 import { metadata } from './scenarios/metadata.mjs';
 import { page } from './scenarios/page.mjs';
 import { replay } from './scenarios/replay.mjs';
@@ -41,7 +42,7 @@ const inPage = [
 ];
 const scenarios = [
     ...solo, ...group, ...lorebook, ...damage, ...replay, ...page, ...use, ...edit, ...metadata, ...follows, ...lifecycle, ...kinship,
-    ...making, ...history, ...imports, ...exports_,
+    ...making, ...history, ...imports, ...exports_, ...merges,
 ];
 
 const usage = `Usage: scripts/conformance/run [flags]
