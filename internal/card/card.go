@@ -120,13 +120,10 @@ func Parse(raw []byte, path string) (*Card, error) {
 	return c, nil
 }
 
-// Greetings returns what a new chat may begin with: the first message and the alternate ones, as
-// SillyTavern takes them (getFirstMessage in public/script.js).
-func (c *Card) Greetings() (list []string) {
-	if text := c.Greeting(); text != "" {
-		list = append(list, text)
-	}
-	return slices.AppendSeq(list, rawjson.Texts(rawjson.Value(c.first().json.Value("data"), "alternate_greetings")))
+// Greetings returns what a new chat may begin with: the first message, which may be empty, and the
+// alternate ones.
+func (c *Card) Greetings() []string {
+	return slices.AppendSeq([]string{c.Greeting()}, rawjson.Texts(rawjson.Value(c.first().json.Value("data"), "alternate_greetings")))
 }
 
 // object reads the character's JSON.

@@ -82,7 +82,11 @@ func (c *call) greet(full *complete) *convert.Message {
 		return nil
 	}
 	m := &convert.Message{}
-	for _, text := range c.greetings() {
+	list, chosen := c.greetings(), full.Greeting
+	if len(list) > 0 && list[0] == "" { // left out, as SillyTavern does (getFirstMessage in public/script.js)
+		list, chosen = list[1:], chosen-1
+	}
+	for _, text := range list {
 		text = macros.ReplaceAllStringFunc(text, func(macro string) string {
 			if strings.EqualFold(macro[len(macro)-5:], "user>") || strings.EqualFold(macro, "{{user}}") {
 				return full.user
@@ -94,8 +98,8 @@ func (c *call) greet(full *complete) *convert.Message {
 	if len(m.Swipes) == 0 {
 		return nil
 	}
-	if full.Greeting >= 0 && full.Greeting < len(m.Swipes) {
-		m.Swipe = full.Greeting
+	if chosen >= 0 && chosen < len(m.Swipes) {
+		m.Swipe = chosen
 	}
 	if m.Text = m.Swipes[m.Swipe].Text; len(m.Swipes) == 1 {
 		m.Swipes = nil
