@@ -1,4 +1,4 @@
-// Chats that come of others: new --like, split, merge, and import, opened in the page.
+// Chats that come of others: new --like, split, merge, slim, and import, opened in the page.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -9,6 +9,7 @@ import { same, sameBytes, uuid } from '../expect.mjs';
 import { header, lines, looseLines, story } from '../fixtures.mjs';
 import { andBack, chatFile, clean, finds, leadsBack, leave, lists, saves, shows, skip } from '../kin.mjs';
 import { open, quiet } from '../tab.mjs';
+import { until } from '../waits.mjs';
 import { formats, upload, user } from './import.mjs';
 
 const like = {
@@ -138,6 +139,32 @@ const merge = {
     },
 };
 
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+const slim = {
+    id: 'make-slim',
+    title: 'page: slim, with the picture that becomes a file',
+    skip,
+    prepare(t) {
+        const messages = story(12, { character: 'make slim' });
+        messages[2].extra = { ...messages[2].extra, reasoning: 'Which harbour?', inline_image: true, media_display: 'list',
+            media: [{ type: 'image', url: `data:image/png;base64,${pixel}`, source: 'upload' }] };
+        return t.data.solo('make slim', { messages });
+    },
+    async run(t, source) {
+        andBack(t, [source.file], 'slim', source.file, '--drop', 'swipes,reasoning,images', '--keep-last', '4');
+        const want = source.messages.map((m, i) => (m.swipes && i < 8 ? { ...m, swipes: [m.mes], swipe_id: 0 } : m));
+        const seen = await shows(t, source, source.chat, want);
+        assert.ok(!('reasoning' in seen.messages[2].extra), 'the reasoning is there');
+        assert.match(seen.messages[2].extra.media[0].url, /^\/user\/images\/make slim\/[0-9a-f]{16}\.png$/);
+        const drawn = async () => t.page.evaluate(() => document.querySelector('.mes[mesid="2"] img.mes_img')?.naturalWidth);
+        await until('the picture is drawn', async () => await drawn() === 1);
+        await saves(t);
+        await leave(t);
+        clean(t, source.file);
+    },
+};
+
 const imported = {
     id: 'make-import',
     title: 'page: imported chats, as SillyTavern\u2019s own import of the same file',
@@ -165,4 +192,4 @@ const imported = {
     },
 };
 
-export const making = [like, split, merge, imported];
+export const making = [like, split, merge, slim, imported];
