@@ -116,12 +116,13 @@ func stateUsage(err error) error {
 	return withHint(err, editHints())
 }
 
-// stateTable returns a table with such titles; those of numbers begin with a number sign.
+// stateTable returns a table with such titles; those of numbers begin with a number sign, and those
+// after the fourth go where there is no room.
 func stateTable(titles ...string) *grid.Table {
 	t := &grid.Table{}
 	for i, title := range titles {
 		number := strings.HasPrefix(title, "#")
-		t.Columns = append(t.Columns, grid.Column{Title: strings.TrimPrefix(title, "#"), Right: number, Name: i == 0 && !number})
+		t.Columns = append(t.Columns, grid.Column{Title: strings.TrimPrefix(title, "#"), Right: number, Name: i == 0 && !number, Optional: i > 3})
 	}
 	return t
 }

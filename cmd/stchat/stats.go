@@ -254,7 +254,7 @@ func day(t time.Time) string {
 
 // share returns a bar of a part of all words.
 func (p *statsPrinter) share(words int) string {
-	const longest = 20
+	longest := either(p.width < 80, p.width/5, 20)
 	n := words * longest / max(p.s.Words, 1)
 	return strings.Repeat(p.sign("█"), n) + fmt.Sprintf(" %.0f %%", float64(words)*100/float64(max(p.s.Words, 1)))
 }

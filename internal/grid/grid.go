@@ -54,16 +54,15 @@ const (
 
 const (
 	narrowest = 16 // cells to which names and texts shrink
-	twoLines  = 40 // below so many cells a row is two lines
+	twoLines  = 40 // below so many cells a row is two lines, and where the columns do not fit
 )
 
 // Lines returns the table.
 func (t *Table) Lines() (lines []string) {
 	widths := t.natural()
-	if t.Width < twoLines {
+	if t.Width < twoLines || !t.shrink(widths) {
 		return t.narrow()
 	}
-	t.shrink(widths)
 	titles := Row{}
 	for i, c := range t.Columns {
 		titles.Cells = append(titles.Cells, c.Title)
@@ -106,8 +105,8 @@ func (t *Table) natural() []int {
 	return widths
 }
 
-// shrink makes the columns fit. A width of 0: the column is gone.
-func (t *Table) shrink(widths []int) {
+// shrink makes the columns fit, and reports whether they do. A width of 0: the column is gone.
+func (t *Table) shrink(widths []int) bool {
 	over := func() int {
 		total := -2
 		for _, w := range widths {
@@ -136,10 +135,7 @@ func (t *Table) shrink(widths []int) {
 			widths[i] = max(widths[i]-n, min(widths[i], narrowest))
 		}
 	}
-	for i := len(t.Columns) - 1; i > 0 && over() > 0; i-- { // numbers stay whole, or go
-		widths[i] = 0
-	}
-	widths[0] = min(widths[0], t.Width)
+	return over() <= 0
 }
 
 // row returns the lines of a row.
@@ -208,7 +204,7 @@ func (t *Table) heading(r Row) []string {
 	return lines
 }
 
-// narrow returns rows of two lines: the name, and what else there is.
+// narrow returns rows of two lines, more where these are too short: the name, and what else there is.
 func (t *Table) narrow() (lines []string) {
 	names := max(slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name }), 0)
 	for _, r := range t.Rows {
@@ -225,7 +221,7 @@ func (t *Table) narrow() (lines []string) {
 		below, wrapped := "", []string(nil)
 		for i, cell := range r.Cells {
 			c := t.Columns[i]
-			if i == name || cell == "" || c.Optional {
+			if i == name || cell == "" || cell == "-" || c.Optional {
 				continue
 			}
 			if c.Wrap {
@@ -244,12 +240,10 @@ func (t *Table) narrow() (lines []string) {
 					cell = strings.TrimSuffix(cell, "s")
 				}
 			}
-			if below == "" {
-				cell = visible.CutRight(cell, max(t.Width-2, 1), t.ellipsis())
+			if below != "" && visible.Width(below+cell)+2 > t.Width {
+				lines, below = append(lines, below), ""
 			}
-			if visible.Width(below+cell)+2 <= max(t.Width, 3) {
-				below += "  " + cell
-			}
+			below += "  " + visible.CutRight(cell, max(t.Width-2, 1), t.ellipsis())
 		}
 		if below != "" {
 			lines = append(lines, below)

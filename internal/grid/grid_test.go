@@ -110,3 +110,21 @@ func TestWrap(t *testing.T) {
 		30:  "…Mira/Harbour at night.jsonl\n  +\n  12 messages\nchats/Mira/A.jsonl\n  Y\n  parted at 41, 7 here, 12\n  there: theirs is \"A__phone\"",
 	})
 }
+
+// TestTwoLines: where numbers and dates do not fit beside a name of 16 cells, a row is two lines, or
+// three: no column that is not optional goes.
+func TestTwoLines(t *testing.T) {
+	table := &Table{
+		Columns: []Column{{Title: "rev", Right: true}, {Title: "time"}, {Title: "messages", Right: true}, {Title: "bytes", Right: true, Optional: true}, {Title: "chat", Name: true}},
+		Rows: []Row{
+			{Cells: []string{"61", "2026-11-27 08:51", "1,299", "77", "Harbour at night - Branch #1"}},
+			{Cells: []string{"2", "2026-11-27 08:49", "1", "7", "Mira"}},
+		},
+	}
+	looks(t, table, map[int]string{
+		60: "rev  time              messages  chat\n 61  2026-11-27 08:51     1,299  …at night - Branch #1\n  2  2026-11-27 08:49         1  Mira",
+		40: "Harbour at night - Branch #1\n  61 rev  2026-11-27 08:51\n  1,299 messages\nMira\n  2 rev  2026-11-27 08:49  1 message",
+	})
+	table.Columns, table.Rows = []Column{{}, {}, {Name: true}, {Wrap: true}}, []Row{{Cells: []string{"+", "warning", "unfinished-change", "a command was interrupted"}}}
+	looks(t, table, map[int]string{40: "unfinished-change\n  +  warning\n  a command was interrupted"})
+}
