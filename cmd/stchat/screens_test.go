@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -268,6 +269,38 @@ func screenOf(t *testing.T, user string, width int, locale string, args []string
 		lines = append(lines, fmt.Sprintf("(exit %d)\n", code))
 	}
 	return strings.Join(lines, "")
+}
+
+// TestSearchShowsWhatItFound: whatever stands before it, beside it and below it, the word that was
+// found is seen in each row, and so is where else the text is from; a name is whole where it fits.
+func TestSearchShowsWhatItFound(t *testing.T) {
+	user := hardFolder(t)
+	t.Chdir(user)
+	path, other := hardChats()
+	long := strings.Repeat("a long way before the ", 9)
+	for i, text := range []string{long + "lantern", long + "lantern goes out <!-- a lantern -->", "<pic prompt=\"" + long + "lantern at dusk\">"} {
+		if _, errs, code := terminal(t, 0, "message", "set", "--no-sync", path, "-a", strconv.Itoa(i), "--set", "mes="+text); code != 0 {
+			t.Fatal(errs)
+		}
+	}
+	for _, command := range [][]string{{"snapshot"}, {"message", "set", "--no-sync", path, "-a", "1", "--set", "mes=x"}} {
+		if _, errs, code := terminal(t, 0, command...); code != 0 {
+			t.Fatal(errs)
+		}
+	}
+	for _, width := range []int{20, 30, 39, 40, 60, 80, 100, 200} {
+		out, errs, _ := terminal(t, width, "search", "lantern", path, other)
+		if n := strings.Count(out, "lantern"); n != 3 {
+			t.Errorf("at %d the word is seen %d times, not 3:\n%s%s", width, n, out, errs)
+		}
+		whole := strings.Join(strings.Fields(ownColor.ReplaceAllString(out, "")), " ")
+		if !strings.Contains(whole, "rev 1, only in the history") {
+			t.Errorf("at %d it does not say where the text is from:\n%s", width, out)
+		}
+		if width == 200 && !strings.Contains(whole, "Captain 🦑 Ó Súilleabháin …") {
+			t.Errorf("a name is cut:\n%s", out)
+		}
+	}
 }
 
 // TestLogIsRead: a person reads a version's last message as it is shown elsewhere, and a pipe gets it as stored.

@@ -277,8 +277,8 @@ func (p *hitPrinter) all(hits []*look.SearchHit) {
 		}
 	}
 	p.texts += len(hits)
-	const wide = 60 // narrower, there is room for little more than the text
-	t := &grid.Table{Columns: []grid.Column{{}, {Code: dim}, {}, {Text: true, Name: true}, {Code: dim}}}
+	room, beside, below := p.rooms(hits)
+	t := &grid.Table{Columns: []grid.Column{{Right: true}, {Code: dim}, {Name: beside}, {Text: true, Name: true}, {Code: dim}}}
 	for _, owner := range chats.keys {
 		t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(owner)})
 		var all []string
@@ -295,21 +295,54 @@ func (p *hitPrinter) all(hits []*look.SearchHit) {
 			}
 			t.Rows = append(t.Rows, row)
 			for _, h := range found {
-				runs := p.marked(h)
-				cells := []string{fmt.Sprintf("#%d", h.Index), "", "", prose.Text(runs), about(h)}
-				if p.width >= wide && h.Date != nil {
-					cells[1] = visible.Text(shownDate(p.c, *h.Date))
+				runs := p.marked(h, room)
+				row := grid.Row{Lead: "    ", Cells: []string{fmt.Sprintf("#%d", h.Index), "", "", prose.Text(runs), ""}}
+				row.Text = func(cut string) string { return p.paintedCut(runs, cut) }
+				if beside {
+					row.Cells[1], row.Cells[2] = hitDate(p.c, h), textOr(h.Name)
 				}
-				if p.width >= wide && h.Name != nil {
-					cells[2] = visible.CutLeft(visible.Text(*h.Name), 16, p.sign("…"))
+				if !below {
+					row.Cells[4] = about(h)
+				} else if text := about(h); text != "" {
+					for _, at := range visible.Wrap(text, p.width-6) {
+						row.Below = append(row.Below, "      "+paint(p.color, dim, text[at[0]:at[1]]))
+					}
 				}
-				t.Rows = append(t.Rows, grid.Row{Lead: "    ", Cells: cells, Text: func(cut string) string { return p.paintedCut(runs, cut) }})
+				t.Rows = append(t.Rows, row)
 			}
 		}
 	}
 	if len(hits) > 0 {
 		p.table(t)
 	}
+}
+
+// rooms returns how many cells there are for the texts at least, whether there is room beside them
+// for dates and names, and whether what else is told of them goes below.
+func (p *hitPrinter) rooms(hits []*look.SearchHit) (room int, beside, below bool) {
+	var index, date, name, rest int
+	for _, h := range hits {
+		index = max(index, len(strconv.Itoa(h.Index)))
+		date = max(date, visible.Width(hitDate(p.c, h)))
+		name = max(name, min(visible.Width(textOr(h.Name)), leastText))
+		rest = max(rest, visible.Width(about(h)))
+	}
+	room = p.width - index - len("    #  ")
+	if n := date + name + 4; room-n >= leastText {
+		beside, room = true, room-n
+	}
+	if n := rest + 2; rest > 0 && room-n >= leastText {
+		return room - n, beside, false
+	}
+	return room, beside, rest > 0
+}
+
+// leastText is to how many cells a table makes names and texts narrower.
+const leastText = 16
+
+// hitDate returns when a text was written, as a person reads it; what is no date may be cut.
+func hitDate(c *console, h *look.SearchHit) string {
+	return visible.CutRight(shownDate(c, deref(h.Date)), leastText, c.sign("…"))
 }
 
 // shared says how many other chats have all of these texts.
@@ -370,8 +403,8 @@ func (p *hitPrinter) end(ctx context.Context, first *look.SearchHit) {
 	fmt.Fprintf(p.c.Err, "  %s    stchat branch %s --at %d\n", paint(p.c.errColor, dim, "branch"), path, first.Index)
 }
 
-// marked returns a hit's snippet with the found words marked.
-func (p *hitPrinter) marked(h *look.SearchHit) (list []prose.Run) {
+// marked returns a hit's snippet with the found words marked, the first of them within so many cells.
+func (p *hitPrinter) marked(h *look.SearchHit, room int) (list []prose.Run) {
 	runes := []rune(h.Snippet)
 	at := 0
 	add := func(to int, style prose.Style) {
@@ -385,10 +418,10 @@ func (p *hitPrinter) marked(h *look.SearchHit) (list []prose.Run) {
 		add(m[1], prose.Found)
 	}
 	add(len(runes), 0)
-	// what is cut at its end must have what was found
-	const beside, least = 62, 10 // cells of all other columns, and of what stands before it
 	if len(list) > 1 && list[0].Style == 0 {
-		list[0].Text = visible.CutLeft(list[0].Text, max(p.width-beside-visible.Width(list[1].Text), least), p.sign("…"))
+		rest := room - visible.Width(list[1].Text)
+		before := min(max(rest/2, leastText), rest-visible.Width(p.sign("…")))
+		list[0].Text = visible.CutLeft(list[0].Text, max(before, 1), p.sign("…"))
 	}
 	return list
 }
