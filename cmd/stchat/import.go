@@ -102,7 +102,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		return withHint(err, nil)
 	}
 	of := func(r *bring.Result) (string, *ops.Result[bring.Document]) {
-		if r.Err != nil && errors.Is(r.Err, bring.ErrTavern) {
+		if errors.Is(r.Err, bring.ErrTavern) && slices.Contains(opt.Files, r.Doc.Source) {
 			r.Err = &hinted{r.Err, "; `stchat merge " + visible.Args(opt.Owner, r.Doc.Source) + "`"}
 		}
 		return r.Doc.Source, &r.Result

@@ -147,8 +147,8 @@ func Run(ctx context.Context, opt Options) (results []*Result, ended []changeset
 		more, err := c.sources(ctx, path)
 		sources = append(sources, more...)
 		for _, s := range more {
-			if scanned := c.scan(ctx, s); err == nil {
-				err = scanned
+			if err := c.scan(ctx, s); err != nil {
+				c.fail(s.label, err)
 			}
 		}
 		if err != nil {

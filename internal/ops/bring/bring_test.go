@@ -96,6 +96,39 @@ func TestZip(t *testing.T) {
 	}
 }
 
+// Each entry of a zip that cannot be read is named; the others are read.
+func TestZipEntries(t *testing.T) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, entry := range []struct{ name, text string }{
+		{"conversations-1.json", `{"torn":`}, {"conversations-2.json", ""}, {"conversations-3.json", `{"mes":"x"}`}, {"conversations-4.json", fmt.Sprintf(talk, "read")},
+	} {
+		w, err := z.Create(entry.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = w.Write([]byte(entry.text))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := user(t)
+	path := put(t, filepath.Join(dir, "export.zip"), b.Bytes())
+	var got []string
+	for _, r := range bring(t, dir, Options{Files: []string{path}}) {
+		if got = append(got, r.Doc.ID); r.Err != nil {
+			got[len(got)-1] = strings.TrimPrefix(r.Err.Error(), path+"/")
+		}
+	}
+	want := []string{
+		"conversations-1.json:1:9: the value has no end", "conversations-2.json:1:1: the file is empty",
+		"conversations-3.json: this is a chat of SillyTavern's own, which is merged", "read",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // lines returns the texts of a chat's messages, chosen swipes and others.
 func lines(t *testing.T, path string) (texts, swipes []string) {
 	t.Helper()
