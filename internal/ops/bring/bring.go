@@ -346,7 +346,7 @@ func (c *call) sources(ctx context.Context, path string) ([]*source, error) {
 		s.mtime = s.stamp.ModTime()
 	}
 	var front [4]byte
-	if _, err := s.file.ReadAt(front[:], 0); err == nil && string(front[:]) == "PK\x03\x04" {
+	if _, err := s.file.ReadAt(front[:], 0); err == nil && slices.Contains([]string{"PK\x03\x04", "PK\x05\x06"}, string(front[:])) { // the second is an empty one
 		defer s.close()
 		return unzip(ctx, s)
 	}

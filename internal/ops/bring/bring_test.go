@@ -58,7 +58,7 @@ const talk = `{"mapping":{"a":{"message":{"author":{"role":"user"},"content":{"p
 func TestZip(t *testing.T) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for _, name := range []string{"conversations.json", "export/conversations-001.json", "a/b/conversations.json", "other.json", "../conversations.json", "locked/conversations.json", "bomb/conversations.json", "huge/conversations.json"} {
+	for _, name := range []string{"conversations.json", "export/conversations-001.json", "a/b/conversations.json", "other.json", "../conversations.json", "conversations.json/", "b/conversations.json/x", "locked/conversations.json", "bomb/conversations.json", "huge/conversations.json"} {
 		w, err := z.Create(name)
 		if err != nil {
 			t.Fatal(err)
@@ -93,6 +93,16 @@ func TestZip(t *testing.T) {
 		if !strings.Contains(got[len(got)-1], text) {
 			t.Errorf("no %q in %q", text, got[len(got)-1])
 		}
+	}
+}
+
+// A zip without an entry is one without conversations.
+func TestEmptyZip(t *testing.T) {
+	dir := user(t)
+	empty := append([]byte("PK\x05\x06"), make([]byte, 18)...)
+	r := bring(t, dir, Options{Files: []string{put(t, filepath.Join(dir, "export.zip"), empty)}})[0]
+	if r.Err == nil || !strings.Contains(r.Err.Error(), "there is no conversations.json in it") {
+		t.Error(r.Err)
 	}
 }
 

@@ -25,7 +25,8 @@ func unzip(ctx context.Context, s *source) (list []*source, err error) {
 	var errs []error
 	room := ops.UnpackingOf(s.stamp.Size())
 	for _, f := range z.File {
-		if ok, _ := path.Match("conversations*.json", path.Base(f.Name)); !ok || !isNear(f.Name) {
+		dir, base := path.Split(f.Name) // a folder has no base
+		if ok, _ := path.Match("conversations*.json", base); !ok || !isNear(dir) {
 			continue
 		}
 		label := s.label + "/" + f.Name
@@ -43,9 +44,9 @@ func unzip(ctx context.Context, s *source) (list []*source, err error) {
 	return list, errors.Join(errs...)
 }
 
-// isNear reports whether an entry is at the root or one folder down.
-func isNear(name string) bool {
-	dir := path.Dir(name)
+// isNear reports whether a folder is the root or one folder down.
+func isNear(dir string) bool {
+	dir = path.Clean(dir)
 	return dir == "." || dir != "" && dir != ".." && path.Dir(dir) == "."
 }
 
