@@ -49,7 +49,7 @@ type LostChat struct {
 	Reworded     int         `json:"reworded"`
 	Best         LostVersion `json:"best"`
 	Further      LostFurther `json:"further"`
-	Parted       *int        `json:"parted"`  // the last message that it and the copy of another folder share
+	Parted       *int        `json:"parted"`  // the first message that differs from a copy in another folder
 	Command      *string     `json:"command"` // what restores it
 	Ambiguous    bool        `json:"ambiguous"`
 
