@@ -271,6 +271,38 @@ func screenOf(t *testing.T, user string, width int, locale string, args []string
 	return strings.Join(lines, "")
 }
 
+// TestDeepTree: a chat far down in its family keeps its mark and its name on a narrow screen, a date
+// is not cut, and a command is not broken.
+func TestDeepTree(t *testing.T) {
+	user := hardFolder(t)
+	t.Chdir(user)
+	if err := os.Remove(filepath.Join("chats", "Mira", "deep 2.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	for _, locale := range []string{"C.UTF-8", "C"} {
+		for width := 24; width < 100; width += 2 {
+			e := env{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: io.Discard, OutTTY: true, Width: width, Now: time.Now}
+			e.Getenv = func(name string) string { return map[string]string{"LC_ALL": locale}[name] }
+			run(context.Background(), e, []string{"tree", "--all", "--color", "never"})
+			out := fmt.Sprint(e.Out)
+			mark := map[string]string{"C": "- ", "C.UTF-8": "· "}[locale]
+			for i := range 36 {
+				if name := fmt.Sprintf("%sdeep %d", mark, i+4); !strings.Contains(out, name+"\n") && !strings.Contains(out, name+" ") {
+					t.Fatalf("%q is not seen at %d, %s:\n%s", name, width, locale, out)
+				}
+			}
+			for line := range strings.Lines(out) {
+				if line = strings.TrimSuffix(line, "\n"); visible.Width(line) > width {
+					t.Errorf("at %d, %s: %q", width, locale, line)
+				}
+			}
+			if strings.Contains(out, "......") || strings.Contains(out, "……") || !strings.Contains(out, "stchat check\n") || strings.Contains(out, "parent\n  missing  ") {
+				t.Errorf("at %d, %s:\n%s", width, locale, out)
+			}
+		}
+	}
+}
+
 // TestSearchShowsWhatItFound: whatever stands before it, beside it and below it, the word that was
 // found is seen in each row, and so is where else the text is from; a name is whole where it fits.
 func TestSearchShowsWhatItFound(t *testing.T) {

@@ -32,8 +32,12 @@ type TextOptions struct {
 	Paint func(code, text string) string // nil: nothing is painted
 }
 
-// deepest is how many levels are drawn; deeper chats say how deep they are.
-const deepest = 12
+// deepest returns how many levels are drawn, on a narrow screen fewer, so that there is room for
+// names; deeper chats say how deep they are.
+func (d *drawer) deepest() int {
+	const beside = 32 // cells of a name, of its depth and its mark, and of a number
+	return min(max((d.opt.Width-beside)/2, 1), 12)
+}
 
 // Text draws the tree for a person.
 func Text(w io.Writer, t *Tree, opt TextOptions) error {
@@ -58,7 +62,7 @@ func Text(w io.Writer, t *Tree, opt TextOptions) error {
 	d.wrapped(b, d.legend(), grid.Dim)
 	d.wrapped(b, t.Summary.text(d.opt.Hint), grid.Dim)
 	if n := t.Summary.Dangling; n > 0 {
-		d.wrapped(b, plural.Of(n, "chat names", "chats name")+" a missing parent: stchat check", Warning)
+		d.wrapped(b, plural.Of(n, "chat names", "chats name")+" a missing parent: stchat\u00a0check", Warning)
 	}
 	return b.Flush()
 }
@@ -93,7 +97,14 @@ func (d *drawer) wrapped(w io.Writer, text, code string) {
 	if text == "" {
 		return
 	}
-	for _, span := range visible.Wrap(text, d.opt.Width) {
+	width := d.opt.Width
+	if visible.Width(text) > width {
+		width -= 2 // by which further lines are indented
+	}
+	for i, span := range visible.Wrap(text, width) {
+		if i > 0 {
+			fmt.Fprint(w, "  ")
+		}
 		fmt.Fprintln(w, d.paint(code, strings.ReplaceAll(text[span[0]:span[1]], "\u00a0", " ")))
 	}
 }
@@ -110,7 +121,7 @@ func (d *drawer) shown(text string) string {
 func (d *drawer) legend() string {
 	var parts []string
 	for _, m := range [...]struct{ mark, means string }{
-		{"◆", "checkpoint"}, {"·", "branch"}, {"?", "computed"}, {"!", "parent missing"}, {"∞", "cycle"}, {"●", "open"},
+		{"◆", "checkpoint"}, {"·", "branch"}, {"?", "computed"}, {"!", "parent\u00a0missing"}, {"∞", "cycle"}, {"●", "open"},
 	} {
 		if d.marks[m.mark] {
 			parts = append(parts, d.shown(m.mark)+"\u00a0"+m.means)
@@ -214,8 +225,8 @@ func (d *drawer) before(c *Chat) (lanes, sign, code string) {
 	d.lanes = append(d.lanes[:c.Depth], !c.Last)
 	var b strings.Builder
 	from := 1
-	if c.Depth > deepest {
-		from = c.Depth - deepest + 1
+	if n := d.deepest(); c.Depth > n {
+		from = c.Depth - n + 1
 		fmt.Fprintf(&b, "%d…", from-1)
 	}
 	for _, goesOn := range d.lanes[from:c.Depth] {

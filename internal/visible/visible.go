@@ -311,7 +311,7 @@ func CutRight(s string, cells int, mark string) string {
 		if at == 0 || !wordStart(s, at) && !wordEnd(s, at) {
 			continue
 		}
-		part := strings.TrimRight(s[:at], " ")
+		part := strings.TrimRight(strings.TrimSuffix(strings.TrimRight(s[:at], " "), mark), " ")
 		if Width(part)+Width(mark) > cells {
 			break
 		}
