@@ -171,7 +171,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(copied), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(copied, []byte(strings.TrimRight(jsonWorld["chats/Mira/media.jsonl"], "\n")+"\n"+`{"name":"Mira","mes":"only there"}`), 0o666); err != nil {
+	if err := os.WriteFile(copied, []byte(strings.Replace(jsonWorld["chats/Mira/media.jsonl"], "only here", "only there", 1)), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	at := func(path string) string { return filepath.Join(user, filepath.FromSlash(path)) }
@@ -422,7 +422,7 @@ var jsonWorld = map[string]string{
 	"chats/Mira/edited.jsonl":                      `{"chat_metadata":{"integrity":"e","lastInContextMessageId":1}}` + "\n" + `{"name":"A","is_user":true,"mes":"x","extra":{"bookmark_link":"old point"}}` + "\n" + `{"name":"A","is_user":true,"mes":"x"}`,
 	"chats/Mira/edited.luker-state.chat_sync.json": `{"integrity":"e"}`,
 	"chats/Mira/media.jsonl": `{"chat_metadata":{}}` + "\n" + `{"name":"A","is_user":true,"mes":"b","send_date":"2026-01-02T03:04:05.000Z","swipe_id":1,"swipes":["a","b"],"extra":{"reasoning":"r",` +
-		`"media":[{"url":"user/images/1.png","type":"image"}],"files":[{"url":"user/files/1.txt","type":"text"}],"bookmark_link":"old point","branches":["child"]}}`,
+		`"media":[{"url":"user/images/1.png","type":"image"}],"files":[{"url":"user/files/1.txt","type":"text"}],"bookmark_link":"old point","branches":["child"]}}` + "\n" + `{"name":"A","is_user":true,"mes":"only here"}`,
 	"chats/Mira/child.jsonl":                          `{"chat_metadata":{"main_chat":"story","world_info":"Sea","timedWorldInfo":{"sticky":{"Sea.0":{"hash":1,"start":0,"end":1}}}}}` + "\n" + `{"name":"Mira","mes":"Hello"}`,
 	"chats/Mira/branched.jsonl":                       `{"chat_metadata":{"uuid":"u2","parent_uuid":"u1"}}` + "\n" + `{"name":"Mira","mes":"Hello"}`,
 	"chats/Mira/old point.jsonl":                      `{"chat_metadata":{"main_chat":"story","world_info":"Bad"},"create_date":"2024-1-5@3h04m05s"}`,
