@@ -219,7 +219,7 @@ func (c *call) create(s *changeset.Set, full *complete, d *Document, id string, 
 func (full *complete) name(m *convert.Message) string {
 	switch {
 	case m.Role == convert.Narrator:
-		return "System"
+		return cmp.Or(m.Name, "System")
 	case m.Role == convert.User && (m.Name == "" || m.Name == full.User):
 		return full.user
 	case m.Role == convert.Character && (m.Name == "" || m.Name == full.Character):
