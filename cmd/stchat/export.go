@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/ops"
 	"stchat/internal/ops/dataset"
@@ -139,6 +140,7 @@ func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	e.opt.List, e.opt.Choice, e.opt.Folder, e.opt.SkipDamaged = list, o.choice(), folder, o.skipDamaged
 	e.opt.Open.Data = userFolder(c, o.data, list.Paths)
 	c.changes(&e.opt.Changes)
+	e.opt.Changes.Call = new(changeset.Call) // one record
 	end := c.meter("exporting", c.json || e.opt.Output == "", &e.opt.Meter)
 	if e.opt.Stdout = c.w; data {
 		err = e.data(ctx)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"stchat/internal/changeset"
@@ -206,8 +207,11 @@ func WriteOutput(ctx context.Context, x Output, write func(io.Writer) error) cha
 	if err := JudgeOutput(x.Path, false); err != nil {
 		return changeset.Outcome{Err: err}
 	}
-	inside := userdir.RoleOf(x.Path) != userdir.Outside
-	unit := changeset.Unit{Root: changeset.RootOf(x.Path), Unrecorded: !inside, Draft: func(_ context.Context, s *changeset.Set) error {
+	inside, root := userdir.RoleOf(x.Path) != userdir.Outside, changeset.RootOf(x.Path)
+	if around, ok := userdir.Around(filepath.Dir(x.Path)); inside && ok {
+		root = around
+	}
+	unit := changeset.Unit{Root: root, Unrecorded: !inside, Draft: func(_ context.Context, s *changeset.Set) error {
 		if x.Force && (inside || x.Lines) {
 			if err := x.judgeReplaced(); err != nil {
 				return err
