@@ -190,7 +190,7 @@ func (t *Table) line(r Row, widths []int) string {
 
 // heading returns a heading, and what is said about it behind or below it.
 func (t *Table) heading(r Row) []string {
-	name := visible.CutLeft(r.Heading, t.Width, t.ellipsis())
+	name := visible.CutLeft(strings.TrimRight(r.Heading, " "), t.Width, t.ellipsis())
 	lines := []string{t.paint(cmp.Or(r.Code, Heading), name)}
 	switch {
 	case r.About == "":
@@ -220,7 +220,7 @@ func (t *Table) narrow() (lines []string) {
 		lines = append(lines, lead+t.cut(names, r.Cells[name], max(t.Width-visible.Width(lead), 1)))
 		below, wrapped := "", []string(nil)
 		for i, cell := range r.Cells {
-			c := t.Columns[i]
+			c, cell := t.Columns[i], strings.TrimRight(cell, " ")
 			if i == name || cell == "" || cell == "-" || c.Optional {
 				continue
 			}
@@ -253,8 +253,10 @@ func (t *Table) narrow() (lines []string) {
 	return lines
 }
 
-// cut shortens a cell of a column: texts at their end, all else at its beginning.
+// cut shortens a cell of a column: texts at their end, all else at its beginning. A name may end
+// with spaces, a line does not.
 func (t *Table) cut(column int, cell string, room int) string {
+	cell = strings.TrimRight(cell, " ")
 	if t.Columns[column].Text {
 		return visible.CutRight(cell, room, t.ellipsis())
 	}

@@ -13,7 +13,7 @@ import (
 // numbers are whole, and columns are aligned by cells.
 func TestLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	word := []string{"Harbour", "灯台", "Ó", "Súilleabháin", "🦑", "-", "Branch", "#1", "a", strings.Repeat("x", 40), "…"}
+	word := []string{"Harbour", "灯台", "Ó", "Súilleabháin", "🦑", "-", "Branch", "#1", "a", strings.Repeat("x", 40), "…", "a space "}
 	numbers := []string{"78", "1,234", "567", "89,012", "6", "345,678"}
 	name := func() string {
 		var parts []string

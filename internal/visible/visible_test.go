@@ -118,7 +118,7 @@ func TestCutOnce(t *testing.T) {
 	for _, test := range []struct{ text, mark, want string }{
 		{"2026-03-01 … 03-28", "…", "2026-03-01…"},
 		{"2026-03-01 ... 03-28", "...", "2026-03-01..."},
-		{"she waits… and waits", "…", "she waits…"},
+		{"she waits… afterwards", "…", "she waits…"},
 	} {
 		if got := CutRight(test.text, 15, test.mark); got != test.want {
 			t.Errorf("%q: %q, want %q", test.text, got, test.want)
