@@ -254,6 +254,16 @@ openai id="" title="" user="" character="" greeting=-1
   dropped 1 damaged lines`,
 		},
 		{
+			"a version is the internal text, and the text may be none of them", "",
+			`{"internal":[["a","b"],["c","d"]],"visible":[["a","B"],["c","d"]],"metadata":{"user_0":{"versions":[{"content":"old"}]},"assistant_0":{"versions":[{"content":"b"},{"content":"e"}]},` +
+				`"user_1":{"versions":[{"content":"c"}],"current_version_index":3},"assistant_1":{"versions":[{"content":"f"},{"content":"d"}],"current_version_index":9}}}`,
+			`ooba id="" title="" user="" character="" greeting=-1
+  user "a" "old" *"a"
+  char "B" *"B" "e"
+  user "c"
+  char "d" "f" *"d"`,
+		},
+		{
 			"CR LF", "txt", "Tom: a\r\nb\r\n\r\nMira: c\r\n",
 			`txt id="" title="" user="Tom" character="Mira" greeting=-1
   user "a\nb" name="Tom"

@@ -38,7 +38,7 @@ func readOoba(c *Conversation, _ []byte, o object, opt *Options) error {
 			if m.Text == "" || m.Text == oobaBegin {
 				continue
 			}
-			m.versions(rawjson.Value(o["metadata"], fmt.Sprintf("%s_%d", who, i)), cmp.Or(opt.Zone, time.Local))
+			m.versions(rawjson.Value(o["metadata"], fmt.Sprintf("%s_%d", who, i)), meant[k], cmp.Or(opt.Zone, time.Local))
 			c.add(m)
 		}
 		i++
@@ -62,8 +62,9 @@ func sides(pair []byte) (texts [2]string) {
 	return texts
 }
 
-// versions adds the date of a message, and its versions.
-func (m *Message) versions(about []byte, zone *time.Location) {
+// versions adds the date of a message, and its versions. meant is its internal text, which a version
+// has. A text that no version has is one more.
+func (m *Message) versions(about []byte, meant string, zone *time.Location) {
 	date := func(raw []byte) time.Time {
 		t, _ := time.ParseInLocation("Jan 2, 2006 15:04", text(raw, "timestamp"), zone)
 		return t
@@ -74,9 +75,14 @@ func (m *Message) versions(about []byte, zone *time.Location) {
 	for v := range rawjson.Elements(rawjson.Value(about, "versions")) {
 		all = append(all, Message{Role: m.Role, Text: text(v, "content"), Date: date(v)})
 	}
-	if len(all) < 2 || current < 0 || current >= len(all) {
-		return
+	isThis := func(v Message) bool { return v.Text == m.Text || v.Text == meant }
+	if current < 0 || current >= len(all) || !isThis(all[current]) {
+		current = slices.IndexFunc(all, isThis)
 	}
-	all[current].Text = m.Text
-	m.Swipes, m.Swipe = all, current
+	if current < 0 {
+		current, all = len(all), append(all, *m)
+	}
+	if all[current].Text = m.Text; len(all) > 1 {
+		m.Swipes, m.Swipe = all, current
+	}
 }
