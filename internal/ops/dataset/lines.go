@@ -78,7 +78,7 @@ type printer struct {
 // lines writes a chat that survey has read.
 func (e *exporter) lines(ctx context.Context, f *facts, w io.Writer) error {
 	d := f.d
-	p := &printer{exporter: e, facts: f, w: w, address: regexp.MustCompile(`data:[\w.+-]+/[\w.+-]+;[^\s"'()<>\\]*`)}
+	p := &printer{exporter: e, facts: f, w: w, address: regexp.MustCompile(`\bdata:[\w.+-]+/[\w.+-]+[;,][^\s"'()<>\\]+`)}
 	open, end := "", ""
 	switch e.Format {
 	case OpenAI:
@@ -234,8 +234,7 @@ func (p *printer) text(s string) string {
 	}
 	if strings.Contains(s, "data:") {
 		s = p.address.ReplaceAllStringFunc(s, func(address string) string {
-			head, _, _ := strings.Cut(address, ";")
-			return fmt.Sprintf("%s;… (%d bytes)", head, len(address))
+			return fmt.Sprintf("%s;… (%d bytes)", address[:strings.IndexAny(address, ";,")], len(address))
 		})
 	}
 	if len(p.macros) > 0 {
