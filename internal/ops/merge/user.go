@@ -251,8 +251,14 @@ func (u *user) group(ctx context.Context, there, here *group.File) error {
 			return nil
 		}
 	}
+	taken := map[string]bool{} // as copies, with another group
+	for _, w := range u.works {
+		if w.p != nil && w.ours.folder.Kind == userdir.Group {
+			taken[w.p.name] = true
+		}
+	}
 	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), here, func(name string) bool {
-		return here != nil && here.Lists(name) && !slices.ContainsFunc(u.works, func(w *work) bool { return w.p != nil && w.p.path == w.ours.folder.File(name) })
+		return here != nil && here.Lists(name) && !taken[name]
 	}, func(name string) bool { return there.Lists(name) && u.grouped[name] == "" })
 	if err != nil {
 		return err
