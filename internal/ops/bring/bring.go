@@ -247,6 +247,9 @@ func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversa
 	}
 	r := &Result{}
 	r.Doc = Document{Schema: 1, Source: s.label, Format: f.Format, ID: id, Dropped: slices.Clone(conversation.Dropped), Branches: len(conversation.Branches)}
+	if c.owner.Group != nil {
+		r.Doc.Group = &c.owner.Group.Path
+	}
 	c.results = append(c.results, r)
 	key := f.Format + "\x00" + id
 	known := c.known[key]

@@ -111,13 +111,12 @@ func (c *call) greet(full *complete) *convert.Message {
 func (c *call) write(j *job, full *complete, s *changeset.Set) error {
 	j.Warnings, j.More = nil, nil
 	d := &j.Doc
-	d.Path, d.Name, d.Group, d.MainChat = c.path(j.name), j.name, nil, nil
+	d.Path, d.Name = c.path(j.name), j.name
 	d.Branches = len(full.Branches) - len(j.branches)
 	if c.greets(full) && full.greeting == nil {
 		j.Warn("%s: there is no card with a greeting, so the chat begins without one", d.Path)
 	}
 	if c.owner.Group != nil {
-		d.Group = &c.owner.Group.Path
 		c.strangers(j, full)
 	}
 	noted := map[int][]string{}       // branches, by the message that they part at
