@@ -217,6 +217,8 @@ func (c *call) create(s *changeset.Set, full *complete, d *Document, id string, 
 // the one character; other characters keep theirs.
 func (full *complete) name(m *convert.Message) string {
 	switch {
+	case m.Line != nil:
+		return m.Name
 	case m.Role == convert.Narrator:
 		return cmp.Or(m.Name, "System")
 	case m.Role == convert.User && (m.Name == "" || m.Name == full.User):
