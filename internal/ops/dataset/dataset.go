@@ -280,8 +280,8 @@ type leaf struct {
 	shared int    // how many of its first messages are in a chat that comes before
 }
 
-// findLeaves finds, in each folder, chats that are the beginning of another, and how much of
-// the others is in one that comes before: by the date of its first own message, then by name.
+// findLeaves finds, of each owner, chats that are the beginning of another, and how much of the
+// others is in one that comes before: by the date of its first own message, then by name.
 func (e *exporter) findLeaves(ctx context.Context, targets []ops.Target) error {
 	e.leaves = map[string]leaf{}
 	var folders []string
@@ -297,15 +297,21 @@ func (e *exporter) findLeaves(ctx context.Context, targets []ops.Target) error {
 		return ops.PathError(err)
 	}
 	for _, g := range graphs {
-		var chats []*family.Chat
+		byOwner := map[string][]*family.Chat{} // of group chats the first group that lists them
 		for _, c := range g.Chats {
 			if _, ok := wanted[filepath.Clean(c.Path)]; ok && c.Err == nil {
-				chats = append(chats, c)
+				owner := ""
+				if len(c.Groups) > 0 {
+					owner = c.Groups[0]
+				}
+				byOwner[owner] = append(byOwner[owner], c)
 			}
 		}
-		slices.SortFunc(chats, func(a, b *family.Chat) int { return strings.Compare(a.Name, b.Name) })
-		for c, l := range shares(chats) {
-			e.leaves[wanted[filepath.Clean(c.Path)]] = l
+		for _, chats := range byOwner {
+			slices.SortFunc(chats, func(a, b *family.Chat) int { return strings.Compare(a.Name, b.Name) })
+			for c, l := range shares(chats) {
+				e.leaves[wanted[filepath.Clean(c.Path)]] = l
+			}
 		}
 	}
 	return nil
