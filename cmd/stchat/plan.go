@@ -64,14 +64,15 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 	s := newScreen(c, 76)
 	s.w, s.color = bufio.NewWriter(c.Err), c.errColor
 	what, deletes := goes.text(), o.verb == "delete"
-	if len(results) == 1 {
-		name := visible.Text(strings.TrimSuffix(filepath.Base(results[0].Doc.From), filepath.Ext(results[0].Doc.From)))
-		what = `"` + visible.CutLeft(name, max(s.width-len("would  \"\"")-len(o.verb), 1), s.sign("…")) + `"`
+	named := func(name string) string {
+		return `"` + visible.CutLeft(visible.Text(name), max(s.width-4, 1), s.sign("…")) + `"`
 	}
-	title := when(o.Changes.DryRun, "would ") + o.verb + " " + what + when(o.target != "", " to "+visible.Text(fmt.Sprintf("%q", o.target)))
+	if len(results) == 1 {
+		what = named(strings.TrimSuffix(filepath.Base(results[0].Doc.From), filepath.Ext(results[0].Doc.From)))
+	}
+	title := prosed(when(o.Changes.DryRun, "would ")+o.verb+" "+what+when(o.target != "", " to "+named(o.target)), s.width, "  ")
 	right := when(!o.Changes.DryRun, either(deletes, "undo brings it back", "undo takes it back"))
 	gap := s.measure - visible.Width(title) - visible.Width(right)
-	title = visible.CutRight(title, s.width, s.sign("…"))
 	fmt.Fprintln(s.w, paint(s.color, bold, title)+when(gap >= 2 && right != "", strings.Repeat(" ", max(gap, 0))+paint(s.color, dim, right)))
 	s.plan(o.Changes.DryRun, [][2]string{
 		{map[string]string{"delete": "removes", "rename": "renames", "move": "moves"}[o.verb], goes.text() + ", " + formatBytes(bytes) + when(beside > 0, ", with "+plural.S(beside, "file")+" beside")},
@@ -79,7 +80,7 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 		{"opens", opened},
 		{"leaves", strings.Join(leaves, "; ")},
 		{"beyond", when(outside, "prompts in the browser, the vector index, an open tab")},
-		{"keeps", when(deletes && prune != "", "in "+userdir.Own+", until "+prune)},
+		{"keeps", when(deletes && prune != "", "in "+userdir.Own+", until '"+prune+"'")},
 	})
 	_ = s.w.Flush() // what cannot be said is no failure
 }
@@ -90,9 +91,10 @@ func (s *screen) plan(would bool, rows [][2]string) {
 		if row[1] == "" {
 			continue
 		}
-		does, text := either(would, strings.TrimSuffix(row[0], "s"), row[0]), visible.Text(row[1])
-		for i, at := range visible.Wrap(text, s.width-12) {
-			fmt.Fprintf(s.w, "  %s %s\n", paint(s.color, dim, fmt.Sprintf("%-9s", when(i == 0, does))), text[at[0]:at[1]])
+		does := either(would, strings.TrimSuffix(row[0], "s"), row[0])
+		for line := range strings.SplitSeq(prosed(visible.Text(row[1]), s.width-12, ""), "\n") {
+			fmt.Fprintf(s.w, "  %s %s\n", paint(s.color, dim, fmt.Sprintf("%-9s", does)), line)
+			does = ""
 		}
 	}
 }

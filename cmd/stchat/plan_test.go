@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -18,11 +19,12 @@ func TestPlan(t *testing.T) {
 	if err := os.CopyFS(root, os.DirFS(filepath.Join("..", "..", "testdata", "demo"))); err != nil {
 		t.Fatal(err)
 	}
+	width, locale := 100, "C.UTF-8"
 	said := func(args ...string) (out, errs string) {
 		var stdout, stderr bytes.Buffer
 		run(context.Background(), env{
-			In: strings.NewReader(""), Out: &stdout, Err: &stderr, OutTTY: true, ErrTTY: true, Width: 100,
-			Getenv: func(key string) string { return map[string]string{"LANG": "C.UTF-8", "NO_COLOR": "1"}[key] }, Now: time.Now,
+			In: strings.NewReader(""), Out: &stdout, Err: &stderr, OutTTY: true, ErrTTY: true, Width: width,
+			Getenv: func(key string) string { return map[string]string{"LANG": locale, "NO_COLOR": "1"}[key] }, Now: time.Now,
 		}, args)
 		return stdout.String(), stderr.String()
 	}
@@ -49,7 +51,7 @@ func TestPlan(t *testing.T) {
 		t.Errorf("rename tells\n%s", errs)
 	}
 	_, errs = said("delete", filepath.Join(root, "chats", "Maren Holm", "Maren Holm - 2026-03-01@18h42m07s311ms.jsonl"))
-	if !strings.Contains(errs, "1 card: 1 open chat") || !strings.Contains(errs, "  opens     ") || !strings.Contains(errs, "until stchat undo --prune ") {
+	if !strings.Contains(errs, "1 card: 1 open chat") || !strings.Contains(errs, "  opens     ") || !strings.Contains(errs, " 'stchat undo --prune 20") {
 		t.Errorf("delete tells\n%s", errs)
 	}
 	if n := strings.Count(errs[:strings.Index(errs+"stchat: ", "stchat: ")], "\n"); n > 8 {
@@ -61,5 +63,19 @@ func TestPlan(t *testing.T) {
 	}
 	if n := strings.Count(out, "\n"); n > 8 || !strings.Contains(out, "  restores  4 chats, 1 card\n") && !strings.Contains(out, "  restores  3 chats, 1 card\n") {
 		t.Errorf("undo tells\n%s", out)
+	}
+	width, locale, chat = 40, "C", filepath.Join(filepath.Dir(chat), "Calm.jsonl")
+	_, errs = said("rename", "--dry-run", filepath.Join(filepath.Dir(chat), "Maren Holm - 2026-03-01@18h42m07s311ms.jsonl"), "Still")
+	if !strings.HasPrefix(errs, "would rename\n  \"...Holm - 2026-03-01@18h42m07s311ms\"\n  to \"Still\"\n") {
+		t.Errorf("on a narrow screen rename tells\n%s", errs)
+	}
+	out, errs = said("message", "set", "--no-sync", chat, "-a", "0", "--set", "mes=secret")
+	list, _ := said("undo", "--data", root, "--list")
+	if undo, _ := said("undo", "--data", root, "--dry-run"); visible.ASCII(list+undo) != list+undo || strings.Count(list+undo, "...") < 2 {
+		t.Errorf("%s%s\na terminal without UTF-8 cannot show\n%s%s", out, errs, list, undo)
+	}
+	_, errs = said("delete", chat)
+	if whole := regexp.MustCompile(`\n +"z-AutoLB-Gull Rock__CP_Before the storm":\n[^']*\n +'stchat undo --prune 20[^']*'\n`); !whole.MatchString(errs) {
+		t.Errorf("what is to be copied is broken:\n%s", errs)
 	}
 }

@@ -170,7 +170,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 // undone returns lines that say which command is taken back, and what becomes of each file.
 func undone(c *console, r *past.Result) []string {
 	d := &r.Doc
-	text := fmt.Sprintf("%s in %s: %s", either(d.DryRun, "would take back", "took back"), c.path(d.Root), commandText(d.Command))
+	text := fmt.Sprintf("%s in %s: %s", either(d.DryRun, "would take back", "took back"), c.path(d.Root), c.recorded(d.Command))
 	if !d.Time.IsZero() {
 		text += " of " + d.Time.Local().Format(either(c.shown, minute, time.DateTime))
 	}
@@ -237,7 +237,7 @@ func printRecords(c *console, root string, now time.Time) error {
 		{Title: "size", Right: true, Code: green},
 	}
 	for _, rec := range list {
-		at, command, files := rec.At.Local(), visible.Text(commandText(relativeTo(root, rec.Command))), strconv.Itoa(rec.Files)
+		at, command, files := rec.At.Local(), visible.Text(c.recorded(relativeTo(root, rec.Command))), strconv.Itoa(rec.Files)
 		cells := []string{rec.ID, at.Format(time.RFC3339), command, files, strconv.FormatInt(rec.Bytes, 10), when(rec.Undone, "undone")}
 		if t.rows {
 			cells = []string{rec.ID, at.Format(minute), ageText(now.Sub(rec.At)), when(rec.Undone, "(undone) ") + command, files, formatBytes(rec.Bytes)}
@@ -252,6 +252,12 @@ func printRecords(c *console, root string, now time.Time) error {
 		c.fail(err)
 	}
 	return cmp.Or(err, outcome(len(errs) > 0, false))
+}
+
+// recorded returns a recorded command with the signs that the terminal has in place of the texts
+// that are not recorded.
+func (c *console) recorded(args []string) string {
+	return strings.ReplaceAll(commandText(args), " …", c.sign(" …"))
 }
 
 // relativeTo returns a recorded command with the paths in a folder relative to it.
