@@ -100,7 +100,7 @@ func (o *owner) judging(ctx context.Context, c *file) judging {
 
 // plan gives names, and decides about links.
 func (o *owner) plan(ctx context.Context, matches []*match) error {
-	o.parents, o.deleted = map[string]string{}, map[string]bool{}
+	o.parents = map[string]string{}
 	o.taken, o.coming = o.ours.keys(), o.theirs.keys()
 	if groups, err := o.ours.lib.In(o.ours.folder.Dir); err == nil && o.ours.folder.Kind == userdir.Group {
 		for _, g := range groups.Files {

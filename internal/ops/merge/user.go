@@ -39,6 +39,7 @@ type user struct {
 	owners     map[string]*owner            // by the folder in FROM
 	given      map[string]bool              // folded paths in INTO that come
 	grouped    map[string]string            // the name in INTO by that in FROM of the chats of groups, which are in one folder
+	deleted    map[string]bool              // of these, those that only the base and FROM have
 	works      []*work
 
 	carried, cards, owned []*job // lorebooks and attachments; cards; chats and groups
@@ -56,7 +57,7 @@ type user struct {
 func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error {
 	u := &user{
 		opt: opt, lib: new(library.Library), into: into, stems: map[string]string{}, books: map[string]*book{}, chats: map[string]map[string]string{},
-		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, grouped: map[string]string{},
+		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, grouped: map[string]string{}, deleted: map[string]bool{},
 	}
 	var err error
 	if u.from, err = userdir.Open(opt.From); err != nil {
@@ -184,7 +185,7 @@ func (u *user) merge(ctx context.Context, into, from string, listed *group.File,
 		return nil, err
 	}
 	if o.user, o.group, o.given = u, listed, u.given; o.theirs.folder.Kind == userdir.Group {
-		o.to = u.grouped
+		o.to, o.deleted = u.grouped, u.deleted
 	}
 	return o, o.mergeAll(ctx)
 }
