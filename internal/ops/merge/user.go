@@ -212,13 +212,20 @@ func (u *user) groups(ctx context.Context) error {
 	for _, g := range ours.Files {
 		byFile[filepath.Base(g.Path)] = g
 	}
+	both := map[string]bool{} // chats that a group lists on either side
+	for _, there := range theirs.Files {
+		for _, name := range there.Chats {
+			here := byFile[filepath.Base(there.Path)]
+			both[name] = both[name] || here != nil && here.Lists(name)
+		}
+	}
 	for _, known := range []bool{true, false} { // a chat that several list may have its copy in one that INTO has
 		for _, there := range theirs.Files {
 			here := byFile[filepath.Base(there.Path)]
 			if known != (here != nil) {
 				continue
 			}
-			if err := u.group(ctx, there, here); err != nil {
+			if err := u.group(ctx, there, here, both); err != nil {
 				return err
 			}
 			merged[here] = true
@@ -240,8 +247,8 @@ func (u *user) groups(ctx context.Context) error {
 }
 
 // group merges a group and those of its chats that no other one has brought. here is that of INTO; nil: there is
-// none.
-func (u *user) group(ctx context.Context, there, here *group.File) error {
+// none. A chat in both is where another one lists it, if this one of FROM lists it as well.
+func (u *user) group(ctx context.Context, there, here *group.File, both map[string]bool) error {
 	file := filepath.Base(there.Path)
 	own := newJob(GroupKind, there.Path, filepath.Join(u.into.Groups(), file))
 	if here == nil {
@@ -259,7 +266,7 @@ func (u *user) group(ctx context.Context, there, here *group.File) error {
 		}
 	}
 	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), here, func(name string) bool {
-		return here != nil && here.Lists(name) && !taken[name]
+		return here != nil && (here.Lists(name) || there.Lists(name) && both[name]) && !taken[name]
 	}, func(name string) bool { return there.Lists(name) && u.grouped[name] == "" })
 	if err != nil {
 		return err
