@@ -136,7 +136,7 @@ func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	if err != nil {
 		return err
 	}
-	e := &exporting{exportOptions: o, console: c, none: true}
+	e := &exporting{exportOptions: o, console: c}
 	e.opt.List, e.opt.Choice, e.opt.Folder, e.opt.SkipDamaged = list, o.choice(), folder, o.skipDamaged
 	e.opt.Open.Data = userFolder(c, o.data, list.Paths)
 	c.changes(&e.opt.Changes)
@@ -151,14 +151,14 @@ func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	if err != nil {
 		return forceHint(err)
 	}
-	return c.outcome(e.none)
+	return c.outcome(e.none && !e.some)
 }
 
 // exporting is one call of export.
 type exporting struct {
 	*exportOptions
 	*console
-	none bool // nothing was written
+	none, some bool // of a chat nothing was written, or something was
 }
 
 // written says where a file was written.
@@ -172,7 +172,7 @@ func (e *exporting) written(path *string) {
 func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 	sum, err := publish.Export(ctx, publish.Options{Export: e.opt.Export, Format: format, Reasoning: e.reasoning}, func(d *publish.Document, err error) error {
 		e.leftOut(d.Path, d.Skipped, e.skipDamaged)
-		e.none = e.none && d.Messages == 0
+		e.none, e.some = e.none || d.Messages == 0, e.some || d.Messages > 0
 		switch {
 		case err != nil:
 			e.failed(d.Path, forceHint(err))
@@ -231,7 +231,7 @@ func (e *exporting) data(ctx context.Context) error {
 			return nil
 		}
 		e.leftOut(d.Path, d.Skipped, e.skipDamaged)
-		e.none, bad = e.none && d.Lines == 0, bad+d.Bad
+		e.none, e.some, bad = e.none || d.Lines == 0, e.some || d.Lines > 0, bad+d.Bad
 		switch {
 		case d.Begins != "":
 			e.note("%s: left out, the beginning of %q", chat.Label(d.Path), d.Begins)
