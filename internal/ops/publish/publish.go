@@ -82,7 +82,7 @@ var (
 	// ErrSeveral means that one file was named for several chats.
 	ErrSeveral = error(&ops.Kind{Code: "usage", Text: "one file takes one chat; a folder, written with / at its end, takes any number"})
 	// ErrNoText means that a message has no text that SillyTavern could export.
-	ErrNoText = error(&ops.Kind{Code: "refused", Text: "its mes is not a string, and would end SillyTavern's own export"})
+	ErrNoText = error(&ops.Kind{Code: "refused", Text: "its text is not a string, and would end SillyTavern's own export"})
 )
 
 // published is one chat on its way.

@@ -26,7 +26,7 @@ func (t *texter) message(m *look.Message) error {
 		text = m.Display
 	}
 	if text == nil {
-		return fmt.Errorf("%s: message %s: %w", m.Path, index(m), ErrNoText)
+		return fmt.Errorf("message %s: %w", index(m), ErrNoText)
 	}
 	if name == nil {
 		name = new(printed(m.Raw.Name))
