@@ -168,7 +168,7 @@ func (o *historyOptions) print(c *console, d *keep.History) {
 	index := either(d.Indexed, formatBytes(d.IndexBytes), "none; the first search makes it")
 	s := newScreen(c, 0)
 	s.line(cyan, visible.Text(d.Store))
-	s.table(&grid.Table{Columns: make([]grid.Column, 2), Rows: []grid.Row{
+	s.table(&grid.Table{Columns: []grid.Column{{}, {Code: green}}, Rows: []grid.Row{
 		{Cells: []string{"  chats and files", strconv.Itoa(int(d.Chats))}},
 		{Cells: []string{"  versions", fmt.Sprintf("%d, %s as files", d.Versions, formatBytes(d.Raw))}},
 		{Cells: []string{"  lines", strconv.Itoa(int(d.Pieces))}},

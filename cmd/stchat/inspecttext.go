@@ -261,7 +261,7 @@ func writeTable(c *console, rows []inspect.Row, sum inspect.Summary) {
 func writeShownTable(c *console, rows []inspect.Row, sum inspect.Summary) {
 	s := newScreen(c, 0)
 	t := &grid.Table{Columns: []grid.Column{
-		{Title: "chat", Name: true},
+		{Title: "chat", Name: true, Code: cyan},
 		{Title: "messages", Right: true, Code: green},
 		{Title: "size", Right: true, Code: green},
 		{Title: "last message", Code: dim},

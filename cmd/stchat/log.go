@@ -135,9 +135,9 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 			{Title: "time", Code: dim},
 			{Title: "source", Optional: true},
 			{Title: "messages", Right: true, Code: green},
-			{Title: "changes"},
+			{Title: "changes", Code: signed},
 			{Title: "note", Name: true, Text: true},
-			{Title: "last message", Text: true, Code: dim},
+			{Title: "last message", Text: true},
 		}
 		other := "" // the other chat whose versions come now
 		note, err = keep.Log(ctx, where, o.limit, func(d keep.Logged) error {
@@ -183,7 +183,7 @@ func (o *logOptions) folder(ctx context.Context, c *console, where keep.Where) (
 			err = cmp.Or(err, t.put(k, t.kept(k)))
 		}
 	default:
-		t.Columns = []grid.Column{{Title: "found"}, {Title: "rev", Right: true}, {Title: "changes"}, {Title: "file", Name: true, Code: cyan}}
+		t.Columns = []grid.Column{{Title: "found"}, {Title: "rev", Right: true}, {Title: "changes", Code: signed}, {Title: "file", Name: true, Code: cyan}}
 		err = keep.FolderLog(ctx, where, o.since, o.limit, t.ran)
 	}
 	t.end()
@@ -329,7 +329,7 @@ func (t *listing) changed(d keep.Changed) grid.Row {
 	case d.To == nil:
 		sign, code, text = "-", red, from
 	}
-	return grid.Row{Cells: []string{sign, index, deref(d.Role), textOr(d.Name), visible.Text(text)}, Codes: []string{code}}
+	return grid.Row{Cells: []string{sign, index, deref(d.Role), textOr(d.Name), visible.Text(text)}, Codes: []string{code, "", "", roleColor(deref(d.Role))}}
 }
 
 // localTime returns a document's time in local time, for people.

@@ -459,7 +459,7 @@ func (r *reader) indexes() string {
 // head prints whose message it is, and at the right what applies to it.
 func (r *reader) head(m *look.Message, at time.Time, dated bool) {
 	name := either(strings.TrimSpace(deref(m.Name)) != "", textOr(m.Name), "("+m.Role+")")
-	code := bold + ";" + roleColor(m.Role)
+	code := roleColor(m.Role)
 	index := numberOf(m.Index)
 	if r.indent == 0 {
 		r.line(code, strings.TrimSpace(r.fitName(name, len(index)+1)+" "+index))

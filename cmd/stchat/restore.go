@@ -418,7 +418,7 @@ func writeLost(c *console, res *keep.LostResult) {
 		byOwner.add(ops.Or(chat.Owner, "(owner unknown)"), chat)
 	}
 	t := &grid.Table{Columns: []grid.Column{
-		{Title: "chat", Name: true}, {Title: "messages now", Right: true, Code: green}, {Title: "lost", Right: true, Code: red}, {Optional: true},
+		{Title: "chat", Name: true, Code: cyan}, {Title: "messages now", Right: true, Code: green}, {Title: "lost", Right: true, Code: red}, {Optional: true},
 	}}
 	for _, owner := range byOwner.keys {
 		var all []string

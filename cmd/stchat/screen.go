@@ -86,10 +86,27 @@ func (c *console) table(t *grid.Table) {
 // table prints a table.
 func (s *screen) table(t *grid.Table) {
 	t.Width, t.ASCII = s.width, s.ascii
-	t.Paint = func(code, text string) string { return paint(s.color, gridColor(code), text) }
+	t.Paint = func(code, text string) string {
+		if code == signed {
+			return s.signed(text)
+		}
+		return paint(s.color, gridColor(code), text)
+	}
 	for _, line := range t.Lines() {
 		fmt.Fprintln(s.w, line)
 	}
+}
+
+// signed is the code of counts with signs, such as +2 ~0 -1.
+const signed = "signed"
+
+// signed returns such counts in the colours of their signs.
+func (s *screen) signed(text string) string {
+	counts := strings.Fields(text)
+	for i, n := range counts {
+		counts[i] = paint(s.color, map[byte]string{'+': green, '-': red}[n[0]], n)
+	}
+	return strings.Join(counts, " ")
 }
 
 // gridColor returns the colour of a part of a table or a tree.

@@ -296,7 +296,7 @@ func (p *hitPrinter) all(hits []*look.SearchHit) {
 			t.Rows = append(t.Rows, row)
 			for _, h := range found {
 				runs := p.marked(h, room)
-				row := grid.Row{Lead: "    ", Cells: []string{fmt.Sprintf("#%d", h.Index), "", "", prose.Text(runs), ""}}
+				row := grid.Row{Lead: "    ", Cells: []string{fmt.Sprintf("#%d", h.Index), "", "", prose.Text(runs), ""}, Codes: []string{"", "", roleColor(h.Role)}}
 				row.Text = func(cut string) string { return p.paintedCut(runs, cut) }
 				if beside {
 					row.Cells[1], row.Cells[2] = hitDate(p.c, h), textOr(h.Name)

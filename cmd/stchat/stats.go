@@ -230,12 +230,12 @@ func (p *statsPrinter) heat() {
 // rows prints rows with the share of the words.
 func (p *statsPrinter) rows(rows []*look.Tally, by string) {
 	t := &grid.Table{Columns: []grid.Column{
-		{Title: by, Name: true, Code: cyan},
+		{Title: by, Name: true, Code: when(by == "owner", bold+";") + cyan},
 		{Title: "chats", Right: true, Code: green},
 		{Title: "messages", Right: true, Code: green},
 		{Title: "words", Right: true, Code: green},
 		{Title: "share"},
-		{Title: "other swipes", Right: true, Optional: true},
+		{Title: "other swipes", Right: true, Code: green, Optional: true},
 		{Title: "first", Optional: true, Code: dim},
 		{Title: "last", Optional: true, Code: dim},
 	}}
