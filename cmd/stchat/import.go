@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/convert"
 	"stchat/internal/ops"
@@ -107,7 +108,14 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		}
 		return r.Doc.Source, &r.Result
 	}
-	return sayAll(c, &saying{dryRun: o.opt.Changes.DryRun}, results, of, func(r *bring.Result) {
+	inPlace := false // a card or a group
+	how := &saying{dryRun: o.opt.Changes.DryRun, end: func() {
+		if inPlace && !o.opt.Changes.DryRun {
+			c.closeTabs(false)
+		}
+	}}
+	return sayAll(c, how, results, of, func(r *bring.Result) {
+		inPlace = inPlace || slices.ContainsFunc(r.Doc.Steps, func(s ops.Step) bool { return s.Do == changeset.Replace })
 		c.made(r.Doc.Path) // whose document is printed already
 		for _, d := range r.More {
 			if c.json {
