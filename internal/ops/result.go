@@ -172,7 +172,7 @@ var ErrChatName = errors.New("a chat's name, but this is not a chat; choose anot
 var ErrReserved = error(&Kind{Code: "refused", Text: "SillyTavern keeps its own files there; choose another place"})
 
 // ErrNotOwn means that a file in a user folder is not one that the command wrote before.
-var ErrNotOwn = error(&Kind{Code: "refused", Text: "in a user folder only what this command wrote is replaced; choose another name"})
+var ErrNotOwn = error(&Kind{Code: "refused", Text: "is not what this command wrote before, and stays; choose another name"})
 
 // JudgeOutput refuses the path of an output at which SillyTavern or stchat reads something
 // else; isChat says that the output is a chat. The error wraps [ErrReserved].
