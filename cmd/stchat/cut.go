@@ -314,7 +314,7 @@ func partStarts(list string) (at []int, err error) {
 }
 
 func (o *splitOptions) addFlags(fs *pflag.FlagSet) {
-	fs.VarP(parsed(partStarts, func(at []int) { o.opt.At = at }), "at", "a", "parts begin at message 0 and at each of `N,M`; below 0 they count from the end")
+	fs.VarP(parsed(partStarts, func(at []int) { o.opt.At = append(o.opt.At, at...) }), "at", "a", "parts begin at message 0 and at each of `N,M`; below 0 they count from the end")
 	fs.Var(number(&o.opt.Every, 1, "a number of messages, from 1"), "every", "each part has `N` messages")
 	fs.Var(number(&o.opt.Last, 1, "a number of messages, from 1"), "last", "one new chat of the last `N` messages")
 	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the new chat; of several parts, what their numbers follow")
@@ -351,8 +351,8 @@ func (o *splitOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	}
 	return sayAll(c, how, parts, of, func(p *cut.Part) {
 		if p.Recap {
-			c.warn("%s: what Auto-Recap says of the messages before %d stays with the chat; to put it in as a message: stchat state get %s recap: --jq '.values[\"recap:\"].running.versions[-1].content' | stchat message add %s --at 0 --role narrator -",
-				p.Doc.Path, p.Doc.First, visible.Quote(opt.Chat), visible.Quote(p.Doc.Path))
+			c.warn("%s: what Auto-Recap says of the messages before %d stays with the chat; to put it in as a message: stchat state get %s recap: --jq 'last(.values[\"recap:\"].running.versions[] | select((.new_scene_index // 0) < %d)).content' | stchat message add %s --at 0 --role narrator -",
+				p.Doc.Path, p.Doc.First, visible.Quote(opt.Chat), p.Doc.First, visible.Quote(p.Doc.Path))
 		}
 		c.made(p.Doc.Path)
 	})

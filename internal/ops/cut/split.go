@@ -9,6 +9,7 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
 	"stchat/internal/jsonl"
@@ -16,6 +17,7 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
+	"stchat/internal/rawjson"
 )
 
 // SplitOptions says into which parts a chat is split. One of At, Every and Last is given.
@@ -93,7 +95,8 @@ func Split(ctx context.Context, opt SplitOptions) ([]*Part, error) {
 	if err != nil {
 		return nil, src.Errorf("%w", err)
 	}
-	_, hasRecap := src.Metadata().Get("auto_recap_running_scene_recaps")
+	recap, _ := autorecap.RunningIn(src.Metadata())
+	versions := slices.Collect(recap.Versions())
 	given := newCall(new(Options)).names
 	parts, plans, calls := make([]*Part, len(bounds)-1), make([]*plan, len(bounds)-1), make([]*call, len(bounds)-1)
 	for k := range parts {
@@ -105,7 +108,10 @@ func Split(ctx context.Context, opt SplitOptions) ([]*Part, error) {
 		c.library, c.names = lib, given
 		p := newPlan(o, opt.Chat)
 		p.opened, p.last.index, p.part = src.Stamp, o.At, &stretch{from: bounds[k], to: bounds[k+1], offs: offs, facts: facts, noFollow: opt.NoFollow}
-		parts[k] = &Part{Result: p.res, Recap: hasRecap && bounds[k] > 0}
+		parts[k] = &Part{Result: p.res, Recap: slices.ContainsFunc(versions, func(v autorecap.Version) bool {
+			at, ok := rawjson.Float(v.Scene())
+			return ok && at < float64(bounds[k])
+		})}
 		plans[k], calls[k] = p, c
 		if err := resolveNames(ctx, c, p); err != nil {
 			return nil, about(opt.Chat, err)
