@@ -253,7 +253,7 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 		case c.shown && !o.verbose:
 			few.add(t)
 		case c.OutTTY:
-			fmt.Fprintf(c.w, "%s  rev %d, %s more\n", visible.Text(t.Path), t.Rev, formatBytes(t.Stored))
+			fmt.Fprintf(c.w, "%s  rev %d%s\n", visible.Text(t.Path), t.Rev, when(!opt.DryRun, ", "+formatBytes(t.Stored)+" more"))
 		default:
 			fmt.Fprintf(c.w, "%s\t%d\t%d\n", t.Path, t.Rev, t.Stored)
 		}
@@ -316,16 +316,22 @@ func (f *takenFiles) add(t keep.Taken) {
 func (f *takenFiles) print() {
 	for _, owner := range f.names.keys {
 		all := f.names.of[owner]
-		n := len(all) - namesShown
 		slices.Sort(all) // what a chat grew from before it
-		all = all[:min(len(all), namesShown)]
-		short := names.Shorts(owner, all, func(i int) []string { return all[:i] })
+		shown := all[:min(len(all), namesShown)]
+		short := names.Shorts(owner, shown, func(i int) []string { return shown[:i] })
 		for i := range short {
 			short[i] = f.shortened(short[i])
 		}
-		more := when(n > 0, fmt.Sprintf(", and %d more", n))
 		head := either(owner != "", f.fitName(visible.Text(owner), f.measure/2)+"  ", "")
-		fmt.Fprintln(f.w, paint(f.color, bold+";"+cyan, head)+f.fit(strings.Join(short, ", "), visible.Width(head)+len(more))+more)
+		text := either(len(all) == 1, f.fitName(short[0], visible.Width(head)), plural.S(len(all), "file"))
+		for n := len(short); n > 0; n-- { // as many as fit
+			named := strings.Join(short[:n], ", ") + when(len(all) > n, fmt.Sprintf(", and %d more", len(all)-n))
+			if visible.Width(head+named) <= f.measure {
+				text = named
+				break
+			}
+		}
+		fmt.Fprintln(f.w, paint(f.color, bold+";"+cyan, head)+text)
 	}
 }
 
@@ -339,7 +345,7 @@ func (f *takenFiles) sum(s *keep.Snapshotted) string {
 	}
 	text := fmt.Sprintf("%d of %s changed", s.Versions, plural.S(s.Files, "file"))
 	if len(parts) > 0 {
-		text += ": " + strings.Join(parts, ", ") + "; " + formatBytes(s.Stored) + either(s.DryRun, " would be stored", " stored")
+		text += ": " + strings.Join(parts, ", ") + when(!s.DryRun, "; "+formatBytes(s.Stored)+" stored")
 	}
 	return text + when(s.LeftOut > 0, fmt.Sprintf("; %d left out", s.LeftOut))
 }

@@ -31,6 +31,13 @@ func TestPlan(t *testing.T) {
 	if out, _ := said("snapshot", "--dry-run", root); !strings.HasPrefix(out, "Maren Holm  Before the storm, 2026-03-01 18:42, … - Branch #1, and 1 more\n") {
 		t.Errorf("a snapshot tells\n%s", out)
 	}
+	for at, want := range map[int]string{60: "Maren Holm  Before the storm, 2026-03-01 18:42, and 2 more\n", 24: "Maren Holm  4 files\n"} {
+		width = at
+		if out, errs := said("snapshot", "--dry-run", root); !strings.HasPrefix(out, want) || strings.Contains(errs, "0 B") {
+			t.Errorf("at %d a snapshot tells\n%s%s", at, out, errs)
+		}
+	}
+	width = 100
 	chat := filepath.Join(root, "chats", "Maren Holm", "Before the storm.jsonl")
 	_, errs := said("delete", "--dry-run", chat)
 	const want = `would delete "Before the storm"
