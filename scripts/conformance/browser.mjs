@@ -43,6 +43,7 @@ export function browserVersion(file) {
  * @param {string} file the browser's program
  * @param {string} profile an empty folder for its profile
  * @param {string} url the page; every other host is made unreachable
+ * @returns evaluate and close; send sends a command of the protocol to the page; events is what the browser has told
  */
 export async function openPage(file, profile, url) {
     const child = spawn(file, [
@@ -61,6 +62,7 @@ export async function openPage(file, profile, url) {
     process.prependOnceListener('exit', kill);
 
     const waiting = new Map();
+    const events = [];
     let last = 0;
     let rest = '';
     let gone = new Error('the browser ended');
@@ -83,6 +85,9 @@ export async function openPage(file, profile, url) {
         rest = parts.pop();
         for (const part of parts) {
             const message = JSON.parse(part);
+            if (message.method) {
+                events.push(message);
+            }
             const call = waiting.get(message.id);
             if (call) {
                 waiting.delete(message.id);
@@ -140,7 +145,7 @@ export async function openPage(file, profile, url) {
             }
             return answer.result.value;
         }
-        return { evaluate, close };
+        return { evaluate, close, events, send: (method, params) => send(method, params, sessionId) };
     } catch (error) {
         await close();
         throw error;

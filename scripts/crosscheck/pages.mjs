@@ -1,0 +1,159 @@
+// Opens stchat's pages in a real Chromium, from disk: node pages.mjs STCHAT AXE FOLDER. What has to hold is READING.md
+// 9, "to be shown", 5. AXE is axe-core's axe.min.js; FOLDER is empty.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import zlib from 'node:zlib';
+
+import { findBrowser, openPage } from '../conformance/browser.mjs';
+
+const [, , stchat, axeFile, folder] = process.argv;
+const axe = fs.readFileSync(axeFile, 'utf8');
+const user = path.join(folder, 'default-user');
+const owner = 'Maren <b>Holm';
+
+const chunk = (type, data) => {
+    const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+    const out = Buffer.alloc(body.length + 8);
+    out.writeUInt32BE(data.length);
+    body.copy(out, 4);
+    out.writeUInt32BE(zlib.crc32(body), body.length + 4);
+    return out;
+};
+/** A picture that says what nobody is to read. */
+const secret = 'the definition of the card';
+const png = Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]),
+    chunk('IHDR', Buffer.from([0, 0, 0, 8, 0, 0, 0, 8, 8, 2, 0, 0, 0])),
+    chunk('tEXt', Buffer.from(`chara\0${secret}`)),
+    chunk('IDAT', zlib.deflateSync(Buffer.alloc(8 * 25, 90))),
+    chunk('IEND', Buffer.alloc(0)),
+]);
+
+const hostile = [
+    '<img src=x onerror="window.pwned=1">', '</style><script>window.pwned=1</script>', ']]>', '</p></article></main><script>window.pwned=1</script>',
+    '[here](javascript:window.pwned=1) [there](data:text/html,<script>1</script>) [and](//host.example/x)', '&#27;]52;c;x\x07 &#x202E;turned',
+    '"\' onmouseover="window.pwned=1" x="', '<svg onload="window.pwned=1"><iframe srcdoc="<script>parent.pwned=1</script>">', '![x](https://host.example/x.png)',
+];
+
+function put(name, messages, meta = {}) {
+    const file = path.join(user, 'chats', owner, `${name}.jsonl`);
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    const header = { chat_metadata: meta, user_name: 'unused', character_name: 'unused' };
+    fs.writeFileSync(file, [header, ...messages].map((m) => JSON.stringify(m)).join('\n'));
+}
+
+const story = hostile.map((mes, i) => ({
+    name: i % 2 ? 'Ines' : owner, is_user: i % 2 === 1, is_system: i === 5, mes: `${mes} word${i}`, send_date: `2026-0${1 + (i >> 2)}-0${1 + i}T18:42:00.000Z`,
+    ...(i % 2 ? {} : { swipes: [`${mes} word${i}`, `${mes} other${i}`], swipe_id: 0 }),
+    extra: { reasoning: mes, title: mes, ...(i === 2 ? { media: [{ type: 'image', url: '/user/images/secret.png', title: mes }] } : {}) },
+}));
+const fence = '\n```\n';
+story.push({
+    name: '\u0645\u062d\u0645\u062f', is_user: true, send_date: '2026-03-20T10:00:00.000Z', extra: { bookmark_link: 'cp "1"' },
+    mes: `\u0645\u0631\u062d\u0628\u0627${fence}if ${'x'.repeat(300)} { }${fence}| a | b |\n> quoted\n\n- one\n  - two`,
+});
+story.push({ name: owner, is_user: false, mes: 'long'.repeat(200), send_date: '2026-03-21T10:00:00.000Z' });
+put('The story', story);
+put('cp "1"', story.slice(0, 10), { main_chat: 'The story' });
+for (const [file, bytes] of [['settings.json', '{}'], ['worlds/keep', ''], ['user/images/secret.png', png], [`characters/${owner}.png`, png]]) {
+    fs.mkdirSync(path.dirname(path.join(user, file)), { recursive: true });
+    fs.writeFileSync(path.join(user, file), bytes);
+}
+
+const site = path.join(folder, 'site');
+const run = (...args) => execFileSync(stchat, ['-q', ...args], { encoding: 'utf8', env: { ...process.env, TZ: 'UTC' } });
+const pages = run('export', path.join(user, 'chats'), '-o', site + path.sep, '--swipes', '--reasoning', '--with-hidden').trim().split('\n');
+pages.push(run('stats', path.join(user, 'chats'), '-o', path.join(folder, 'stats.html')).trim());
+pages.push(path.join(folder, 'tree.html'));
+fs.writeFileSync(pages.at(-1), run('tree', path.join(user, 'chats'), '--format', 'html'));
+assert.equal(pages.length, 5);
+
+const browser = await openPage(findBrowser('auto'), path.join(folder, 'profile'), 'about:blank');
+for (const domain of ['Page', 'Runtime', 'Log', 'Network', 'DOM']) {
+    await browser.send(`${domain}.enable`);
+}
+
+/** Opens a page of its own; gives what the browser told meanwhile. */
+async function open(file, { width = 1280, dark = false, script = true } = {}) {
+    await browser.send('Emulation.setDeviceMetricsOverride', { width, height: 800, deviceScaleFactor: 1, mobile: false });
+    await browser.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }] });
+    await browser.send('Emulation.setScriptExecutionDisabled', { value: !script });
+    browser.events.length = 0;
+    await browser.send('Page.navigate', { url: pathToFileURL(file).href });
+    for (let i = 0; !browser.events.some((e) => e.method === 'Page.loadEventFired'); i++) {
+        assert.ok(i < 3000, `${file} is not loaded in half a minute`);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+}
+
+/** Fails where the page said something or asked for anything but itself. */
+function quiet(what) {
+    const said = browser.events.filter((e) => ['Runtime.consoleAPICalled', 'Runtime.exceptionThrown', 'Log.entryAdded', 'Page.javascriptDialogOpening'].includes(e.method));
+    assert.deepEqual(said.map((e) => JSON.stringify(e.params)), [], `${what} says something`);
+    const asked = browser.events.filter((e) => e.method === 'Network.requestWillBeSent').map((e) => e.params.request.url).filter((url) => !url.startsWith('data:'));
+    assert.equal(asked.length, 1, `${what} asks for ${asked.join(' ')}`);
+}
+
+const key = async (name, text = '') => {
+    for (const type of ['keyDown', 'keyUp']) {
+        await browser.send('Input.dispatchKeyEvent', { type, key: name, text: type === 'keyDown' ? text : '', windowsVirtualKeyCode: { Enter: 13, Escape: 27 }[name] ?? 0 });
+    }
+};
+
+for (const file of pages) {
+    const name = path.relative(folder, file);
+    const markup = fs.readFileSync(file, 'utf8');
+    for (const [, picture] of markup.matchAll(/data:image\/[a-z]+;base64,([^"]+)"/g)) {
+        assert.ok(!Buffer.from(picture, 'base64').includes(secret), `${name} has the card's definition`);
+    }
+    for (const width of [1280, 390]) {
+        for (const dark of [false, true]) {
+            const what = `${name}, ${width} px, ${dark ? 'dark' : 'light'}`;
+            await open(file, { width, dark });
+            assert.equal(await browser.evaluate(() => typeof window.pwned), 'undefined', `${what} ran what a chat says`);
+            assert.ok(await browser.evaluate(() => document.scrollingElement.scrollWidth <= innerWidth), `${what} scrolls sideways`);
+            quiet(what);
+            await browser.evaluate(`() => { ${axe}; }`);
+            const found = await browser.evaluate(async () => (await globalThis.axe.run(document, { resultTypes: ['violations'] })).violations
+                .map((v) => `${v.id}: ${v.help}: ${v.nodes[0].html}`));
+            assert.deepEqual(found, [], what);
+        }
+    }
+    // A handler that was not escaped: the policy stops it.
+    const copy = path.join(folder, 'unescaped.html');
+    fs.writeFileSync(copy, markup.replace(/<body[^>]*>/, '$&<img src="x" onerror="window.pwned=1">'));
+    await open(copy);
+    assert.equal(await browser.evaluate(() => typeof window.pwned), 'undefined', `the policy of ${name}`);
+    assert.ok(browser.events.some((e) => e.method === 'Log.entryAdded' && /Content Security Policy/.test(e.params.entry.text)), `the policy of ${name}`);
+    // Each link leads to a page of these, and to a message in it.
+    for (const [, href] of markup.replace(/<script.*?<\/script>/gs, '').matchAll(/ href="([^"#]*#?[^"]*)"/g)) {
+        const to = new URL(href.replaceAll('&amp;', '&'), pathToFileURL(file));
+        assert.equal(to.protocol, 'file:', `${name} leads to ${href}`);
+        const target = fs.readFileSync(decodeURIComponent(to.pathname), 'utf8');
+        assert.ok(!to.hash || target.includes(`id="${to.hash.slice(1)}"`), `${name} leads to ${href}, which is not there`);
+    }
+    // Without script all is there to read.
+    await open(file, { script: false });
+    const { root } = await browser.send('DOM.getDocument');
+    const { outerHTML } = await browser.send('DOM.getOuterHTML', { nodeId: root.nodeId });
+    assert.ok(/word8|The story|owner/.test(outerHTML), `${name} without script`);
+    await browser.send('Emulation.setScriptExecutionDisabled', { value: false });
+    assert.ok((await browser.send('Page.printToPDF')).data.length > 1000, `${name} printed`);
+    console.log(`pages: ${name}`);
+}
+
+// The search by keys alone.
+await open(pages.find((file) => file.endsWith('The story.html')));
+await key('/', '/');
+await browser.send('Input.insertText', { text: 'WORD3' });
+await key('Enter', '\r');
+assert.equal(await browser.evaluate(() => document.querySelector('#bar output').textContent), '1/1');
+assert.equal(await browser.evaluate(() => document.querySelectorAll('article.hit').length), 1);
+await key('Escape');
+assert.equal(await browser.evaluate(() => document.querySelectorAll('article.hit').length), 0);
+quiet('the search');
+await browser.close();
