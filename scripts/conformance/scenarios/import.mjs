@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { opensAs } from '../checks.mjs';
-import { same } from '../expect.mjs';
+import { groupOf, groupOpensAs, opensAs } from '../checks.mjs';
+import { same, sameBytes, status } from '../expect.mjs';
 import { ask } from '../waits.mjs';
 
 export const user = 'Tom';
@@ -110,4 +110,97 @@ const lost = {
     },
 };
 
-export const imports = [...scenarios, lost];
+/** Lines as Chub writes them, and odd ones; of a message that is no text SillyTavern makes no text either. */
+const odd = (c) => [
+    { name: c, is_user: false, send_date: 'January 2, 2026 3:04am', mes: { message: 'a', id: 5 }, swipe_id: 1, swipes: [{ message: 'a' }, 'b', { message: 'c' }], num: 1.5 },
+    { name: 'Tom', is_user: true, mes: 'plain', extra: { swipes: [{ message: 'not this' }], message: 'nor this' } },
+    { name: c, is_user: false, mes: '', swipes: [] },
+    { name: c, is_user: false, mes: 'x', swipes: [{ id: 5 }, {}, 5, true, [], 'y'] },
+    { name: c, is_user: false, mes: 'x', swipes: { message: 'no list' } },
+    { name: c, is_user: false, mes: { message: '{"message":"in a text"}' } },
+    { name: c, is_user: false, mes: { message: 'half \ud83d \u0000 caf\u00e9' }, __proto__x: {} },
+    { name: c, is_user: false, is_system: true, mes: { message: 'hidden' } },
+];
+
+const parsed = (file) => fs.readFileSync(file, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+
+const lines = {
+    id: 'import-lines',
+    title: 'import of chub, each line whole',
+    prepare(t) {
+        const source = t.data.solo('import lines', { legacy: t.legacy });
+        const file = path.join(t.scratch, 'lines.jsonl');
+        fs.writeFileSync(file, [{ user_name: 'Tom', character_name: source.character, chat_metadata: {} }, ...odd(source.character)]
+            .map((o) => JSON.stringify(o)).join('\n'));
+        return { source, file, ours: t.path('import', file, '--to', source.folder) };
+    },
+    async run(t, { source, file, ours }) {
+        const { chats } = await upload(t, source, file);
+        const theirs = parsed(chats[0]).slice(1);
+        for (const line of theirs.filter((l) => Array.isArray(l.swipes))) {
+            line.swipes = line.swipes.map((swipe) => typeof swipe === 'string' ? swipe : ''); // they stay what they are
+        }
+        same(parsed(ours).slice(1), theirs, 'the lines');
+    },
+};
+
+const text = {
+    id: 'import-txt',
+    title: 'import of the text that SillyTavern exports',
+    prepare(t) {
+        return t.data.solo('import text', { legacy: t.legacy, chat: 'text', messages: [
+            { name: 'import text', is_user: false, mes: 'Good evening.\n\nYou are late.' },
+            { name: 'Tom', is_user: true, mes: 'Tom: I know.\r\nThe fog: thick.' },
+            { name: 'import text', is_user: false, is_system: true, mes: 'hidden' },
+            { name: 'import text', is_user: false, mes: '\n"It *is* fog"\n\n' },
+            { name: 'Stranger', is_user: true, mes: 'I am in no flag.' },
+        ] });
+    },
+    async run(t, source) {
+        const answer = await t.server.post('/api/chats/export', {
+            is_group: false, avatar_url: source.avatar, file: 'text.jsonl', exportfilename: 'text.txt', format: 'txt',
+        });
+        status(answer, 200, 'the export');
+        const file = path.join(t.scratch, 'import.txt');
+        fs.writeFileSync(file, answer.body.result);
+        const one = said(t.path('import', file, '--to', source.folder, '--as', 'txt', '--user', user));
+        same(one.map((m) => [m.is_user, m.mes]), [
+            [false, 'Good evening.\n\nYou are late.'], [true, 'Tom: I know.\nThe fog: thick.'],
+            [false, '"It *is* fog"\n\n\n\nStranger: I am in no flag.'],
+        ], 'what is said');
+    },
+};
+
+const group = {
+    id: 'import-group',
+    title: 'import into a group',
+    skip: (t) => t.legacy ? 'group chats have no header before 1.16' : null,
+    prepare(t) {
+        const source = t.data.group('import group');
+        const file = path.join(t.scratch, 'group.json');
+        fs.writeFileSync(file, JSON.stringify({ messages: [
+            { role: 'user', name: user, content: 'Good evening.' },
+            ...[...source.members, 'Stranger'].map((name) => ({ role: 'assistant', name, content: `Late, says ${name}.` })),
+        ] }));
+        const ours = t.path({ changes: [source.groupFile], says: [/not a member of the group: Stranger/, /reload/] },
+            'import', file, '--to', source.groupFile, '-n', 'imported into a group');
+        return { source, ours };
+    },
+    async run(t, { source, ours }) {
+        const name = 'imported into a group';
+        sameBytes(fs.readFileSync(source.groupFile), JSON.stringify({ ...source.group, chats: [source.chat, name] }, null, 4), 'the group file');
+        const listed = await groupOf(t, source);
+        same([listed.chats, listed.chat_id], [[source.chat, name], source.chat], 'the group');
+        const objects = parsed(ours);
+        same(objects.slice(1).map((m) => [m.name, m.original_avatar, m.force_avatar]), [
+            [user, undefined, undefined],
+            ...source.members.map((m) => [m, `${m}.png`, `/thumbnail?type=avatar&file=${encodeURIComponent(`${m}.png`)}`]),
+            ['Stranger', undefined, undefined],
+        ], 'the pictures');
+        const before = fs.readFileSync(ours);
+        status(await t.server.post('/api/chats/group/save', { id: name, chat: await groupOpensAs(t, name, objects) }), 200, 'saving it again');
+        sameBytes(fs.readFileSync(ours), before, 'the file saved again');
+    },
+};
+
+export const imports = [...scenarios, lines, text, group, lost];
