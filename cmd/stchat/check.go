@@ -353,6 +353,9 @@ func (o *checkOptions) configPath() (string, error) {
 	for _, dir := range []string{".", workTree()} {
 		path := filepath.Join(dir, checkConfig)
 		if _, err := os.Stat(path); err == nil && dir != "" {
+			if _, err := below(path, checkConfig); err != nil { // errors would print the lines of any file
+				return "", fmt.Errorf("%s: a link that leads out of its folder; --config %s takes it all the same", userdir.Near(path), checkConfig)
+			}
 			return userdir.Near(path), nil
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", ops.PathError(err)
@@ -378,12 +381,14 @@ func workTree() string {
 }
 
 // below returns the path that settings name, from the folder of their file. It must not lead
-// out of that.
+// out of that, nor may what it is a pattern for.
 func below(config, path string) (string, error) {
 	full := filepath.Join(filepath.Dir(config), filepath.FromSlash(path))
-	rel, err := filepath.Rel(userdir.RealPath(filepath.Dir(config)), userdir.RealPath(full))
-	if err != nil || !filepath.IsLocal(filepath.FromSlash(path)) || !filepath.IsLocal(rel) {
-		return "", fmt.Errorf("%s leads out of the folder of this file", path)
+	for _, found := range expand([]string{full}) {
+		rel, err := filepath.Rel(userdir.RealPath(filepath.Dir(config)), userdir.RealPath(found))
+		if err != nil || !filepath.IsLocal(filepath.FromSlash(path)) || !filepath.IsLocal(rel) {
+			return "", fmt.Errorf("%s leads out of the folder of this file", path)
+		}
 	}
 	return full, nil
 }
