@@ -99,6 +99,9 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 		found.Owner, found.Paths = true, []string{o.Folder}
 		return found, nil
 	}
+	if _, err := o.Chats(f.Lib); err != nil {
+		return found, ops.PathError(err)
+	}
 	list := o.list(f.Lib)
 	var chosen []string
 	switch {
@@ -281,10 +284,10 @@ func (f *Finder) owner(name string) (*Owner, error) {
 		return nil, nil
 	}
 	ranks, err := f.candidates()
-	if err != nil || name == "" {
+	same := func(s string) bool { return s == name }
+	if name == "" || err != nil && !slices.ContainsFunc(ranks[0], func(c candidate) bool { return same(c.called) }) {
 		return nil, err
 	}
-	same := func(s string) bool { return s == name }
 	folded := func(s string) bool { return names.FoldNFC(s) == names.FoldNFC(name) }
 	if !slices.ContainsFunc(ranks[0], func(c candidate) bool { return folded(c.called) }) {
 		ranks[1] = f.readCards(dir)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,25 @@ func TestWhoIsMeant(t *testing.T) {
 		if _, none := errors.AsType[*NoneError](err); !errors.Is(err, want) && !none || err == nil {
 			t.Errorf("%q: %v", arg, err)
 		}
+	}
+}
+
+// What cannot be read is told of, but not where it is not needed.
+func TestUnreadable(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a file in a folder's place is a folder that is not there")
+	}
+	find := func(arg string, files ...string) (Found, error) {
+		return (&Finder{Lib: new(library.Library), Data: world(t, append(files, "chats/Mira/a.jsonl=")...)}).Find(arg)
+	}
+	if found, err := find("Mira/a", "groups="); err != nil || len(found.Paths) != 1 {
+		t.Errorf("Mira/a: %v, %v", found.Paths, err)
+	}
+	if _, err := find("Trip/a", "groups="); err == nil || !strings.Contains(err.Error(), "groups") {
+		t.Errorf("Trip/a: %v", err)
+	}
+	if _, err := find("Gull/a", "chats/Gull=", `characters/Gull.json={"name":"Gull"}`); err == nil || !strings.HasSuffix(err.Error(), "not a directory") {
+		t.Errorf("Gull/a: %v", err)
 	}
 }
 
