@@ -80,7 +80,7 @@ func (d *drafting) draft(ctx context.Context) error {
 	if d.plan.Taints && edited && string(metadata.Value("tainted")) != "true" {
 		metadata.Set("tainted", []byte("true"))
 	}
-	if !edited && string(metadata.Bytes()) == string(before) {
+	if !edited && d.plan.Output == "" && string(metadata.Bytes()) == string(before) {
 		return nil // unchanged
 	}
 	messages, err := o.count(ctx) // a damaged chat is not edited, not even its metadata alone
