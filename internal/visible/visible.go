@@ -146,9 +146,13 @@ func Brief(s string) string {
 	return s
 }
 
+// measure takes lines, bars and the ellipsis for one cell wide, as terminals show them in every
+// locale. By default the library makes them two in a Chinese, Japanese or Korean one.
+var measure = &runewidth.Condition{StrictEmojiNeutral: true}
+
 // Width returns the number of cells that s takes on a terminal. s must be safe to show, as
 // [Text] returns it.
-func Width(s string) int { return runewidth.StringWidth(s) }
+func Width(s string) int { return measure.StringWidth(s) }
 
 // asciiSigns are the program's own signs, and what stands for them.
 var asciiSigns = strings.NewReplacer("…", "...", "‹", "<", "›", ">", "·", "-", "–", "-", "→", "->", "─", "-", "│", "|", "├", "|", "└", "`",
@@ -164,7 +168,7 @@ func Truncate(s string, cells int, mark string) string {
 	if Width(mark) > cells {
 		mark = ""
 	}
-	return runewidth.Truncate(s, cells, mark)
+	return measure.Truncate(s, cells, mark)
 }
 
 // Pad appends spaces to s until it takes so many cells; a wider s stays as it is.
@@ -298,7 +302,7 @@ func CutLeft(s string, cells int, mark string) string {
 			return mark + s[at:]
 		}
 	}
-	return runewidth.TruncateLeft(s, Width(s)-cells+Width(mark), mark)
+	return measure.TruncateLeft(s, Width(s)-cells+Width(mark), mark)
 }
 
 // CutRight is described at [CutLeft].

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 )
 
 func TestText(t *testing.T) {
@@ -76,6 +78,11 @@ func TestWidths(t *testing.T) {
 	}
 	if s := Truncate("日本語の名前", 7, "…"); Width(s) > 7 || !strings.HasSuffix(s, "…") {
 		t.Errorf("truncated to %q", s)
+	}
+	defer func(east bool) { runewidth.DefaultCondition.EastAsianWidth = east }(runewidth.DefaultCondition.EastAsianWidth)
+	runewidth.DefaultCondition.EastAsianWidth = true // as where LANG is ja_JP.UTF-8
+	if s := "─│█●…·"; Width(s) != 6 || Truncate(s, 4, "…") != "─│█…" || Width(CutLeft(s, 4, "…")) != 4 {
+		t.Errorf("width %d, cut to %q and %q", Width(s), Truncate(s, 4, "…"), CutLeft(s, 4, "…"))
 	}
 	if s := Pad("日", 4); s != "日  " {
 		t.Errorf("padded to %q", s)
