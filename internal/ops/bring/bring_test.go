@@ -273,6 +273,24 @@ func TestDates(t *testing.T) {
 	}
 }
 
+// A reply may have many versions: with a copy of all at each, this would take minutes.
+func TestManySwipes(t *testing.T) {
+	dir := user(t)
+	var file strings.Builder
+	const many = 20_000
+	for i := range many {
+		fmt.Fprintf(&file, `,{"content":"version %d"}`, i)
+	}
+	json := `{"visible":[["Hi","version 7"]],"internal":[["Hi","version 7"]],"metadata":{"assistant_0":{"current_version_index":7,"versions":[` + file.String()[1:] + `]}}}`
+	r := bring(t, dir, Options{Files: []string{put(t, filepath.Join(dir, "f.json"), []byte(json))}})[0]
+	if r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	if said, swipes := lines(t, r.Doc.Path); said[1] != "version 7" || len(swipes) != many || swipes[many-1] != fmt.Sprint("version ", many-1) || r.Doc.Swipes != many {
+		t.Errorf("%q, %d swipes, %d told", said, len(swipes), r.Doc.Swipes)
+	}
+}
+
 // Bytes that are no text, long messages and odd keys come through.
 func TestOddTexts(t *testing.T) {
 	dir := user(t)

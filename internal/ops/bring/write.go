@@ -240,19 +240,19 @@ func (c *call) line(full *complete, m *convert.Message, date time.Time) [][]byte
 		o.Set("original_avatar", rawjson.Quote(avatar))
 		o.Set("force_avatar", rawjson.Quote("/thumbnail?type=avatar&file="+userdir.Component(avatar)))
 	}
-	var texts, infos []byte
+	var texts, infos [][]byte
 	for _, swipe := range m.Swipes {
 		at := date
 		if !swipe.Date.IsZero() {
 			at = swipe.Date
 		}
-		texts = rawjson.Append(texts, rawjson.Quote(swipe.Text))
-		infos = rawjson.Append(infos, fmt.Appendf(nil, `{"send_date":%s,"extra":%s}`, rawjson.Quote(sendate.Format(at)), extra(&swipe)))
+		texts = append(texts, rawjson.Quote(swipe.Text))
+		infos = append(infos, fmt.Appendf(nil, `{"send_date":%s,"extra":%s}`, rawjson.Quote(sendate.Format(at)), extra(&swipe)))
 	}
 	if texts != nil {
 		o.Set("swipe_id", strconv.AppendInt(nil, int64(m.Swipe), 10))
-		o.Set("swipes", texts)
-		o.Set("swipe_info", infos)
+		o.Set("swipes", rawjson.Append(nil, bytes.Join(texts, []byte{','})))
+		o.Set("swipe_info", rawjson.Append(nil, bytes.Join(infos, []byte{','})))
 	}
 	return [][]byte{head, rawjson.Quote(m.Text), []byte(","), o.Bytes()[1:]}
 }
