@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,5 +80,27 @@ func TestNarrowErrors(t *testing.T) {
 	run(context.Background(), e, []string{"message", "get", "chat.jsonl", "--role", "nobody"})
 	if got, want := errs.String(), "\nRun 'stchat message get --help'\n  for usage.\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want it to end with %q", got, want)
+	}
+}
+
+// TestNarrowLost: what is said below a chat that has lost something is wrapped.
+func TestNarrowLost(t *testing.T) {
+	user := hardFolder(t)
+	t.Chdir(user)
+	path, _ := hardChats()
+	add := []string{"message", "add", "--no-sync", path, "--role", "user", "--name", "You", "--text"}
+	for _, command := range [][]string{
+		append(slices.Clip(add), "a1"), append(slices.Clip(add), "a2"), {"snapshot"},
+		{"message", "delete", "--no-sync", path, "-a", "-2..-1"}, append(slices.Clip(add), "b1"), append(slices.Clip(add), "b2"), append(slices.Clip(add), "b3"), {"snapshot"},
+	} {
+		if _, errs, code := terminal(t, 0, command...); code != 0 {
+			t.Fatal(command, errs)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, _ := terminal(t, 44, "lost", "--min", "1", "--color", "never"); !strings.Contains(out, "\n  further 2 messages in 1 older version: run\n    it again after this\n") {
+		t.Errorf("%s%s", out, errs)
 	}
 }

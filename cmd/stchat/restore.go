@@ -434,11 +434,14 @@ func writeLost(c *console, res *keep.LostResult) {
 				Cells: []string{visible.Text(short[i]), either(gone, "gone", digits(chat.LiveMessages)), strconv.Itoa(chat.Lost), parted},
 				Codes: []string{"", when(gone, red)}, Below: []string{"  " + below},
 			}
+			add := func(text string) {
+				row.Below = append(row.Below, "  "+strings.ReplaceAll(c.prose(text, 2), "\n", "\n  "))
+			}
 			if n := chat.Further; n.Versions > 0 {
-				row.Below = append(row.Below, fmt.Sprintf("  further %s in %s: run it again after this", plural.S(n.Messages, "message"), plural.S(n.Versions, "older version")))
+				add(fmt.Sprintf("further %s in %s: run it again after this", plural.S(n.Messages, "message"), plural.S(n.Versions, "older version")))
 			}
 			if chat.Ambiguous {
-				row.Below = append(row.Below, "  another chat is as likely to be the one that lost them")
+				add("another chat is as likely to be the one that lost them")
 			}
 			t.Rows = append(t.Rows, row)
 		}
