@@ -57,7 +57,7 @@ user and an assistant has no line, and reasoning is left out. --names macro puts
   stchat export chats/Mira --format markdown --since 1w -o notes/
   stchat export Mira --format openai --leaves --no-greeting > mira.jsonl
   stchat export chats --format rows -o rows.jsonl`,
-		rules:   []string{"force needs output = --force goes with -o"},
+		rules:   []string{"force needs output = --force goes with -o", "no-sync needs output = --no-sync goes with -o"},
 		means:   reads(),
 		options: &exportOptions{},
 	}
@@ -77,6 +77,7 @@ func (o *exportOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.reasoning, "reasoning", false, "also the reasoning, folded")
 	fs.BoolVar(&o.opt.WithHidden, "with-hidden", false, "also hidden messages")
 	fs.BoolVar(&o.opt.Force, "force", false, "replace files")
+	addNoSync(fs, &o.opt.Changes.NoSync)
 	addTopic(fs, "Flags for openai, sharegpt and rows", func(fs *pflag.FlagSet) {
 		fs.StringVar(&o.opt.System, "system", "", "a system message with this `TEXT` goes first, or @FILE with what is in it")
 		fs.Var(oneOf(&o.opt.Reasoning, "", dataset.ReasoningThink, dataset.ReasoningField), "reasoning-as", "where the reasoning goes: `HOW` is think, in front of the text, or field, as reasoning_content")
