@@ -86,7 +86,7 @@ export const leave = (t) => t.page.evaluate(async () => {
 /** Fails unless the page opens a chat with so many messages, and its way back leads to the parent. */
 export async function leadsBack(t, source, name, count, parent) {
     const seen = await open(t, source, name);
-    assert.equal(seen.name, name, 'the chat that the page opens');
+    assert.equal(seen.name, name, `the chat that the page opens: ${seen.name}, not ${name}`);
     assert.equal(seen.messages.length, count, `messages of ${name}`);
     assert.equal(await slash(t, '/checkpoint-parent'), parent, `the parent of ${name}`);
     await slash(t, '/checkpoint-exit');
@@ -126,7 +126,7 @@ export const shown = (m) => ({
 /** Fails unless the page opens a chat with these messages: names, texts, swipes, flags. Gives what the page has. */
 export async function shows(t, source, name, messages) {
     const seen = await open(t, source, name);
-    assert.equal(seen.name, name, 'the chat that the page opens');
+    assert.equal(seen.name, name, `the chat that the page opens: ${seen.name}, not ${name}`);
     same(seen.messages.map(shown), messages.map(shown), `the messages of ${name} in the page`);
     return seen;
 }

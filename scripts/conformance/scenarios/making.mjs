@@ -192,4 +192,33 @@ const imported = {
     },
 };
 
-export const making = [like, split, merge, slim, imported];
+const samples = path.resolve(import.meta.dirname, '..', '..', '..', 'internal', 'convert', 'testdata');
+const known = ['agnai', 'cai', 'chatgpt', 'chub', 'claude', 'kobold', 'ooba', 'openai', 'risu', 'sharegpt', 'txt'];
+
+const opened = {
+    id: 'make-import-all',
+    title: 'page: an imported chat of each format, a character\u2019s and a group\u2019s',
+    skip,
+    prepare(t) {
+        return [t.data.solo('import all'), t.data.group('Import all')].map((source) => ({ source, files: known.map((format) => {
+            const to = source.groupFile ?? source.folder;
+            const call = ['import', path.join(samples, `${format}.in`), '--to', to, '--as', format, '--user', user, '-q'];
+            const planned = t.stchat(...call, '--dry-run').trim().split('\n');
+            t.stchat({ changes: [...planned, ...source.groupFile ? [to] : []] }, ...call);
+            clean(t, ...planned);
+            return planned[0];
+        }) }));
+    },
+    async run(t, sources) {
+        for (const { source, files } of sources) {
+            for (const file of files) {
+                const messages = fs.readFileSync(file, 'utf8').trim().split('\n').slice(1).map((line) => JSON.parse(line));
+                await shows(t, source, path.basename(file, '.jsonl'), messages);
+                await saves(t);
+            }
+            await leave(t);
+        }
+    },
+};
+
+export const making = [like, split, merge, slim, imported, opened];
