@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func (o *importOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (err error) {
 	opt := o.opt
-	opt.Files, opt.Stdin, opt.Data = expand(args), c.In, c.finder(opt.Data).Root()
+	opt.Files, opt.Stdin, opt.Data = expand(args), c.In, cmp.Or(c.finder(opt.Data).Root(), opt.Data)
 	switch {
 	case opt.Owner == "":
 		return usagef("say whose chats they become, e.g. `stchat import %s --to Mira`", visible.Args(args[0]))

@@ -268,7 +268,7 @@ func (o *newOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		return err
 	}
 	opt := move.NewOptions{Options: o.options(c, args[0]), Owner: args[0], Name: o.name, Like: o.like, Set: set, Open: o.open}
-	opt.Data = c.finder(o.Data).Root()
+	opt.Data = cmp.Or(c.finder(o.Data).Root(), o.Data)
 	r := move.New(ctx, opt)
 	if errors.Is(r.Err, move.ErrNoFile) {
 		return usagef("%s: a group's new chat has no file until SillyTavern greets in it, so --like and --set are for characters' chats", args[0])
