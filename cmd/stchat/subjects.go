@@ -93,7 +93,11 @@ func (s *subjects) judge(arg string, found address.Found) error {
 // writes also takes cards, and says what it found by a part of a name.
 func (c *console) amongWords(data string, args []string, writes bool) (paths, others []string, err error) {
 	for _, arg := range args {
-		switch found, err := c.isSubject(data, arg); {
+		found, err := c.isSubject(data, arg)
+		if err == nil && writes {
+			err = edits().judge(arg, found)
+		}
+		switch {
 		case err != nil:
 			return nil, nil, err
 		case len(found.Paths) > 0:
