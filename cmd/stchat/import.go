@@ -136,7 +136,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 			c.note("%s: left out: %s", r.Doc.Path, about)
 		}
 		if r.Doc.Branches > 0 {
-			c.note("%s: %s of the conversation not imported; --branches imports them too", r.Doc.Path, plural.S(r.Doc.Branches, "other end"))
+			c.note("%s: %s of the conversation not imported; --branches imports them too%s", r.Doc.Path, plural.S(r.Doc.Branches, "other end"), when(!r.Doc.DryRun, ", after 'stchat undo'"))
 		}
 	})
 }
