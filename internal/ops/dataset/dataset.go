@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
@@ -65,6 +66,15 @@ type Document struct {
 	Begins   string        `json:"-"` // the chat of which it is the beginning, and that is written instead
 	Repeated int           `json:"-"` // messages that another chat has, too
 	Bad      int           `json:"-"` // texts in which something was no UTF-8
+}
+
+// valid returns a text without what is not UTF-8, which is counted.
+func (d *Document) valid(s *string) *string {
+	if s == nil || utf8.ValidString(*s) {
+		return s
+	}
+	d.Bad++
+	return new(rawjson.WellFormed(*s))
 }
 
 // ErrNone means that there is no line to write to a file.
@@ -196,7 +206,7 @@ func (e *exporter) read(ctx context.Context, f *facts) error {
 		return err
 	}
 	f.owner, f.name, f.kind = c.Owner, c.Name, string(c.Kind)
-	f.mainChat = rawjson.TextOrNil(c.Metadata().Value("main_chat"))
+	f.mainChat = d.valid(rawjson.TextOrNil(c.Metadata().Value("main_chat")))
 	c.Close()
 	l := e.leaves[path]
 	if d.Begins = l.begins; d.Begins != "" {

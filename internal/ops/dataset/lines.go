@@ -162,12 +162,11 @@ func (p *printer) turn(t turn) error {
 
 // rows writes the rows of a message.
 func (p *printer) rows(m *look.Message) error {
-	extra := m.Raw.Extra
 	r := Row{
 		Path: m.Path, Owner: p.owner, Kind: p.kind, Chat: p.name, MainChat: p.mainChat, Index: m.Index, Role: m.Role, Name: p.maybe(m.Name),
-		Hidden: m.Hidden, Text: p.maybe(m.Text), Swipe: ops.Or(m.Swipe, 1), Swipes: max(1, m.Swipes), Bytes: len(m.Stored), Checkpoint: m.Checkpoint,
+		Hidden: m.Hidden, Text: p.maybe(m.Text), Swipe: ops.Or(m.Swipe, 1), Swipes: max(1, m.Swipes), Bytes: len(m.Stored), Checkpoint: p.d.valid(m.Checkpoint),
 	}
-	r.made(m.Stored, p.maybe(m.Reasoning))
+	p.made(&r, m.Stored, p.maybe(m.Reasoning))
 	if m.Type == "narrator" {
 		r.Role = "system"
 	}
@@ -175,7 +174,11 @@ func (p *printer) rows(m *look.Message) error {
 		r.Date = new(at.UTC().Format(time.RFC3339Nano))
 	}
 	if len(m.Branches) > 0 {
-		r.Branches = new(string(rawjson.Compact(rawjson.Value(extra, "branches"))))
+		var list [][]byte
+		for _, name := range m.Branches {
+			list = append(list, rawjson.Quote(*p.d.valid(&name)))
+		}
+		r.Branches = new("[" + string(bytes.Join(list, []byte(","))) + "]")
 	}
 	if !p.Swipes {
 		p.d.Lines++
@@ -195,7 +198,7 @@ func (p *printer) rows(m *look.Message) error {
 				info = infos[i]
 			}
 			row.Text = p.maybe(text)
-			row.made(info, p.maybe(rawjson.TextOrNil(rawjson.Value(info, "extra", "reasoning"))))
+			p.made(&row.Row, info, p.maybe(rawjson.TextOrNil(rawjson.Value(info, "extra", "reasoning"))))
 		}
 		p.d.Lines++
 		if err := p.encoder.Write(p.w, row, ""); err != nil {
@@ -206,11 +209,11 @@ func (p *printer) rows(m *look.Message) error {
 }
 
 // made fills in how a text was made; from is the message, or the swipe_info of a swipe.
-func (r *Row) made(from []byte, reasoning *string) {
+func (p *printer) made(r *Row, from []byte, reasoning *string) {
 	var extra, began, ended, model, api, tokens []byte
 	rawjson.Into(from, []string{"extra", "gen_started", "gen_finished"}, &extra, &began, &ended)
 	rawjson.Into(extra, []string{"model", "api", "token_count"}, &model, &api, &tokens)
-	r.Model, r.API, r.Tokens = rawjson.TextOrNil(model), rawjson.TextOrNil(api), rawjson.IntOrNil(tokens)
+	r.Model, r.API, r.Tokens = p.d.valid(rawjson.TextOrNil(model)), p.d.valid(rawjson.TextOrNil(api)), rawjson.IntOrNil(tokens)
 	r.Reasoning, r.GenMS = reasoning, nil
 	start, started := sendate.ParseRaw(began)
 	if end, known := sendate.ParseRaw(ended); started && known && !end.Before(start) {
@@ -228,10 +231,7 @@ func (p *printer) maybe(s *string) *string {
 // text returns a text as it is written: UTF-8, without the data of addresses that hold it, and
 // with macros for names.
 func (p *printer) text(s string) string {
-	if !utf8.ValidString(s) {
-		p.d.Bad++
-		s = rawjson.WellFormed(s)
-	}
+	s = *p.d.valid(&s)
 	if strings.Contains(s, "data:") {
 		s = p.address.ReplaceAllStringFunc(s, func(address string) string {
 			return fmt.Sprintf("%s;… (%d bytes)", address[:strings.IndexAny(address, ";,")], len(address))
