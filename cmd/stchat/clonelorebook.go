@@ -66,13 +66,16 @@ func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Bool("json", false, "print JSON documents instead of paths, one per line")
 }
 
-func (o *cloneLorebookOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+func (o *cloneLorebookOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	args, err := o.sources(ctx, c, args, "name a lorebook, or a chat that has one, e.g. `stchat clone-lorebook worlds/Harbour.json`")
 	if err != nil {
 		return err
 	}
 	opt := o.opt
 	opt.Sources, opt.Data = args, userFolder(c, opt.Data, args)
+	if opt.Rebind, err = c.resolve(fs, single(), opt.Rebind); err != nil {
+		return err
+	}
 	c.changes(&opt.Changes)
 	results, err := book.Run(ctx, opt)
 	if err != nil {

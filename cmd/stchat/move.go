@@ -267,7 +267,14 @@ func (o *newOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 	if err != nil {
 		return err
 	}
-	opt := move.NewOptions{Options: o.options(c, args[0]), Owner: args[0], Name: o.name, Like: o.like, Set: set, Open: o.open}
+	opt := move.NewOptions{Options: o.options(c, args[0]), Owner: args[0], Name: o.name, Set: set, Open: o.open}
+	if o.like != "" {
+		like, err := c.resolve(fs, &subjects{chats: true}, []string{o.like})
+		if err != nil {
+			return err
+		}
+		opt.Like = like[0]
+	}
 	opt.Data = cmp.Or(c.finder(o.Data).Root(), o.Data)
 	r := move.New(ctx, opt)
 	if errors.Is(r.Err, move.ErrNoFile) {
