@@ -139,8 +139,11 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Mes
 	rawjson.Into(line, []string{"name", "is_user", "is_system", "mes", "send_date", "swipes", "swipe_id", "extra", "force_avatar"},
 		&r.Name, &r.User, &r.System, &r.Text, &r.Date, &r.Swipes, &r.Swipe, &r.Extra, &r.Avatar)
 	var kind, duration, reasoning, link, branches []byte
-	rawjson.Into(r.Extra, []string{"type", "reasoning_duration", "reasoning", "display_text", "bookmark_link", "branches"},
-		&kind, &duration, &reasoning, &r.Display, &link, &branches)
+	var has attachments
+	rawjson.Into(r.Extra, []string{"type", "reasoning_duration", "reasoning", "display_text", "bookmark_link", "branches",
+		"title", "media", "image_swipes", "image", "video", "files", "file"},
+		&kind, &duration, &reasoning, &r.Display, &link, &branches,
+		&has.title, &has.media, &has.swipes, &has.image, &has.video, &has.files, &has.file)
 	m.Role = string(message.Role(r.User, r.System))
 	m.Name, m.Text, m.Date = rawjson.TextOrNil(r.Name), rawjson.TextOrNil(r.Text), inspect.DateText(r.Date)
 	for raw := range rawjson.Elements(r.Swipes) {
@@ -164,25 +167,29 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Mes
 	}
 	m.Reasoning, m.Display, m.Checkpoint = rawjson.TextOrNil(reasoning), rawjson.TextOrNil(r.Display), rawjson.TextOrNil(link)
 	m.Branches = slices.AppendSeq(m.Branches, rawjson.Texts(branches))
-	m.attach(c)
+	m.attach(c, &has)
 	return m
 }
 
-// attach reads what is attached to a message: lists of objects with a url, or of plain addresses
-// (FORMATS.md E4), and what chats of SillyTavern 1.13 and before keep in their place
-// (ensureMessageMediaIsArray in script.js).
-func (m *Message) attach(c *chat.Chat) {
-	var title, media, swipes, image, video, files, file []byte
-	rawjson.Into(m.Raw.Extra, []string{"title", "media", "image_swipes", "image", "video", "files", "file"},
-		&title, &media, &swipes, &image, &video, &files, &file)
-	one := func(raw []byte) []byte { return slices.Concat([]byte("["), raw, []byte("]")) }
+// attachments are the values of extra that say what is attached to a message: a title, lists of
+// objects with a url or of plain addresses (FORMATS.md E4), and what chats of SillyTavern 1.13 and
+// before keep in their place (ensureMessageMediaIsArray in script.js).
+type attachments struct{ title, media, swipes, image, video, files, file []byte }
+
+func (m *Message) attach(c *chat.Chat, has *attachments) {
+	one := func(raw []byte) []byte {
+		if raw != nil {
+			raw = slices.Concat([]byte("["), raw, []byte("]"))
+		}
+		return raw
+	}
 	for _, from := range []struct {
 		to   *[]Media
 		kind string // "": what the element says
 		list []byte
 	}{
-		{&m.Media, "", media}, {&m.Media, "image", swipes}, {&m.Media, "image", one(image)}, {&m.Media, "video", one(video)},
-		{&m.Files, "", files}, {&m.Files, "", one(file)},
+		{&m.Media, "", has.media}, {&m.Media, "image", has.swipes}, {&m.Media, "image", one(has.image)}, {&m.Media, "video", one(has.video)},
+		{&m.Files, "", has.files}, {&m.Files, "", one(has.file)},
 	} {
 		for element := range rawjson.Elements(from.list) {
 			a, ok := attached(c, element)
@@ -191,7 +198,7 @@ func (m *Message) attach(c *chat.Chat) {
 				ok = ok && !slices.ContainsFunc(m.Media, func(other Media) bool { return other.URL == a.URL })
 			}
 			if from.to == &m.Media && a.Title == "" {
-				a.Title, _ = rawjson.Unquote(title) // as appendMediaToMessage does
+				a.Title, _ = rawjson.Unquote(has.title) // as appendMediaToMessage does
 			}
 			if ok {
 				*from.to = append(*from.to, a)
