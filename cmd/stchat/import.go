@@ -98,10 +98,10 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	c.ended(ended)
 	c.notes(notes)
 	switch {
-	case errors.Is(err, bring.ErrNothing):
-		return errNo
 	case err != nil:
 		return withHint(err, nil)
+	case len(results) == 0:
+		return errNo
 	}
 	of := func(r *bring.Result) (string, *ops.Result[bring.Document]) {
 		if errors.Is(r.Err, bring.ErrTavern) && slices.Contains(opt.Files, r.Doc.Source) {

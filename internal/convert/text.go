@@ -88,9 +88,6 @@ func flatten(line []byte) []byte {
 	return o.Bytes()
 }
 
-// errNobody means that a text has no line that begins with a speaker's name.
-var errNobody = errors.New("no paragraph begins with the name of a speaker")
-
 // readText reads SillyTavern's export as text: a paragraph a message, beginning with its speaker's name
 // (src/endpoints/chats.js, /export).
 func readText(c *Conversation, v []byte, _ object, opt *Options) error {
@@ -123,7 +120,7 @@ func readText(c *Conversation, v []byte, _ object, opt *Options) error {
 		}
 	}
 	if m == nil {
-		return errNobody
+		return errors.New("no paragraph begins with the name of a speaker")
 	}
 	end()
 	return nil

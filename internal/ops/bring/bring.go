@@ -80,8 +80,6 @@ type Result struct {
 var (
 	// ErrOne means that something was asked for that only one conversation can have.
 	ErrOne = error(&ops.Kind{Code: "usage", Text: "--name and --open take one conversation"})
-	// ErrNothing means that there was no conversation with a message.
-	ErrNothing = errors.New("there is no message in it")
 	// ErrTavern is of a chat that is merged instead.
 	ErrTavern = error(&ops.Kind{Code: "refused", Text: "this is a chat of SillyTavern's own, which is merged", Hint: "merge"})
 )
@@ -99,7 +97,6 @@ type call struct {
 	known     map[string][]imported
 	results   []*Result
 	jobs      []*job // those of them that are written
-	empty     int
 	notes     []string
 }
 
@@ -115,7 +112,7 @@ type job struct {
 
 // Run imports. The results are in the order of the conversations, those of FILEs that cannot
 // be read in their places; notes are about those that have none, and ended is what killed runs had
-// begun. The error is that of the options.
+// begun. Where no conversation has a message, there are no results. The error is that of the options.
 func Run(ctx context.Context, opt Options) (results []*Result, ended []changeset.Ended, notes []string, err error) {
 	c := &call{Options: &opt, lib: new(library.Library)}
 	if c.owner, err = address.OwnerOf(c.lib, opt.Owner, opt.Data); err != nil {
@@ -158,9 +155,6 @@ func Run(ctx context.Context, opt Options) (results []*Result, ended []changeset
 	read := slices.DeleteFunc(slices.Clone(c.results), func(r *Result) bool { return r.Err != nil })
 	if len(read) > 1 && (opt.Name != "" || opt.Open) {
 		return nil, ended, nil, ErrOne
-	}
-	if len(c.results) == 0 && c.empty > 0 {
-		return nil, ended, c.notes, ErrNothing
 	}
 	for _, r := range ops.Each(ctx, opt.Changes, c.jobs, c.unit) {
 		for k := range r.More { // part of the same operation
@@ -208,7 +202,6 @@ func (c *call) scan(ctx context.Context, s *source) error {
 		case err != nil:
 			c.fail(s.label, err)
 		case len(conversation.Messages) == 0:
-			c.empty++
 			c.notes = append(c.notes, fmt.Sprintf("%s: a conversation without messages is not written%s", s.label, titled(conversation)))
 		default:
 			c.decide(s, f, conversation)
