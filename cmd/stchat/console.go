@@ -118,7 +118,7 @@ func (c *console) note(format string, args ...any) {
 // warn prints what the user should know before relying on the result.
 func (c *console) warn(format string, args ...any) {
 	if !c.quiet {
-		c.errLine(yellow, "warning: ", fmt.Sprintf(format, args...))
+		c.errLine(yellow, "warning:", fmt.Sprintf(format, args...))
 	}
 }
 
@@ -194,26 +194,31 @@ func (c *console) unprinted() error {
 	return fmt.Errorf("%w; what the command was to do is done all the same", err)
 }
 
+// errLine prints an error, a warning or a note, on one line where no person reads it, whatever its
+// text contains.
 func (c *console) errLine(color, kind, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.redraw != nil {
 		c.redraw()
 	}
-	fmt.Fprintf(c.Err, "stchat: %s%s\n", paint(c.errColor, color, kind), c.remark("stchat: "+kind, visible.Text(text)))
+	before, head := "stchat:", paint(c.errColor && kind == "", color, "stchat:")
+	if kind != "" {
+		before += "\u00a0" + kind // no line breaks there
+		head += " " + paint(c.errColor, color, kind)
+	}
+	fmt.Fprintln(c.Err, head+strings.TrimPrefix(c.remark(before+" "+visible.Text(text)), before))
 }
 
-// remark returns what is said on stderr behind the program's name and its kind, if these stand
-// before it, on a terminal in lines that fit.
-func (e *env) remark(before, text string) string {
+// remark returns what is said on stderr, on a terminal in lines that fit.
+func (e *env) remark(text string) string {
 	if !e.ErrTTY || e.Width == 0 {
 		return text
 	}
 	if !isUTF8(*e) {
 		text = strings.ReplaceAll(text, " → ", " -> ") // other signs may belong to names
 	}
-	before = strings.ReplaceAll(before, " ", "\u00a0") // no line breaks there
-	return strings.TrimPrefix(prosed(before+text, e.Width, "  "), before)
+	return prosed(text, e.Width, "  ")
 }
 
 // line prints text to stdout, on a terminal with hidden characters as escapes.

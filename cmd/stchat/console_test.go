@@ -153,7 +153,7 @@ func TestRemarkInASCII(t *testing.T) {
 	for locale, want := range map[string]string{"C": "current 3 -> 0", "C.UTF-8": "current 3 → 0"} {
 		e, _ := world(map[string]string{"LC_ALL": locale})
 		e.Width = 80
-		if got := e.remark("", "current 3 → 0"); got != want {
+		if got := e.remark("current 3 → 0"); got != want {
 			t.Errorf("%s: %q", locale, got)
 		}
 	}

@@ -83,6 +83,22 @@ func TestNarrowErrors(t *testing.T) {
 	}
 }
 
+// TestPathOfAnError: a path that does not fit behind the program's name has a line of its own; and an
+// error is red.
+func TestPathOfAnError(t *testing.T) {
+	for _, test := range []struct{ color, want string }{
+		{"never", "stchat:\n  chats/Mira/no such chat of hers.jsonl:\n  no such file or directory\n"},
+		{"always", "\x1b[31mstchat:\x1b[0m\n  chats/Mira/"},
+	} {
+		var errs bytes.Buffer
+		e := env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, ErrTTY: true, Width: 42, Now: time.Now, Getenv: func(string) string { return "" }}
+		run(context.Background(), e, []string{"message", "get", "chats/Mira/no such chat of hers.jsonl", "--color", test.color})
+		if got := errs.String(); !strings.HasPrefix(got, test.want) {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+}
+
 // TestNarrowLost: what is said below a chat that has lost something is wrapped.
 func TestNarrowLost(t *testing.T) {
 	user := hardFolder(t)

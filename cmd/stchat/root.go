@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/changeset"
-	"stchat/internal/visible"
 )
 
 const rootDoc = `stchat does for SillyTavern chats what git does for source: it checkpoints,
@@ -254,7 +253,7 @@ func run(ctx context.Context, e env, args []string) int {
 	case errors.Is(err, errNo):
 		return exitNo
 	case isInterrupted(err), c.work.interrupted:
-		c.errorLine(c.work.String())
+		c.errLine("", "", c.work.String())
 		if signal, ok := errors.AsType[interruption](context.Cause(ctx)); ok {
 			return exitSignal + int(signal.signal)
 		}
@@ -262,17 +261,12 @@ func run(ctx context.Context, e env, args []string) int {
 	case isClosedPipe(err):
 		return 0 // the reader had enough: head, less
 	case c.started == "" || errors.As(err, &usage):
-		c.errorLine(err.Error())
-		fmt.Fprintln(c.Err, c.remark("", "Run '"+cmd.CommandPath()+" --help' for usage."))
+		c.errLine(red, "", err.Error())
+		fmt.Fprintln(c.Err, c.remark("Run '"+cmd.CommandPath()+" --help' for usage."))
 	default:
-		c.errorLine(err.Error())
+		c.errLine(red, "", err.Error())
 	}
 	return exitTrouble
-}
-
-// errorLine prints an error, on one line where no person reads it, whatever its text contains.
-func (c *console) errorLine(text string) {
-	fmt.Fprintf(c.Err, "stchat: %s\n", c.remark("stchat: ", visible.Text(text)))
 }
 
 // readUndoMost reads how much undo may keep, for a command that writes.

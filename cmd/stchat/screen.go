@@ -218,7 +218,7 @@ func (c *console) prose(text string, beside int) string {
 
 // pathPattern finds the paths that are named in a remark, which may have spaces: one before a
 // colon at its beginning, and those with a folder.
-const pathPattern = `^stchat:.(?:warning:.)?([^:'"]+\.(?:jsonl?|png)):|(\S*[/\\][^\s,:'"][^:'"]*?\.(?:jsonl?|png|zip|db|html))\b`
+const pathPattern = `^stchat:.(?:warning:.)?(?:would \w+ )?([^:'"]+\.(?:jsonl?|png)):|(\S*[/\\][^\s,:'"][^:'"]*?\.(?:jsonl?|png|zip|db|html))\b`
 
 // unbroken returns the words of a text; what stands in quotes is one, and so is a path.
 func unbroken(text string) (words []string) {

@@ -45,6 +45,9 @@ func TestProsed(t *testing.T) {
 	if got := prosed(paths, 36, "  "); got != whole {
 		t.Errorf("got\n%s\nwant\n%s", got, whole)
 	}
+	if got, want := prosed("stchat: would change chats/Mira/a name.jsonl: 1 name", 32, "  "), "stchat: would change\n  chats/Mira/a name.jsonl: 1\n  name"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
 	if got := prosed("stchat:\u00a0'stchat undo 1' does it again", 16, "  "); got != "stchat:\u00a0'stchat undo 1'\n  does it again" {
 		t.Errorf("a command right behind the program's name: %q", got)
 	}
