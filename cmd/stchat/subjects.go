@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -126,7 +127,7 @@ func (c *console) isSubject(data, arg string) (found address.Found, err error) {
 	if _, err := os.Stat(arg); err == nil || chat.CheckName(arg) == nil {
 		return address.Found{Paths: []string{arg}}, nil
 	}
-	if _, _, named := address.Split(arg); !named || strings.Contains(arg, `"`) {
+	if !strings.Contains(strings.TrimRight(filepath.ToSlash(arg), "/"), "/") || strings.Contains(arg, `"`) {
 		return found, nil
 	}
 	found, err = c.finder(data).Find(arg)

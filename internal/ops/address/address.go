@@ -157,12 +157,6 @@ func (f *Finder) Split(arg string) (o *Owner, owner, name string, err error) {
 	return nil, owner, name, nil
 }
 
-// Split splits OWNER/NAME, and reports whether there is a NAME. A separator at the end does not
-// count.
-func Split(arg string) (owner, name string, named bool) {
-	return strings.Cut(strings.TrimRight(filepath.ToSlash(arg), "/"), "/")
-}
-
 // Match returns the names in a list that a name means: the one that is written so, else those
 // that differ in letter case, else those with that time, else those that contain it. part
 // reports the last.
