@@ -357,6 +357,7 @@ type reader struct {
 	reasoning   bool
 	ranges      []choose.Range // as they were asked for
 	chat        string         // path of the chat whose title is printed
+	begun       bool           // a message of it is, too
 	day         string
 	owner, name string
 }
@@ -370,7 +371,7 @@ func (r *reader) print(m *look.Message) {
 	if dated {
 		at = at.Local()
 		if day := at.Format("Monday 2 January 2006"); day != r.day {
-			if r.day != "" {
+			if r.begun {
 				fmt.Fprintln(r.w)
 			}
 			r.day = day
@@ -378,6 +379,7 @@ func (r *reader) print(m *look.Message) {
 			r.line(dim, r.fit(line+line+" "+day+" "+strings.Repeat(line, max(r.measure-visible.Width(day)-4, 2)), 0))
 		}
 	}
+	r.begun = true
 	fmt.Fprintln(r.w)
 	r.head(m, at, dated)
 	if m.Reasoning != nil && *m.Reasoning != "" {
@@ -417,7 +419,7 @@ func (r *reader) title(m *look.Message) {
 	if r.chat != "" {
 		fmt.Fprintln(r.w)
 	}
-	r.chat, r.day, r.owner, r.name = m.Path, "", m.Owner, m.Chat
+	r.chat, r.begun, r.day, r.owner, r.name = m.Path, false, "", m.Owner, m.Chat
 	parts := []string{r.fitName(visible.Text(m.Owner), 0), r.fitName(visible.Text(names.Short(m.Owner, m.Chat)), 0)}
 	if m.Owner == "" {
 		parts = parts[1:]

@@ -113,3 +113,17 @@ func TestDiffHeading(t *testing.T) {
 		t.Errorf("the heading is cut: %s", out)
 	}
 }
+
+// TestReadUndated: a day's rule stands apart from a message without a date in front of it.
+func TestReadUndated(t *testing.T) {
+	inUTC(t)
+	path := filepath.Join(t.TempDir(), "chat.jsonl")
+	chat := `{"chat_metadata":{}}` + "\n" + `{"name":"A","is_user":false,"mes":"One."}` + "\n" + `{"name":"A","is_user":false,"send_date":"2026-03-01T18:42:07.311Z","mes":"Two."}`
+	if err := os.WriteFile(path, []byte(chat), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, _, _ := terminal(t, 60, "message", "get", path, "--color", "never")
+	if !strings.Contains(out, "\n  One.\n\n── Sunday") || strings.Contains(out, "\n\n\n") {
+		t.Errorf("%s", out)
+	}
+}
