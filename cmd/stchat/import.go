@@ -88,7 +88,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		return usagef("--as txt needs --user: the text does not say who that is")
 	case slices.Contains(opt.Files, ""):
 		return usagef("a path is empty")
-	case slices.Index(opt.Files, chat.Stdin) >= 0 && slices.Index(opt.Files, chat.Stdin) != len(opt.Files)-1 && slices.Contains(opt.Files[slices.Index(opt.Files, chat.Stdin)+1:], chat.Stdin):
+	case len(slices.DeleteFunc(slices.Clone(opt.Files), func(path string) bool { return path != chat.Stdin })) > 1:
 		return usagef("stdin can be read once")
 	}
 	c.changes(&opt.Changes)
