@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -35,7 +34,7 @@ func (k card) line(label string, cells ...string) {
 		return
 	}
 	const indent = 14
-	room := max(cmp.Or(k.c.Width, math.MaxInt)-indent, 1)
+	room := max(cmp.Or(k.c.Width, unknownWidth)-indent, 1)
 	var lines []string
 	for _, cell := range cells {
 		n := len(lines) - 1

@@ -99,6 +99,20 @@ func TestPathOfAnError(t *testing.T) {
 	}
 }
 
+// TestUnknownWidth: what a person gets through a pipe, as with --color always, is 80 cells wide.
+func TestUnknownWidth(t *testing.T) {
+	user := hardFolder(t)
+	t.Chdir(user)
+	for _, args := range [][]string{{"tree", "--all"}, {"inspect"}, {"inspect", filepath.Join("chats", "Mira", "deep 9.jsonl")}} {
+		out, errs, _ := terminal(t, 0, append(args, "--color", "always")...)
+		for line := range strings.Lines(ownColor.ReplaceAllString(out, "")) {
+			if line = strings.TrimSuffix(line, "\n"); visible.Width(line) > 80 {
+				t.Errorf("%q: %d cells: %q%s", args, visible.Width(line), line, errs)
+			}
+		}
+	}
+}
+
 // TestNarrowLost: what is said below a chat that has lost something is wrapped.
 func TestNarrowLost(t *testing.T) {
 	user := hardFolder(t)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -238,7 +239,7 @@ func (o *treeOptions) draw(c *console, w io.Writer, res *look.TreeResult) error 
 			_, err := fmt.Fprintln(w, "no chat here")
 			return err
 		}
-		opt.Width = c.Width
+		opt.Width = cmp.Or(c.Width, unknownWidth)
 		opt.Paint = func(code, text string) string { return paint(c.outColor, gridColor(code), text) }
 	}
 	return treeview.Text(w, t, opt)
