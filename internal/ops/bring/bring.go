@@ -147,6 +147,10 @@ func Run(ctx context.Context, opt Options) (results []*Result, ended []changeset
 			if err := c.scan(ctx, s); err != nil {
 				c.fail(s.label, err)
 			}
+			if s.label == path { // opened again when it is written: there may be more FILEs than can be open
+				s.close()
+				s.file = nil
+			}
 		}
 		if err != nil {
 			c.fail(path, err)
@@ -287,11 +291,19 @@ func (c *call) draft(ctx context.Context, j *job, s *changeset.Set) error {
 	if j.Doc.Existed {
 		return c.open(s, j.name)
 	}
+	file := j.source.file
+	if file == nil {
+		var err error
+		if file, err = chat.OpenRegular(j.source.label); err != nil {
+			return err
+		}
+		defer file.Close()
+	}
 	raw := make([]byte, j.found.Len)
-	if _, err := j.source.file.ReadAt(raw, j.found.Off); err != nil && err != io.EOF {
+	if _, err := file.ReadAt(raw, j.found.Off); err != nil && err != io.EOF {
 		return fmt.Errorf("%s: %w", j.source.label, err)
 	}
-	if stamp, err := safefile.StampOf(j.source.file); err != nil || !stamp.Same(j.source.stamp) {
+	if stamp, err := safefile.StampOf(file); err != nil || !stamp.Same(j.source.stamp) {
 		return fmt.Errorf("%s: the file changed while it was read", j.source.label)
 	}
 	conversation, err := c.read(j.found, raw)
@@ -313,7 +325,7 @@ func (c *call) draft(ctx context.Context, j *job, s *changeset.Set) error {
 // source is a file with conversations.
 type source struct {
 	label string
-	file  *os.File
+	file  *os.File // nil: label is its path
 	mtime time.Time
 	stamp safefile.Stamp
 	close func()
