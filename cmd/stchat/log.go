@@ -320,7 +320,8 @@ func (t *listing) changed(d keep.Changed) grid.Row {
 	from, to, arrow, index := deref(d.From), deref(d.To), " → ", strconv.Itoa(d.Index)
 	if t.rows { // no more than is shown
 		arrow, index = t.sign(arrow), "#"+index
-		from, to = visible.CutRight(visible.Text(from), 60, t.sign("…")), visible.CutRight(visible.Text(to), t.width, t.sign("…"))
+		before := either(d.To == nil, t.width, max((t.width-40)/2, 10)) // half of what other columns leave
+		from, to = visible.CutRight(visible.Text(from), before, t.sign("…")), visible.CutRight(visible.Text(to), t.width, t.sign("…"))
 	}
 	text := from + arrow + to
 	switch {
