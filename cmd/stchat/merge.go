@@ -175,7 +175,7 @@ func (o *mergeOptions) report(c *console, opt *merge.Options, r *merge.Result) e
 		return c.document(r.Doc)
 	}
 	t := &mergeTable{c: c, root: opt.Into, all: o.verbose || !c.shown}
-	t.Columns = []grid.Column{{}, {Name: true}, {Wrap: true}}
+	t.Columns = []grid.Column{{}, {Name: true, Code: cyan}, {Wrap: true}}
 	if dir, ok := userdir.Enclosing(filepath.Join(opt.Into, "x.jsonl")); ok && filepath.Ext(opt.Into) == "" {
 		t.root = dir.Root
 	} else if dir, ok := userdir.Enclosing(opt.Into); ok {
