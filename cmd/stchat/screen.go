@@ -87,27 +87,22 @@ func (c *console) table(t *grid.Table) {
 func (s *screen) table(t *grid.Table) {
 	t.Width, t.ASCII = s.width, s.ascii
 	t.Paint = func(code, text string) string {
-		if code == signed {
-			return s.signed(text)
+		if code != signed {
+			return paint(s.color, gridColor(code), text)
 		}
-		return paint(s.color, gridColor(code), text)
+		counts := strings.Fields(text)
+		for i, n := range counts {
+			counts[i] = paint(s.color, map[byte]string{'+': green, '-': red}[n[0]], n)
+		}
+		return strings.Join(counts, " ")
 	}
 	for _, line := range t.Lines() {
 		fmt.Fprintln(s.w, line)
 	}
 }
 
-// signed is the code of counts with signs, such as +2 ~0 -1.
+// signed is the code of counts such as +2 ~0 -1, which have the colours of their signs.
 const signed = "signed"
-
-// signed returns such counts in the colours of their signs.
-func (s *screen) signed(text string) string {
-	counts := strings.Fields(text)
-	for i, n := range counts {
-		counts[i] = paint(s.color, map[byte]string{'+': green, '-': red}[n[0]], n)
-	}
-	return strings.Join(counts, " ")
-}
 
 // gridColor returns the colour of a part of a table or a tree.
 func gridColor(code string) string {

@@ -296,10 +296,13 @@ func (p *hitPrinter) all(hits []*look.SearchHit) {
 			t.Rows = append(t.Rows, row)
 			for _, h := range found {
 				runs := p.marked(h, room)
-				row := grid.Row{Lead: "    ", Cells: []string{fmt.Sprintf("#%d", h.Index), "", "", prose.Text(runs), ""}, Codes: []string{"", "", roleColor(h.Role)}}
-				row.Text = func(cut string) string { return p.paintedCut(runs, cut) }
+				row := grid.Row{
+					Lead: "    ", Cells: []string{fmt.Sprintf("#%d", h.Index), "", "", prose.Text(runs), ""}, Codes: []string{"", "", roleColor(h.Role)},
+					Text: func(cut string) string { return p.paintedCut(runs, cut) },
+				}
 				if beside {
-					row.Cells[1], row.Cells[2] = hitDate(p.c, h), textOr(h.Name)
+					date := shownDate(p.c, deref(h.Date)) // what is none may be cut
+					row.Cells[1], row.Cells[2] = visible.CutRight(date, leastText, p.sign("…")), textOr(h.Name)
 				}
 				if !below {
 					row.Cells[4] = about(h)
@@ -320,30 +323,24 @@ func (p *hitPrinter) all(hits []*look.SearchHit) {
 // rooms returns how many cells there are for the texts at least, whether there is room beside them
 // for dates and names, and whether what else is told of them goes below.
 func (p *hitPrinter) rooms(hits []*look.SearchHit) (room int, beside, below bool) {
-	var index, date, name, rest int
+	var index, name, rest int
 	for _, h := range hits {
 		index = max(index, len(strconv.Itoa(h.Index)))
-		date = max(date, visible.Width(hitDate(p.c, h)))
 		name = max(name, min(visible.Width(textOr(h.Name)), leastText))
-		rest = max(rest, visible.Width(about(h)))
+		rest = max(rest, visible.Width(about(h))+2)
 	}
 	room = p.width - index - len("    #  ")
-	if n := date + name + 4; room-n >= leastText {
+	if n := leastText + name + 4; room-n >= leastText {
 		beside, room = true, room-n
 	}
-	if n := rest + 2; rest > 0 && room-n >= leastText {
-		return room - n, beside, false
+	if below = room-rest < leastText; !below {
+		room -= rest
 	}
-	return room, beside, rest > 0
+	return room, beside, below
 }
 
-// leastText is to how many cells a table makes names and texts narrower.
+// leastText is to how many cells a table makes names and texts narrower; a date takes as many.
 const leastText = 16
-
-// hitDate returns when a text was written, as a person reads it; what is no date may be cut.
-func hitDate(c *console, h *look.SearchHit) string {
-	return visible.CutRight(shownDate(c, deref(h.Date)), leastText, c.sign("…"))
-}
 
 // shared says how many other chats have all of these texts.
 func shared(hits []*look.SearchHit) string {
