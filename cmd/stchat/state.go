@@ -122,7 +122,10 @@ func stateTable(titles ...string) *grid.Table {
 	t := &grid.Table{}
 	for i, title := range titles {
 		number := strings.HasPrefix(title, "#")
-		t.Columns = append(t.Columns, grid.Column{Title: strings.TrimPrefix(title, "#"), Right: number, Code: either(title == "date", dim, when(number && i > 1, green)), Name: i == 0 && !number, Optional: i > 3})
+		t.Columns = append(t.Columns, grid.Column{
+			Title: strings.TrimPrefix(title, "#"), Code: either(title == "date", dim, when(number && i > 1, green)),
+			Right: number, Name: i == 0 && !number, Optional: i > 3,
+		})
 	}
 	return t
 }
