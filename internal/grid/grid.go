@@ -231,7 +231,8 @@ func (t *Table) narrow() (lines []string) {
 				continue
 			}
 			if c.Text {
-				if cell = visible.CutRight(cell, max(t.Width-visible.Width(below)-2, 0), t.ellipsis()); visible.Width(cell) < narrowest {
+				whole := cell
+				if cell = visible.CutRight(cell, max(t.Width-visible.Width(below)-2, 0), t.ellipsis()); cell != whole && visible.Width(cell) < narrowest {
 					continue
 				}
 			}
