@@ -57,7 +57,7 @@ user and an assistant has no line, and reasoning is left out. --names macro puts
   stchat export chats/Mira --format markdown --since 1w -o notes/
   stchat export Mira --format openai --leaves --no-greeting > mira.jsonl
   stchat export chats --format rows -o rows.jsonl`,
-		rules:   []string{"force needs output = --force goes with -o", "no-sync needs output = --no-sync goes with -o"},
+		rules:   []string{"force needs output = --force goes with -o", "no-sync needs output = --no-sync goes with -o", "dry-run needs output = --dry-run goes with -o"},
 		means:   reads(),
 		options: &exportOptions{},
 	}
@@ -77,6 +77,7 @@ func (o *exportOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.reasoning, "reasoning", false, "also the reasoning, folded")
 	fs.BoolVar(&o.opt.WithHidden, "with-hidden", false, "also hidden messages")
 	fs.BoolVar(&o.opt.Force, "force", false, "replace files")
+	fs.BoolVar(&o.opt.Changes.DryRun, "dry-run", false, "do everything but write, and say what would be written")
 	addNoSync(fs, &o.opt.Changes.NoSync)
 	addTopic(fs, "Flags for openai, sharegpt and rows", func(fs *pflag.FlagSet) {
 		fs.StringVar(&o.opt.System, "system", "", "a system message with this `TEXT` goes first, or @FILE with what is in it")
@@ -162,8 +163,11 @@ type exporting struct {
 	none, some bool // of a chat nothing was written, or something was
 }
 
-// written says where a file was written.
+// written says where a file was written, or would be.
 func (e *exporting) written(path *string) {
+	if path != nil && e.opt.Changes.DryRun {
+		e.note("would write %s", e.path(*path))
+	}
 	if path != nil && !e.json {
 		fmt.Fprintln(e.w, e.path(*path))
 	}
@@ -179,6 +183,7 @@ func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 			e.failed(d.Path, forceHint(err))
 			return nil
 		case e.json:
+			e.written(d.Output)
 			return e.document(d)
 		case d.Messages == 0:
 			e.note("%s: no message was chosen, so nothing is written", chat.Label(d.Path))
@@ -241,10 +246,11 @@ func (e *exporting) data(ctx context.Context) error {
 		case d.Repeated > 0:
 			e.note("%s: its first %s are in another chat, too", chat.Label(d.Path), plural.S(d.Repeated, "message"))
 		}
+		if opt.Folder {
+			e.written(d.Output)
+		}
 		if e.json {
 			return e.document(d)
-		} else if opt.Folder {
-			e.written(d.Output)
 		}
 		return nil
 	})

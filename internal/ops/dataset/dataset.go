@@ -61,6 +61,7 @@ type Document struct {
 	Messages int      `json:"messages"`
 	LeftOut  int      `json:"left_out"` // messages that were chosen, and are not for this format
 	Warnings []string `json:"warnings"`
+	DryRun   bool     `json:"dry_run"`
 
 	Skipped  jsonl.Damages `json:"-"`
 	Begins   string        `json:"-"` // the chat of which it is the beginning, and that is written instead
@@ -194,7 +195,7 @@ type facts struct {
 
 // survey reads a chat once, to know what there is to write.
 func (e *exporter) survey(ctx context.Context, path string) *facts {
-	f := &facts{d: &Document{Schema: 1, Path: path, Format: e.Format}}
+	f := &facts{d: &Document{Schema: 1, Path: path, Format: e.Format, DryRun: e.Changes.DryRun}}
 	f.err = e.read(ctx, f)
 	return f
 }

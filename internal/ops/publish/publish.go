@@ -59,6 +59,7 @@ type Document struct {
 	LeftOut         int           `json:"left_out"` // messages that were chosen, and are not for this format
 	PicturesLeftOut []LeftPicture `json:"pictures_left_out"`
 	Warnings        []string      `json:"warnings"`
+	DryRun          bool          `json:"dry_run"`
 
 	Skipped jsonl.Damages `json:"-"`
 }
@@ -245,7 +246,7 @@ func (e *exporter) nameFiles(index string) (err error) {
 
 // write writes one chat.
 func (e *exporter) write(ctx context.Context, p *published) (*Document, error) {
-	d := &Document{Schema: 1, Path: p.path, Format: e.opt.Format, LeftOut: p.leftOut, Skipped: p.skipped, Warnings: ops.Damaged(p.path, p.skipped)}
+	d := &Document{Schema: 1, Path: p.path, Format: e.opt.Format, LeftOut: p.leftOut, Skipped: p.skipped, Warnings: ops.Damaged(p.path, p.skipped), DryRun: e.opt.Changes.DryRun}
 	if p.err != nil || p.messages == 0 {
 		return d, p.err
 	}
