@@ -235,8 +235,7 @@ func bashChanges() [][2]string {
 		{"        comp=${compline%%$tab*}\n", ""},
 		{`COMPREPLY[0]=$(printf "%q" "${COMPREPLY[0]%%$tab*}")`, `COMPREPLY[0]=${COMPREPLY[0]%%$tab*}`},
 		{`"${completions[*]}" != *$tab*`, `-z $quote && "${completions[*]}" != *$tab*`},
-		{`printf -v comp "%q" "${compline%%$tab*}" &>/dev/null || comp=$(printf "%q" "${compline%%$tab*}")`,
-			`__stchat_quote "${compline%%$tab*}"`},
+		{`printf -v comp "%q" "${compline%%$tab*}" &>/dev/null || comp=$(printf "%q" "${compline%%$tab*}")`, `__stchat_quote "${compline%%$tab*}"`},
 		{"    local out directive\n", "    local out directive quote=\n"},
 		{"    # Use eval to handle", `    case $cur in
     \"*|\'*) [[ ${cur:1} == *"${cur:0:1}"* ]] || quote=${cur:0:1} ;;

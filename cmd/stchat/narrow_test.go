@@ -120,8 +120,14 @@ func TestNarrowLost(t *testing.T) {
 	path, _ := hardChats()
 	add := []string{"message", "add", "--no-sync", path, "--role", "user", "--name", "You", "--text"}
 	for _, command := range [][]string{
-		append(slices.Clip(add), "a1"), append(slices.Clip(add), "a2"), {"snapshot"},
-		{"message", "delete", "--no-sync", path, "-a", "-2..-1"}, append(slices.Clip(add), "b1"), append(slices.Clip(add), "b2"), append(slices.Clip(add), "b3"), {"snapshot"},
+		append(slices.Clip(add), "a1"),
+		append(slices.Clip(add), "a2"),
+		{"snapshot"},
+		{"message", "delete", "--no-sync", path, "-a", "-2..-1"},
+		append(slices.Clip(add), "b1"),
+		append(slices.Clip(add), "b2"),
+		append(slices.Clip(add), "b3"),
+		{"snapshot"},
 	} {
 		if _, errs, code := terminal(t, 0, command...); code != 0 {
 			t.Fatal(command, errs)

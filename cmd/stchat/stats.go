@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -93,7 +94,7 @@ func (o *statsOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 		c.leftOut(d.Path, d.Damage, true)
 	}
 	failedAll(c, s.Errs)
-	return cmp.Or(o.print(ctx, c, s), outcome(len(s.Errs) > 0, s.Messages == 0))
+	return cmp.Or(o.print(ctx, c, s), outcome(len(s.Errs) > 0, s.Messages == 0 && !o.allowEmpty))
 }
 
 func (o *statsOptions) print(ctx context.Context, c *console, s *look.Statistics) error {
@@ -198,15 +199,15 @@ func (p *statsPrinter) heat() {
 		return
 	}
 	from := sunday.AddDate(0, 0, -7*weeks+1)
-	months := ""
+	months := bytes.Repeat([]byte(" "), 2*weeks+1)
 	for week := range weeks {
 		day := from.AddDate(0, 0, 7*week)
 		if day.Day() <= 7 || week == 0 && day.Day() <= 14 {
-			months += strings.Repeat(" ", 2*week-len(months)) + day.Format("Jan") + " "
+			copy(months[2*week:], day.Format("Jan"))
 		}
 	}
 	fmt.Fprintln(p.w)
-	p.line("", "      "+months)
+	p.line("", strings.TrimRight("      "+string(months), " "))
 	signs := strings.Split(p.sign(" ░▒▓█"), "")
 	for weekday := range 7 {
 		row := either(weekday%2 == 0, []string{"Mon", "", "Wed", "", "Fri", "", "Sun"}[weekday]+"   ", "      ")

@@ -140,9 +140,10 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Mes
 		&r.Name, &r.User, &r.System, &r.Text, &r.Date, &r.Swipes, &r.Swipe, &r.Extra, &r.Avatar)
 	var kind, duration, reasoning, link, branches []byte
 	var has attachments
-	rawjson.Into(r.Extra, []string{"type", "reasoning_duration", "reasoning", "display_text", "bookmark_link", "branches",
-		"title", "media", "image_swipes", "image", "video", "files", "file"},
-		&kind, &duration, &reasoning, &r.Display, &link, &branches,
+	rawjson.Into(r.Extra, []string{
+		"type", "reasoning_duration", "reasoning", "display_text", "bookmark_link", "branches",
+		"title", "media", "image_swipes", "image", "video", "files", "file",
+	}, &kind, &duration, &reasoning, &r.Display, &link, &branches,
 		&has.title, &has.media, &has.swipes, &has.image, &has.video, &has.files, &has.file)
 	m.Role = string(message.Role(r.User, r.System))
 	m.Name, m.Text, m.Date = rawjson.TextOrNil(r.Name), rawjson.TextOrNil(r.Text), inspect.DateText(r.Date)
@@ -188,8 +189,12 @@ func (m *Message) attach(c *chat.Chat, has *attachments) {
 		kind string // "": what the element says
 		list []byte
 	}{
-		{&m.Media, "", has.media}, {&m.Media, "image", has.swipes}, {&m.Media, "image", one(has.image)}, {&m.Media, "video", one(has.video)},
-		{&m.Files, "", has.files}, {&m.Files, "", one(has.file)},
+		{&m.Media, "", has.media},
+		{&m.Media, "image", has.swipes},
+		{&m.Media, "image", one(has.image)},
+		{&m.Media, "video", one(has.video)},
+		{&m.Files, "", has.files},
+		{&m.Files, "", one(has.file)},
 	} {
 		for element := range rawjson.Elements(from.list) {
 			a, ok := attached(c, element)
