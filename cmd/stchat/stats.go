@@ -186,22 +186,13 @@ func (p *statsPrinter) hours() string {
 
 // heat prints the last weeks that fit: a column a week, a row a weekday.
 func (p *statsPrinter) heat() {
-	levels := look.Heat(p.s.Daily)
-	if levels == nil {
-		return
-	}
-	last := p.s.Last.Local()
-	end := time.Date(last.Year(), last.Month(), last.Day(), 0, 0, 0, 0, time.UTC)
-	sunday := end.AddDate(0, 0, (7-int(end.Weekday()))%7)
-	first := p.s.First.Local()
-	weeks := min((p.measure-6)/2, 53, int(sunday.Sub(time.Date(first.Year(), first.Month(), first.Day(), 0, 0, 0, 0, time.UTC)).Hours()/24)/7+1)
+	levels, from, weeks := look.Heat(p.s.Daily, min((p.measure-6)/2, 53))
 	if weeks < 1 {
 		return
 	}
-	from := sunday.AddDate(0, 0, -7*weeks+1)
 	months := bytes.Repeat([]byte(" "), 2*weeks+1)
 	for week := range weeks {
-		day := from.AddDate(0, 0, 7*week)
+		day := look.DayTime(from + int32(7*week))
 		if day.Day() <= 7 || week == 0 && day.Day() <= 14 {
 			copy(months[2*week:], day.Format("Jan"))
 		}
@@ -213,8 +204,7 @@ func (p *statsPrinter) heat() {
 		row := either(weekday%2 == 0, []string{"Mon", "", "Wed", "", "Fri", "", "Sun"}[weekday]+"   ", "      ")
 		var cells strings.Builder
 		for week := range weeks {
-			day := from.AddDate(0, 0, 7*week+weekday)
-			cells.WriteString(strings.Repeat(signs[levels[int32(day.Unix()/86400)]], 2))
+			cells.WriteString(strings.Repeat(signs[levels[from+int32(7*week+weekday)]], 2))
 		}
 		fmt.Fprintln(p.w, strings.TrimRight(row+paint(p.color, green, strings.TrimRight(cells.String(), " ")), " "))
 	}

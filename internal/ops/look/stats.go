@@ -510,25 +510,30 @@ func median(list []int64) int64 {
 	return (list[(n-1)/2] + list[n/2]) / 2
 }
 
-// Heat returns the level, 1 to 4, of each day with words, by quartile; nil if first and last are
-// less than two weeks apart.
-func Heat(daily map[int32]int) map[int32]int {
-	var days, counts []int
+// Heat returns the level, 1 to 4, of each day with words, by quartile, and the last weeks, at most
+// so many, that have them: the Monday of the first, and how many they are. There are none if first
+// and last day are less than two weeks apart.
+func Heat(daily map[int32]int, most int) (levels map[int32]int, from int32, weeks int) {
+	var days []int32
+	var counts []int
 	for day, n := range daily {
 		if n > 0 {
-			days, counts = append(days, int(day)), append(counts, n)
+			days, counts = append(days, day), append(counts, n)
 		}
 	}
 	if len(days) == 0 || slices.Max(days)-slices.Min(days) < 14 {
-		return nil
+		return nil, 0, 0
 	}
+	monday := func(day int32) int32 { return day - int32((DayTime(day).Weekday()+6)%7) }
+	last := monday(slices.Max(days))
+	from = max(monday(slices.Min(days)), last-7*int32(most-1))
 	slices.Sort(counts)
-	levels := map[int32]int{}
+	levels = map[int32]int{}
 	for day, n := range daily {
 		if n > 0 {
 			at, _ := slices.BinarySearch(counts, n)
 			levels[day] = 1 + at*4/len(counts)
 		}
 	}
-	return levels
+	return levels, from, int(last-from)/7 + 1
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"maps"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -301,15 +300,10 @@ func bar(percent float64) string {
 
 // heat draws a square for each day, a column a week, and lists the months behind it.
 func heat(p *page, s *look.Statistics) {
-	levels := look.Heat(s.Daily)
-	if levels == nil {
+	levels, from, weeks := look.Heat(s.Daily, 53)
+	if weeks < 1 {
 		return
 	}
-	days := slices.Sorted(maps.Keys(s.Daily))
-	last := days[len(days)-1]
-	monday := func(day int32) int32 { return day - int32((look.DayTime(day).Weekday()+6)%7) }
-	from := max(monday(days[0]), monday(last)-52*7)
-	weeks := int(monday(last)-from)/7 + 1
 	p.printf("<section><h2>Days</h2>\n<svg class=\"heat\" viewBox=\"-30 -14 %d 98\" width=\"%[1]d\" role=\"img\" aria-label=\"words a day\">", weeks*12+30)
 	for weekday, name := range []string{"Mon", "", "Wed", "", "Fri", "", "Sun"} {
 		p.printf("<text x=\"-30\" y=\"%d\">%s</text>", weekday*12+9, name)
@@ -321,10 +315,10 @@ func heat(p *page, s *look.Statistics) {
 	}
 	months := map[string]int{}
 	var order []string
-	for day := from; day <= last; day++ {
+	for day := from; day < from+int32(7*weeks); day++ {
 		words := s.Daily[day]
 		month := look.DayTime(day).Format("2006-01")
-		if _, ok := months[month]; !ok {
+		if words > 0 && months[month] == 0 {
 			order = append(order, month)
 		}
 		months[month] += words
