@@ -65,7 +65,7 @@ export const ours = {
         return swipe && ['branch', at.file, '--at', swipe.at, '--swipe', swipe.k, ...at.dice.maybe('-n', someName(at)), ...copying(at)];
     }),
     checkpoint: grow((at) => at.messages.length ? ['checkpoint', at.file, '--at', some(at), '-n', someName(at), ...at.dice.maybe('--naming', 'sillytavern'), ...at.dice.maybe('--force'), ...copying(at)] : null,
-        { refused: /exists|already|not made from|was not|messages|is the source/, may: parted }),
+        { refused: /exists|already|is not a checkpoint or branch|was not|messages|is the source/, may: parted }),
     'clone-lorebook': deed((at) => at.meta.world_info ? ['clone-lorebook', at.file, ...at.dice.maybe('-n', bookName(at)), ...at.dice.maybe('--rebind', at.file)] : null,
         { may: ['lorebook-shared-state'], refused: /exists|already|is taken|does not exist/ }), // an old version may name a lorebook that was renamed
     import: grow((at) => ['import', lay(at, 'openai.jsonl', { messages: [
