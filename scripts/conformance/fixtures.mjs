@@ -116,7 +116,8 @@ function crc32(bytes) {
     return ~crc >>> 0;
 }
 
-function pngChunk(type, data) {
+/** A chunk of a PNG. */
+export function pngChunk(type, data) {
     const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
     const out = Buffer.alloc(body.length + 8);
     out.writeUInt32BE(data.length, 0);
@@ -125,7 +126,8 @@ function pngChunk(type, data) {
     return out;
 }
 
-const signature = Buffer.from([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]);
+/** How a PNG begins. */
+export const signature = Buffer.from([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]);
 
 /**
  * A character card: a PNG of one pixel whose tEXt chunk "chara" holds the card in base64. v3: a chunk "ccv3" holds it too,

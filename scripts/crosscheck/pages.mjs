@@ -9,28 +9,22 @@ import { pathToFileURL } from 'node:url';
 import zlib from 'node:zlib';
 
 import { findBrowser, openPage } from '../conformance/browser.mjs';
+import { header, lines, pngChunk, signature } from '../conformance/fixtures.mjs';
+import { until } from '../conformance/waits.mjs';
 
 const [, , stchat, axeFile, folder] = process.argv;
 const axe = fs.readFileSync(axeFile, 'utf8');
 const user = path.join(folder, 'default-user');
 const owner = 'Maren <b>Holm';
 
-const chunk = (type, data) => {
-    const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-    const out = Buffer.alloc(body.length + 8);
-    out.writeUInt32BE(data.length);
-    body.copy(out, 4);
-    out.writeUInt32BE(zlib.crc32(body), body.length + 4);
-    return out;
-};
 /** A picture that says what nobody is to read. */
 const secret = 'the definition of the card';
 const png = Buffer.concat([
-    Buffer.from([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]),
-    chunk('IHDR', Buffer.from([0, 0, 0, 8, 0, 0, 0, 8, 8, 2, 0, 0, 0])),
-    chunk('tEXt', Buffer.from(`chara\0${secret}`)),
-    chunk('IDAT', zlib.deflateSync(Buffer.alloc(8 * 25, 90))),
-    chunk('IEND', Buffer.alloc(0)),
+    signature,
+    pngChunk('IHDR', Buffer.from([0, 0, 0, 8, 0, 0, 0, 8, 8, 2, 0, 0, 0])),
+    pngChunk('tEXt', Buffer.from(`chara\0${secret}`)),
+    pngChunk('IDAT', zlib.deflateSync(Buffer.alloc(8 * 25, 90))),
+    pngChunk('IEND', Buffer.alloc(0)),
 ]);
 
 const hostile = [
@@ -42,8 +36,7 @@ const hostile = [
 function put(name, messages, meta = {}) {
     const file = path.join(user, 'chats', owner, `${name}.jsonl`);
     fs.mkdirSync(path.dirname(file), { recursive: true });
-    const header = { chat_metadata: meta, user_name: 'unused', character_name: 'unused' };
-    fs.writeFileSync(file, [header, ...messages].map((m) => JSON.stringify(m)).join('\n'));
+    fs.writeFileSync(file, lines(header(meta, {}), ...messages));
 }
 
 const story = hostile.map((mes, i) => ({
@@ -84,10 +77,7 @@ async function open(file, { width = 1280, dark = false, script = true } = {}) {
     await browser.send('Emulation.setScriptExecutionDisabled', { value: !script });
     browser.events.length = 0;
     await browser.send('Page.navigate', { url: pathToFileURL(file).href });
-    for (let i = 0; !browser.events.some((e) => e.method === 'Page.loadEventFired'); i++) {
-        assert.ok(i < 3000, `${file} is not loaded in half a minute`);
-        await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await until(`${file} is loaded`, () => browser.events.some((e) => e.method === 'Page.loadEventFired'), { seconds: 30, pause: 10 });
 }
 
 /** Fails where the page said something or asked for anything but itself. */
