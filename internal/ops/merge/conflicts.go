@@ -147,7 +147,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		name := c.name
 		_, label, _ := conflictOf(name)
 		c.name, c.key = v.of, names.FoldNFC(v.of) // it is a version of that chat
-		o := &owner{opt: opt, label: label, seed: seed, given: given, to: map[string]string{}, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
+		o := &owner{opt: opt, label: label, seed: seed, given: given, to: map[string]string{}, deleted: map[string]bool{}, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
 		o.group = ours.listing(v.of)
 		p := o.namesake(v.of)
 		if p == nil {
@@ -233,8 +233,7 @@ func (o *owner) brought(ctx context.Context, c, p *file) *file {
 
 // hasAll reports whether a chat has all that a version says, values included.
 func hasAll(list, version []chat.Print) bool {
-	r := relate(version, list, judging{})
-	return r.keptFrom == 0
+	return relate(version, list, judging{}).keptFrom == 0
 }
 
 // version merges one version of a chat. now are the lines that the chat gets from another one,

@@ -214,8 +214,8 @@ func (u *user) groups(ctx context.Context) error {
 	}
 	both := map[string]bool{} // chats that a group lists on either side
 	for _, there := range theirs.Files {
+		here := byFile[filepath.Base(there.Path)]
 		for _, name := range there.Chats {
-			here := byFile[filepath.Base(there.Path)]
 			both[name] = both[name] || here != nil && here.Lists(name)
 		}
 	}
