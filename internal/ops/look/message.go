@@ -178,11 +178,8 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Mes
 type attachments struct{ title, media, swipes, image, video, files, file []byte }
 
 func (m *Message) attach(c *chat.Chat, has *attachments) {
-	one := func(raw []byte) []byte {
-		if raw != nil {
-			raw = slices.Concat([]byte("["), raw, []byte("]"))
-		}
-		return raw
+	if len(has.media)+len(has.swipes)+len(has.image)+len(has.video)+len(has.files)+len(has.file) == 0 {
+		return // most have nothing
 	}
 	for _, from := range []struct {
 		to   *[]Media
@@ -191,10 +188,10 @@ func (m *Message) attach(c *chat.Chat, has *attachments) {
 	}{
 		{&m.Media, "", has.media},
 		{&m.Media, "image", has.swipes},
-		{&m.Media, "image", one(has.image)},
-		{&m.Media, "video", one(has.video)},
+		{&m.Media, "image", rawjson.Append(nil, has.image)},
+		{&m.Media, "video", rawjson.Append(nil, has.video)},
 		{&m.Files, "", has.files},
-		{&m.Files, "", one(has.file)},
+		{&m.Files, "", rawjson.Append(nil, has.file)},
 	} {
 		for element := range rawjson.Elements(from.list) {
 			a, ok := attached(c, element)
