@@ -192,10 +192,7 @@ func (p *statsPrinter) heat() {
 	}
 	months := bytes.Repeat([]byte(" "), 2*weeks+1)
 	for week := range weeks {
-		day := look.DayTime(from + int32(7*week))
-		if day.Day() <= 7 || week == 0 && day.Day() <= 14 {
-			copy(months[2*week:], day.Format("Jan"))
-		}
+		copy(months[2*week:], look.MonthAbove(from, week))
 	}
 	fmt.Fprintln(p.w)
 	p.line("", strings.TrimRight("      "+string(months), " "))

@@ -529,11 +529,19 @@ func Heat(daily map[int32]int, most int) (levels map[int32]int, from int32, week
 	from = max(monday(slices.Min(days)), last-7*int32(most-1))
 	slices.Sort(counts)
 	levels = map[int32]int{}
-	for day, n := range daily {
-		if n > 0 {
-			at, _ := slices.BinarySearch(counts, n)
-			levels[day] = 1 + at*4/len(counts)
-		}
+	for _, day := range days {
+		at, _ := slices.BinarySearch(counts, daily[day])
+		levels[day] = 1 + at*4/len(counts)
 	}
 	return levels, from, int(last-from)/7 + 1
+}
+
+// MonthAbove returns the month to write above a week of the heat map, "" where none stands: above its
+// first Monday, and above the first week unless that month nearly ends.
+func MonthAbove(from int32, week int) string {
+	monday := DayTime(from + int32(7*week))
+	if monday.Day() <= 7 || week == 0 && monday.Day() <= 14 {
+		return monday.Format("Jan")
+	}
+	return ""
 }

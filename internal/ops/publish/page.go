@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -309,19 +310,16 @@ func heat(p *page, s *look.Statistics) {
 		p.printf("<text x=\"-30\" y=\"%d\">%s</text>", weekday*12+9, name)
 	}
 	for week := range weeks {
-		if at := look.DayTime(from + int32(7*week)); at.Day() <= 7 || week == 0 && at.Day() <= 14 {
-			p.printf("<text x=\"%d\" y=\"-5\">%s</text>", week*12, at.Format("Jan"))
+		if month := look.MonthAbove(from, week); month != "" {
+			p.printf("<text x=\"%d\" y=\"-5\">%s</text>", week*12, month)
 		}
 	}
 	months := map[string]int{}
-	var order []string
 	for day := from; day < from+int32(7*weeks); day++ {
 		words := s.Daily[day]
-		month := look.DayTime(day).Format("2006-01")
-		if words > 0 && months[month] == 0 {
-			order = append(order, month)
+		if words > 0 {
+			months[look.DayTime(day).Format("2006-01")] += words
 		}
-		months[month] += words
 		at := int(day - from)
 		p.printf("<rect class=\"w%d\" x=\"%d\" y=\"%d\" width=\"10\" height=\"10\"><title>%s: %s</title></rect>", levels[day], at/7*12, at%7*12, look.DayText(day), plural.Many(words, "word"))
 	}
@@ -334,7 +332,7 @@ func heat(p *page, s *look.Statistics) {
 		p.printf("; best day %s, %s", best.Day, plural.Many(best.Words, "word"))
 	}
 	p.print("</p>\n<details><summary>months</summary><table><thead><tr><th>month</th><th>words</th></tr></thead><tbody>\n")
-	for _, month := range order {
+	for _, month := range slices.Sorted(maps.Keys(months)) {
 		at, _ := time.Parse("2006-01", month)
 		p.printf("<tr><td>%s</td><td>%s</td></tr>\n", at.Format("January 2006"), plural.Grouped(months[month]))
 	}
