@@ -22,7 +22,7 @@ const (
 type match struct {
 	c, p *file // of FROM and of INTO; p is nil for a new one
 	by   By
-	twin bool // the same name and bytes
+	twin bool // the same bytes
 	also bool // INTO's is another's copy, and has all of this one as well
 	relation
 }

@@ -157,6 +157,7 @@ func (o *owner) judge(ctx context.Context, w *work) {
 	if w.by != "" {
 		w.row.By = &w.by
 	}
+	w.twin = w.twin || w.p != nil && w.equal() && isTwin(w.c, w.p)
 	w.row.Sign = w.sign()
 	if w.p == nil {
 		if p := o.namesake(w.c.name); p != nil && p.err != nil {
@@ -359,7 +360,8 @@ func (o *owner) link(ctx context.Context, w *work) error {
 		return err
 	}
 	pairs := w.pairs
-	if w.row.Sign == Same {
+	if w.twin { // their messages may not have been read
+		pairs = nil
 		for _, at := range slices.Sorted(maps.Keys(theirs)) {
 			pairs = append(pairs, align.Pair{A: at, B: at})
 		}
@@ -378,7 +380,7 @@ func (o *owner) link(ctx context.Context, w *work) error {
 		}
 	}
 	renamed := w.c.slug != "" && w.c.slug == w.p.slug && w.c.key != w.p.key
-	if renamed && w.row.Links > 0 && w.row.Sign == Behind && (o.opt.BumpIntegrity || len(w.p.sidecars) > 0) {
+	if renamed && w.row.Links > 0 && w.row.Sign != Ahead && (o.opt.BumpIntegrity || len(w.p.sidecars) > 0) {
 		w.row.tell(plural.Of(w.row.Links, "link is", "links are") + " not put: that would renew the slug, by which the chat is known under its other name")
 		w.links, w.row.Links = nil, 0
 	}
