@@ -163,11 +163,15 @@ type exporting struct {
 	none, some bool // of a chat nothing was written, or something was
 }
 
-// written says where a file was written, or would be.
+// sayDone prints all about a chat or the index but its document, and reports whether it failed.
+func sayDone[D any](e *exporting, path string, r *ops.Result[D]) (failed bool) {
+	r.Err = forceHint(r.Err)
+	say(e.console, &saying{dryRun: e.opt.Changes.DryRun}, path, r)
+	return r.Err != nil
+}
+
+// written prints where a file was written, or would be.
 func (e *exporting) written(path *string) {
-	if path != nil && e.opt.Changes.DryRun {
-		e.note("would write %s", e.path(*path))
-	}
 	if path != nil && !e.json {
 		fmt.Fprintln(e.w, e.path(*path))
 	}
@@ -175,15 +179,13 @@ func (e *exporting) written(path *string) {
 
 // pages writes chats for people to read.
 func (e *exporting) pages(ctx context.Context, format publish.Format) error {
-	sum, err := publish.Export(ctx, publish.Options{Export: e.opt.Export, Format: format, Reasoning: e.reasoning}, func(d *publish.Document, err error) error {
-		e.leftOut(d.Path, d.Skipped, e.skipDamaged)
+	sum, err := publish.Export(ctx, publish.Options{Export: e.opt.Export, Format: format, Reasoning: e.reasoning}, func(r *publish.Result) error {
+		d := &r.Doc
 		e.none, e.some = e.none || d.Messages == 0, e.some || d.Messages > 0
 		switch {
-		case err != nil:
-			e.failed(d.Path, forceHint(err))
+		case sayDone(e, d.Path, r):
 			return nil
 		case e.json:
-			e.written(d.Output)
 			return e.document(d)
 		case d.Messages == 0:
 			e.note("%s: no message was chosen, so nothing is written", chat.Label(d.Path))
@@ -198,9 +200,10 @@ func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 	if err != nil {
 		return err
 	}
-	if e.written(sum.Index); e.json && e.opt.Folder {
-		e.document(sum)
+	if sayDone(e, e.opt.Output, sum); e.json && e.opt.Folder {
+		return e.document(sum.Doc)
 	}
+	e.written(sum.Doc.Index)
 	return nil
 }
 
@@ -231,12 +234,11 @@ func (e *exporting) data(ctx context.Context) error {
 		opt.System = strings.TrimRight(string(text), "\r\n")
 	}
 	bad := 0
-	err := dataset.Export(ctx, opt, func(d *dataset.Document, err error) error {
-		if err != nil {
-			e.failed(d.Path, forceHint(err))
+	err := dataset.Export(ctx, opt, func(r *dataset.Result) error {
+		d := &r.Doc
+		if sayDone(e, d.Path, r) {
 			return nil
 		}
-		e.leftOut(d.Path, d.Skipped, e.skipDamaged)
 		e.none, e.some, bad = e.none || d.Lines == 0, e.some || d.Lines > 0, bad+d.Bad
 		switch {
 		case d.Begins != "":

@@ -90,8 +90,8 @@ func writingVerb(args []string) string {
 	if cmd.Name() == "snapshot" || cmd.Name() == "history" {
 		return "" // they write to the history alone, which has transactions of its own
 	}
-	if cmd.Name() == "export" {
-		return "" // all chats may go into one file, so documents of chats have no steps
+	if cmd.Name() == "export" && cmd.Flags().Lookup("output").Value.String() == "" {
+		return "" // it prints
 	}
 	if cmd.Name() == "undo" {
 		return "" // it knows files by inode, which a copy has not; the others' undo is judged

@@ -12,6 +12,7 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/jsonl"
 	"stchat/internal/names"
+	"stchat/internal/plural"
 	"stchat/internal/progress"
 	"stchat/internal/safefile"
 )
@@ -86,7 +87,10 @@ func fileNamed(name string) string {
 // Damaged returns the warnings of lines of a chat that are left out.
 func Damaged(path string, damages jsonl.Damages) (list []string) {
 	for _, d := range damages.First {
-		list = append(list, fmt.Sprintf("%s:%d:%d: left out: %s", path, d.Line, d.Column, d.Reason))
+		list = append(list, fmt.Sprintf("%s:%d:%d: left out: %s", chat.Label(path), d.Line, d.Column, d.Reason))
+	}
+	if more := damages.More(); more > 0 {
+		list = append(list, fmt.Sprintf("%s: %s left out", chat.Label(path), plural.S(more, "more damaged line")))
 	}
 	return list
 }

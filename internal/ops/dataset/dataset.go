@@ -14,8 +14,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"stchat/internal/changeset"
 	"stchat/internal/family"
-	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/names"
@@ -53,20 +53,19 @@ type Options struct {
 
 // Document says what became of one chat.
 type Document struct {
-	Schema   int      `json:"schema"`
-	Path     string   `json:"path" is:"path"`
-	Format   Format   `json:"format"`
-	Output   *string  `json:"output" is:"path"` // null: standard output, or there is no line
-	Lines    int      `json:"lines"`
-	Messages int      `json:"messages"`
-	LeftOut  int      `json:"left_out"` // messages that were chosen, and are not for this format
-	Warnings []string `json:"warnings"`
-	DryRun   bool     `json:"dry_run"`
+	Schema   int     `json:"schema"`
+	Path     string  `json:"path" is:"path"`
+	Format   Format  `json:"format"`
+	Output   *string `json:"output" is:"path"` // null: standard output, or there is no line
+	Lines    int     `json:"lines"`
+	Messages int     `json:"messages"`
+	LeftOut  int     `json:"left_out"` // messages that were chosen, and are not for this format
+	ops.Warned
+	ops.Written // of the file, which may have other chats, too
 
-	Skipped  jsonl.Damages `json:"-"`
-	Begins   string        `json:"-"` // the chat of which it is the beginning, and that is written instead
-	Repeated int           `json:"-"` // messages that another chat has, too
-	Bad      int           `json:"-"` // texts in which something was no UTF-8
+	Begins   string `json:"-"` // the chat of which it is the beginning, and that is written instead
+	Repeated int    `json:"-"` // messages that another chat has, too
+	Bad      int    `json:"-"` // texts in which something was no UTF-8
 }
 
 // valid returns a text without what is not UTF-8, which is counted.
@@ -88,14 +87,17 @@ type exporter struct {
 	leaves map[string]leaf // by real path
 }
 
+// Result is what became of one chat.
+type Result = ops.Result[Document]
+
 // Export writes chats, and calls each for every one. The error is that of the output, of each,
 // or that ctx ended.
-func Export(ctx context.Context, opt Options, each func(*Document, error) error) error {
+func Export(ctx context.Context, opt Options, each func(*Result) error) error {
 	e := &exporter{Options: &opt, lib: new(library.Library)}
 	e.Open.Any, e.Open.Groups = true, e.lib
 	walked := ops.Walk(opt.List)
 	for _, err := range walked.Errs {
-		if err := each(&Document{}, err); err != nil {
+		if err := each(&Result{Outcome: changeset.Outcome{Err: err}}); err != nil {
 			return err
 		}
 	}
@@ -113,64 +115,78 @@ func Export(ctx context.Context, opt Options, each func(*Document, error) error)
 		}
 	}
 	lines := 0
-	all := func(chats iter.Seq[*facts], write func(*facts) error) error {
+	all := func(chats iter.Seq[*facts], write func(*facts) changeset.Outcome, each func(*Result) error) error {
 		for f := range chats {
-			if f.err == nil && f.any {
-				f.err = write(f)
+			o := changeset.Outcome{Err: f.Err}
+			if f.Err == nil && f.any {
+				o = write(f)
 			}
 			if ctx.Err() != nil {
 				break
 			}
-			lines += f.d.Lines
+			lines += f.Doc.Lines
 			opt.Meter.Done()
-			if err := each(f.d, f.err); err != nil {
+			f.Complete(o, opt.Changes.DryRun)
+			if err := each(&f.Result); err != nil {
 				return err
 			}
 		}
 		return ctx.Err()
 	}
-	together := func(w io.Writer, output *string) error {
-		return all(surveyed, func(f *facts) error {
-			err := e.lines(ctx, f, w)
-			if f.d.Lines > 0 {
-				f.d.Output = output
-			}
-			return err
-		})
+	together := func(w io.Writer, each func(*Result) error) error {
+		return all(surveyed, func(f *facts) changeset.Outcome { return changeset.Outcome{Err: e.lines(ctx, f, w)} }, each)
 	}
 	switch {
 	case opt.Output == "":
-		return together(opt.Stdout, nil)
+		return together(opt.Stdout, each)
 	case !opt.Folder:
-		return e.write(ctx, opt.Output, func(w io.Writer) error {
-			if err := together(w, &opt.Output); err != nil || lines > 0 {
+		var done []*Result
+		o := e.write(ctx, opt.Output, func(w io.Writer) error {
+			err := together(w, func(r *Result) error {
+				done = append(done, r)
+				return nil
+			})
+			if err == nil && lines == 0 {
+				err = ErrNone // and there is no file
+			}
+			return err
+		})
+		told := false
+		for _, r := range done {
+			if o.Err == nil && r.Doc.Lines > 0 {
+				r.Doc.Output, r.Doc.Written = &opt.Output, ops.WrittenBy(o)
+				if !told {
+					r.Outcome, told = o, true
+				}
+			}
+			if err := each(r); err != nil {
 				return err
 			}
-			return ErrNone // and there is no file
-		})
+		}
+		return o.Err
 	}
 	chats := slices.Collect(surveyed)
 	for _, f := range chats {
-		if f.err != nil || !f.any {
+		if f.Err != nil || !f.any {
 			continue
 		}
-		if f.output, f.err = e.FileOf(f.d.Path, f.owner, f.name, names.Extension); f.err == nil {
+		if f.output, f.Err = e.FileOf(f.Doc.Path, f.owner, f.name, names.Extension); f.Err == nil {
 			if err := e.Free(f.output); err != nil {
 				return err
 			}
 		}
 	}
-	return all(slices.Values(chats), func(f *facts) error {
-		err := e.write(ctx, f.output, func(w io.Writer) error { return e.lines(ctx, f, w) })
-		if err == nil {
-			f.d.Output = &f.output
+	return all(slices.Values(chats), func(f *facts) changeset.Outcome {
+		o := e.write(ctx, f.output, func(w io.Writer) error { return e.lines(ctx, f, w) })
+		if o.Err == nil {
+			f.Doc.Output = &f.output
 		}
-		return err
-	})
+		return o
+	}, each)
 }
 
-func (e *exporter) write(ctx context.Context, path string, write func(io.Writer) error) error {
-	return ops.WriteOutput(ctx, ops.Output{Path: path, Folder: true, Lines: true, Force: e.Force, Own: isOurs, Changes: e.Changes}, write).Err
+func (e *exporter) write(ctx context.Context, path string, write func(io.Writer) error) changeset.Outcome {
+	return ops.WriteOutput(ctx, ops.Output{Path: path, Folder: true, Lines: true, Force: e.Force, Own: isOurs, Changes: e.Changes}, write)
 }
 
 // isOurs reports whether a file that begins with head is one of these, and may be replaced.
@@ -180,6 +196,7 @@ func isOurs(head []byte) bool {
 
 // facts are what a first reading of a chat finds.
 type facts struct {
+	Result
 	owner, name string
 	kind        string
 	mainChat    *string
@@ -189,19 +206,18 @@ type facts struct {
 	macros      []substitution // the longest first
 	any         bool           // there is a line to write
 	output      string         // its file below a folder
-	d           *Document
-	err         error
 }
 
 // survey reads a chat once, to know what there is to write.
 func (e *exporter) survey(ctx context.Context, path string) *facts {
-	f := &facts{d: &Document{Schema: 1, Path: path, Format: e.Format, DryRun: e.Changes.DryRun}}
-	f.err = e.read(ctx, f)
+	f := &facts{}
+	f.Doc = Document{Schema: 1, Path: path, Format: e.Format}
+	f.Err = e.read(ctx, f)
 	return f
 }
 
 func (e *exporter) read(ctx context.Context, f *facts) error {
-	d, path := f.d, f.d.Path
+	d, path := &f.Doc, f.Doc.Path
 	c, err := ops.Open(ctx, e.lib, path, ops.Anything, e.Open)
 	if err != nil {
 		return err
@@ -248,11 +264,10 @@ func (e *exporter) read(ctx context.Context, f *facts) error {
 	if each == nil {
 		taken = read.Chosen
 	}
-	d.Skipped = read.Skipped
-	d.Warnings = ops.Damaged(path, d.Skipped)
 	if err != nil {
 		return err
 	}
+	f.Warnings = ops.Damaged(path, read.Skipped)
 	if e.NoGreeting {
 		f.begin = max(firstUser, 0)
 		d.LeftOut += f.begin

@@ -77,7 +77,7 @@ type printer struct {
 
 // lines writes a chat that survey has read.
 func (e *exporter) lines(ctx context.Context, f *facts, w io.Writer) error {
-	d := f.d
+	d := &f.Doc
 	p := &printer{exporter: e, facts: f, w: w, address: regexp.MustCompile(`\bdata:[\w.+-]+/[\w.+-]+[;,][^\s"'()<>\\]+`)}
 	open, end := "", ""
 	switch e.Format {
@@ -164,7 +164,7 @@ func (p *printer) turn(t turn) error {
 func (p *printer) rows(m *look.Message) error {
 	r := Row{
 		Path: m.Path, Owner: p.owner, Kind: p.kind, Chat: p.name, MainChat: p.mainChat, Index: m.Index, Role: m.Role, Name: p.maybe(m.Name),
-		Hidden: m.Hidden, Text: p.maybe(m.Text), Swipe: ops.Or(m.Swipe, 1), Swipes: max(1, m.Swipes), Bytes: len(m.Stored), Checkpoint: p.d.valid(m.Checkpoint),
+		Hidden: m.Hidden, Text: p.maybe(m.Text), Swipe: ops.Or(m.Swipe, 1), Swipes: max(1, m.Swipes), Bytes: len(m.Stored), Checkpoint: p.Doc.valid(m.Checkpoint),
 	}
 	p.made(&r, m.Stored, p.maybe(m.Reasoning))
 	if m.Type == "narrator" {
@@ -176,12 +176,12 @@ func (p *printer) rows(m *look.Message) error {
 	if len(m.Branches) > 0 {
 		var list [][]byte
 		for _, name := range m.Branches {
-			list = append(list, rawjson.Quote(*p.d.valid(&name)))
+			list = append(list, rawjson.Quote(*p.Doc.valid(&name)))
 		}
 		r.Branches = new("[" + string(bytes.Join(list, []byte(","))) + "]")
 	}
 	if !p.Swipes {
-		p.d.Lines++
+		p.Doc.Lines++
 		return p.encoder.Write(p.w, r, "")
 	}
 	chosen := r.Swipe
@@ -200,7 +200,7 @@ func (p *printer) rows(m *look.Message) error {
 			row.Text = p.maybe(text)
 			p.made(&row.Row, info, p.maybe(rawjson.TextOrNil(rawjson.Value(info, "extra", "reasoning"))))
 		}
-		p.d.Lines++
+		p.Doc.Lines++
 		if err := p.encoder.Write(p.w, row, ""); err != nil {
 			return err
 		}
@@ -213,7 +213,7 @@ func (p *printer) made(r *Row, from []byte, reasoning *string) {
 	var extra, began, ended, model, api, tokens []byte
 	rawjson.Into(from, []string{"extra", "gen_started", "gen_finished"}, &extra, &began, &ended)
 	rawjson.Into(extra, []string{"model", "api", "token_count"}, &model, &api, &tokens)
-	r.Model, r.API, r.Tokens = p.d.valid(rawjson.TextOrNil(model)), p.d.valid(rawjson.TextOrNil(api)), rawjson.IntOrNil(tokens)
+	r.Model, r.API, r.Tokens = p.Doc.valid(rawjson.TextOrNil(model)), p.Doc.valid(rawjson.TextOrNil(api)), rawjson.IntOrNil(tokens)
 	r.Reasoning, r.GenMS = reasoning, nil
 	start, started := sendate.ParseRaw(began)
 	if end, known := sendate.ParseRaw(ended); started && known && !end.Before(start) {
@@ -231,7 +231,7 @@ func (p *printer) maybe(s *string) *string {
 // text returns a text as it is written: UTF-8, without the data of addresses that hold it, and
 // with macros for names.
 func (p *printer) text(s string) string {
-	s = *p.d.valid(&s)
+	s = *p.Doc.valid(&s)
 	if strings.Contains(s, "data:") {
 		s = p.address.ReplaceAllStringFunc(s, func(address string) string {
 			return fmt.Sprintf("%s;… (%d bytes)", address[:strings.IndexAny(address, ";,")], len(address))

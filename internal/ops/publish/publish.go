@@ -58,10 +58,8 @@ type Document struct {
 	Pictures        int           `json:"pictures"` // that are in the page
 	LeftOut         int           `json:"left_out"` // messages that were chosen, and are not for this format
 	PicturesLeftOut []LeftPicture `json:"pictures_left_out"`
-	Warnings        []string      `json:"warnings"`
-	DryRun          bool          `json:"dry_run"`
-
-	Skipped jsonl.Damages `json:"-"`
+	ops.Warned
+	ops.Written
 }
 
 // LeftPicture is a picture that is not in a page.
@@ -77,7 +75,11 @@ type Summary struct {
 	Summary bool    `json:"summary"` // true
 	Index   *string `json:"index" is:"path"`
 	Chats   int     `json:"chats"` // that were written
+	ops.Written
 }
+
+// Result is what became of one chat.
+type Result = ops.Result[Document]
 
 var (
 	// ErrSeveral means that one file was named for several chats.
@@ -100,11 +102,11 @@ type published struct {
 // Export writes chats, and calls each for every one. Nothing is written if a name is taken. The
 // error is the first that stands in the way of all: [ErrSeveral], a [*safefile.ExistsError], a
 // PATH without chats, or that ctx ended.
-func Export(ctx context.Context, opt Options, each func(*Document, error) error) (sum Summary, err error) {
-	sum = Summary{Schema: 1, Summary: true}
+func Export(ctx context.Context, opt Options, each func(*Result) error) (sum *ops.Result[Summary], err error) {
+	sum = &ops.Result[Summary]{Doc: Summary{Schema: 1, Summary: true}}
 	walked := ops.Walk(opt.List)
 	for _, err := range walked.Errs {
-		if err := each(&Document{}, err); err != nil {
+		if err := each(&Result{Outcome: changeset.Outcome{Err: err}}); err != nil {
 			return sum, err
 		}
 	}
@@ -130,22 +132,20 @@ func Export(ctx context.Context, opt Options, each func(*Document, error) error)
 		}
 	}
 	for _, p := range e.chats {
-		d, err := e.write(ctx, p)
+		r := e.write(ctx, p)
 		opt.Meter.Done()
-		if err == nil && d.Messages > 0 {
-			sum.Chats++
+		if r.Err == nil && r.Doc.Messages > 0 {
+			sum.Doc.Chats++
 		}
-		if err := each(d, err); err != nil {
+		if err := each(r); err != nil {
 			return sum, err
 		}
 	}
-	if opt.Format == HTML && opt.Folder && sum.Chats > 0 {
-		if out := e.file(ctx, index, e.index); out.Err != nil {
-			return sum, out.Err
-		}
-		sum.Index = &index
+	if opt.Format == HTML && opt.Folder && sum.Doc.Chats > 0 {
+		sum.Complete(e.file(ctx, index, e.index), opt.Changes.DryRun)
+		sum.Doc.Index = &index
 	}
-	return sum, nil
+	return sum, sum.Err
 }
 
 // exporter writes the chats of one call.
@@ -245,21 +245,28 @@ func (e *exporter) nameFiles(index string) (err error) {
 }
 
 // write writes one chat.
-func (e *exporter) write(ctx context.Context, p *published) (*Document, error) {
-	d := &Document{Schema: 1, Path: p.path, Format: e.opt.Format, LeftOut: p.leftOut, Skipped: p.skipped, Warnings: ops.Damaged(p.path, p.skipped), DryRun: e.opt.Changes.DryRun}
-	if p.err != nil || p.messages == 0 {
-		return d, p.err
+func (e *exporter) write(ctx context.Context, p *published) *Result {
+	r := &Result{}
+	d := &r.Doc
+	*d = Document{Schema: 1, Path: p.path, Format: e.opt.Format, LeftOut: p.leftOut}
+	out := changeset.Outcome{Err: p.err}
+	if p.err == nil {
+		r.Warnings = ops.Damaged(p.path, p.skipped)
 	}
-	d.Messages = p.messages
-	if p.output == "" {
-		return d, e.draw(ctx, e.opt.Stdout, p, d)
+	switch {
+	case p.err != nil || p.messages == 0:
+	case p.output == "":
+		d.Messages = p.messages
+		out.Err = e.draw(ctx, e.opt.Stdout, p, d)
+	default:
+		d.Messages, d.Output = p.messages, &p.output
+		out = e.file(ctx, p.output, func(w io.Writer) error { return e.draw(ctx, w, p, d) })
+		for _, s := range out.Steps {
+			d.Bytes = s.Bytes
+		}
 	}
-	d.Output = &p.output
-	out := e.file(ctx, p.output, func(w io.Writer) error { return e.draw(ctx, w, p, d) })
-	for _, s := range out.Steps {
-		d.Bytes = s.Bytes
-	}
-	return d, out.Err
+	r.Complete(out, e.opt.Changes.DryRun)
+	return r
 }
 
 // file writes one file, whole or not at all.

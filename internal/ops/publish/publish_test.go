@@ -100,9 +100,9 @@ func TestPages(t *testing.T) {
 	pictures, meter := 0, new(progress.Meter)
 	_, err := Export(context.Background(), Options{Format: HTML, Export: ops.Export{
 		List: ops.List{Paths: []string{user}}, Output: site, Folder: true, Swipes: true, Changes: changeset.Options{NoSync: true}, Meter: meter,
-	}}, func(d *Document, err error) error {
-		pictures += d.Pictures
-		return err
+	}}, func(r *Result) error {
+		pictures += r.Doc.Pictures
+		return r.Err
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestDirections(t *testing.T) {
 	write(t, user, "chats/محمد/شتاء.jsonl", []byte(`{"chat_metadata":{}}`+"\n"+`{"name":"محمد","is_user":false,"send_date":"2026-03-01T12:42:07.311Z","mes":"x"}`))
 	if _, err := Export(context.Background(), Options{Format: HTML, Export: ops.Export{
 		List: ops.List{Paths: []string{user}}, Output: site, Folder: true, Changes: changeset.Options{NoSync: true}, Meter: new(progress.Meter),
-	}}, func(_ *Document, err error) error { return err }); err != nil {
+	}}, func(r *Result) error { return r.Err }); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(site, "محمد", "شتاء.html"))
