@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -44,7 +43,7 @@ func writeFindings(c *console, rep *report.Check, paths []string, verbose bool) 
 		list = list[n:]
 	}
 	if left > 0 {
-		fmt.Fprintf(w, "%s\n\n", c.prose(fmt.Sprintf("%s and %s with findings of the same rules; --verbose shows all", c.sign("…"), plural.S(left, "file")), 0))
+		fmt.Fprintf(w, "%s\n\n", c.prose(fmt.Sprintf("%s and %s with findings of the same rules; --verbose shows all", c.sign("…"), plural.S(left, "file")), ""))
 	}
 	counts := explainRules(c, rep.Findings, paths)
 	if c.shown && len(counts.Rows) > 0 {
@@ -52,7 +51,7 @@ func writeFindings(c *console, rep *report.Check, paths []string, verbose bool) 
 		c.table(counts)
 	}
 	if len(rep.Chats) > 0 || len(rep.Findings) > 0 || len(rep.Errs) == 0 { // else the errors say it all
-		fmt.Fprintln(w, c.prose(summaryLine(rep, files), 0))
+		fmt.Fprintln(w, c.prose(summaryLine(rep, files), ""))
 	}
 }
 
@@ -87,8 +86,8 @@ func writeSeverity(c *console, list []rules.Finding, severity rules.Severity, ve
 		for _, f := range byRule.of[id] {
 			all += f.Count()
 		}
-		about := c.prose(severity.String()+" "+id.String()+when(all > 1, fmt.Sprintf(", %d times", all)), 2)
-		fmt.Fprintf(w, "  %s%s\n", paint(c.outColor, severityColor(severity), severity.String()), strings.ReplaceAll(about, "\n", "\n  ")[len(severity.String()):])
+		about := c.prose(severity.String()+" "+id.String()+when(all > 1, fmt.Sprintf(", %d times", all)), "  ")
+		fmt.Fprintln(w, strings.Replace(about, severity.String(), paint(c.outColor, severityColor(severity), severity.String()), 1))
 		for i, f := range byRule.of[id] {
 			if i > 0 && !verbose {
 				break
@@ -97,8 +96,7 @@ func writeSeverity(c *console, list []rules.Finding, severity rules.Severity, ve
 				fmt.Fprintf(w, "      %s and %d more\n", c.sign("…"), f.More)
 				continue
 			}
-			text := c.prose(whereText(f)+visible.Text(f.Message), 6)
-			fmt.Fprintf(w, "      %s\n", strings.ReplaceAll(text, "\n", "\n      "))
+			fmt.Fprintln(w, c.prose(whereText(f)+visible.Text(f.Message), "      "))
 		}
 	}
 }
@@ -157,23 +155,21 @@ func explainRules(c *console, list []rules.Finding, paths []string) *grid.Table 
 		fmt.Fprintln(c.w)
 	}
 	all := either(len(paths) <= repairsShown, visible.Args(paths...), "the same paths")
-	suggest := func(what, command string) {
-		tight := c.shown && visible.Width(what+" "+command) > cmp.Or(c.Width, unknownWidth)
-		fmt.Fprintln(c.w, what+either(tight, "\n  ", " ")+command) // whole, to be copied
-	}
 	if repaired {
-		suggest("to see what repair would change:", "stchat repair "+all)
+		c.whole("", "to see what repair would change:", "stchat repair "+all)
 	}
 	for _, rule := range onOrder {
-		suggest("only when asked for:", "stchat repair --rule "+rule+" "+all)
+		c.whole("", "only when asked for:", "stchat repair --rule "+rule+" "+all)
 	}
 	return counts
 }
 
 // explain writes what is said about a rule, for a person wrapped.
 func explain(c *console, label, text string) {
-	for line := range strings.SplitSeq(label+c.prose(visible.Text(text), 2+len(label)), "\n") {
-		fmt.Fprintf(c.w, "  %s\n", paint(c.outColor, dim, line))
+	before := strings.ReplaceAll(label, " ", "\u00a0") // no line breaks there
+	text = strings.Replace(c.prose(before+visible.Text(text), "  "), before, label, 1)
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintln(c.w, paint(c.outColor, dim, line))
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -248,10 +249,23 @@ func (c *console) diffHead(a, b, about string) {
 // diffSides prints what differs behind its signs; nil: there is nothing on that side.
 func (c *console) diffSides(minus, plus string, before, after *string) {
 	if before != nil {
-		fmt.Fprintln(c.w, paint(c.outColor, red, minus+c.excerpt(*before)))
+		c.hung(red, minus, c.excerpt(*before))
 	}
 	if after != nil {
-		fmt.Fprintln(c.w, paint(c.outColor, green, plus+c.excerpt(*after)))
+		c.hung(green, plus, c.excerpt(*after))
+	}
+}
+
+// hung prints a value or a key behind what begins its line, for a person wrapped.
+func (c *console) hung(code, begin, text string) {
+	if !c.shown {
+		c.row(paint(c.outColor, code, begin+text))
+		return
+	}
+	indent := max(len(begin), 2)
+	for _, at := range visible.Wrap(text, max(cmp.Or(c.Width, unknownWidth)-indent, 1)) {
+		c.row(paint(c.outColor, code, begin+text[at[0]:at[1]]))
+		begin = strings.Repeat(" ", indent)
 	}
 }
 

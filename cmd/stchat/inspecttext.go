@@ -83,7 +83,7 @@ func writeCard(c *console, r *inspect.Report) {
 	k := card{c: c}
 	name := either(r.Path == chat.Stdin, "standard input", visible.Text(r.Name))
 	if c.shown {
-		fmt.Fprintln(c.w, paint(c.outColor, bold, c.prose(name, 0)))
+		fmt.Fprintln(c.w, paint(c.outColor, bold, c.prose(name, "")))
 	} else {
 		k.line("chat", name)
 	}
@@ -294,14 +294,14 @@ func writeShownTable(c *console, rows []inspect.Row, sum inspect.Summary) {
 	}
 	fmt.Fprintln(c.w, "\n"+c.prose(strings.Join([]string{
 		plural.S(sum.Characters, "character"), plural.S(*sum.Groups, "group"), plural.S(sum.Chats, "chat"), plural.S(sum.Messages, "message"), formatBytes(sum.Bytes),
-	}, ", "), 0))
+	}, ", "), ""))
 	writeBooks(c, "used by a chat", sum.Lorebooks.Used)
 	writeBooks(c, "not used by any chat", sum.Lorebooks.Unused)
 }
 
 func writeBooks(c *console, what string, books []string) {
 	text := fmt.Sprintf("%s %s", plural.S(len(books), "lorebook"), what) + when(len(books) > 0, ": "+strings.Join(keyList(books, true), ", "))
-	fmt.Fprintln(c.w, c.prose(text, 0))
+	fmt.Fprintln(c.w, c.prose(text, ""))
 }
 
 // byGroup puts the chats below each title together, with their checkpoints and branches.

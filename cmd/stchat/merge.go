@@ -192,7 +192,7 @@ func (o *mergeOptions) report(c *console, opt *merge.Options, r *merge.Result) e
 		when(len(r.Doc.Left) > 0, "; not merged: "+strings.Join(r.Doc.Left, ", "))
 	if c.shown {
 		c.table(&t.Table)
-		fmt.Fprintln(c.w, c.prose(text, 0))
+		fmt.Fprintln(c.w, c.prose(text, ""))
 	} else {
 		c.note("%s", text)
 	}

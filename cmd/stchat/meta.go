@@ -310,18 +310,18 @@ func writeChanges(c *console, d *ops.MetaDiff) {
 	if d.Equal {
 		return
 	}
-	w := c.w
 	c.diffHead(d.LabelA, d.LabelB, "")
 	n := map[metadiff.Op]int{}
 	for _, change := range d.Changes {
 		n[change.Op]++
-		sign := map[metadiff.Op]string{metadiff.Add: "+", metadiff.Remove: "-", metadiff.Replace: "~"}[change.Op]
-		fmt.Fprintf(w, "%s %s\n", sign, paint(c.outColor, cyan, visible.Text(change.Path)))
+		sign := map[metadiff.Op][2]string{metadiff.Add: {"+ ", green}, metadiff.Remove: {"- ", red}, metadiff.Replace: {"~ ", cyan}}[change.Op]
+		c.hung(sign[1], sign[0], visible.Text(change.Path))
 		from, to := metadiff.Excerpts(string(change.From), string(change.To), longValue)
 		c.diffSides("    - ", "    + ", either(change.Op != metadiff.Add, &from, nil), either(change.Op != metadiff.Remove, &to, nil))
 	}
-	fmt.Fprintf(w, "\n%d changed, %d added, %d removed\n", n[metadiff.Replace], n[metadiff.Add], n[metadiff.Remove])
+	c.row()
+	c.row(c.prose(fmt.Sprintf("%d changed, %d added, %d removed", n[metadiff.Replace], n[metadiff.Add], n[metadiff.Remove]), ""))
 	for _, meaning := range d.Meanings {
-		fmt.Fprintf(w, "  %s\n", visible.Text(meaning))
+		c.row(c.prose(visible.Text(meaning), "  "))
 	}
 }

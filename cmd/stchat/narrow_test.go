@@ -140,3 +140,45 @@ func TestNarrowLost(t *testing.T) {
 		t.Errorf("%s%s", out, errs)
 	}
 }
+
+// TestNarrowPlans: what repair, diff-meta and the dry runs of edits show of two sides is wrapped, and the
+// same text with colours; the paths keep lines of their own.
+func TestNarrowPlans(t *testing.T) {
+	t.Chdir(t.TempDir())
+	long := strings.Repeat("a lamp and a door ", 5)
+	for path, metadata := range map[string]string{"a.jsonl": `"integrity":"1","note":"` + long + `one"`, "b.jsonl": `"note":"` + long + `two","main_chat":"a"`} {
+		text := `{"chat_metadata":{` + metadata + "}}\n" + `{"name":"Maren","is_user":false,"mes":"` + long + `","swipe_id":7,"swipes":["` + long + `"]}` + "\n{\"name\":\"Maren\",\"mes\":\"" + long + "\n"
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile("c.jsonl", []byte(`{"chat_metadata":{}}`+"\n"+`{"name":"Maren","is_user":false,"mes":"`+long+`"}`+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range []int{20, 50, 90, 200} {
+		for _, args := range [][]string{
+			{"repair", "a.jsonl"},
+			{"diff-meta", "a.jsonl", "b.jsonl"},
+			{"message", "set", "--dry-run", "c.jsonl", "-a", "0", "--set", "mes=" + long + "now"},
+			{"meta", "set", "--dry-run", "c.jsonl", "--set", "note=" + long},
+			{"repair", "--write", "--quarantine", "a quarantine of the damaged lines of the lighthouse", "a.jsonl"},
+		} {
+			out, errs, _ := terminal(t, width, append(slices.Clip(args), "--color", "always")...)
+			for line := range strings.Lines(ownColor.ReplaceAllString(out, "")) {
+				line = strings.TrimSuffix(line, "\n")
+				whole := strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ") || strings.HasPrefix(line, "    ") && strings.ContainsAny(line, `/\`)
+				if visible.Width(line) > width && !whole || strings.HasSuffix(line, " ") {
+					t.Errorf("%d columns, %q: %q%s", width, args, line, errs)
+				}
+			}
+		}
+		if _, errs, code := terminal(t, 0, "undo"); code != 0 {
+			t.Fatal(errs)
+		}
+	}
+	plain, _, _ := terminal(t, 30, "diff-meta", "a.jsonl", "b.jsonl", "--color", "never")
+	painted, _, _ := terminal(t, 30, "diff-meta", "a.jsonl", "b.jsonl", "--color", "always")
+	if got := ownColor.ReplaceAllString(painted, ""); got != plain {
+		t.Errorf("painted it is\n%s\nplain\n%s", got, plain)
+	}
+}

@@ -146,12 +146,12 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (fail
 
 // writeDiff writes what would be done to a file, in the style of a diff.
 func writeDiff(c *console, r *repair.Result, first bool) {
-	w := c.w
-	fmt.Fprint(w, when(!first, "\n"))
+	fmt.Fprint(c.w, when(!first, "\n"))
 	c.diffHead(r.Doc.Path, r.Doc.Path, " (repaired)")
 	for _, d := range r.Diffs {
-		place := when(d.Line != nil, " line "+digits(d.Line)) + when(d.Index != nil, ", message "+digits(d.Index))
-		fmt.Fprintf(w, "%s %s: %s\n", paint(c.outColor, cyan, "@@"+place+" @@"), d.Rule, visible.Text(d.Change))
+		place := "@@" + when(d.Line != nil, " line "+digits(d.Line)) + when(d.Index != nil, ", message "+digits(d.Index)) + " @@"
+		what := c.prose(fmt.Sprintf("%s %s: %s", place, d.Rule, visible.Text(d.Change)), "")
+		c.row(strings.Replace(what, place, paint(c.outColor, cyan, place), 1))
 		c.diffSides("-", "+", d.Before, d.After)
 	}
 	if n := r.Doc.Total - len(r.Diffs); n > 0 {
@@ -159,21 +159,20 @@ func writeDiff(c *console, r *repair.Result, first bool) {
 		for _, count := range r.Doc.Counts {
 			all = append(all, fmt.Sprintf("%d %s", count.Count, count.Rule))
 		}
-		fmt.Fprintf(w, "%s and %d more: %s in all\n", c.sign("…"), n, strings.Join(all, ", "))
+		c.row(c.prose(fmt.Sprintf("%s and %d more: %s in all", c.sign("…"), n, strings.Join(all, ", ")), ""))
 	}
 }
 
 // writeRepaired writes what was done to a file, rule by rule.
 func writeRepaired(c *console, r *repair.Result, first bool) {
-	w := c.w
-	fmt.Fprintln(w, when(!first, "\n")+paint(c.outColor, bold, visible.Text(r.Doc.Path)))
+	c.row(when(!first, "\n") + paint(c.outColor, bold, visible.Text(r.Doc.Path)))
 	for _, n := range r.Doc.Counts {
-		fmt.Fprintf(w, "  fixed  %s: %s\n", n.Rule, plural.S(n.Count, "change"))
+		c.row(c.prose(fmt.Sprintf("fixed  %s: %s", n.Rule, plural.S(n.Count, "change")), "  "))
 	}
 	if r.Doc.Backup != nil {
-		fmt.Fprintf(w, "  as it was: %s\n", visible.Text(*r.Doc.Backup))
+		c.whole("  ", "as it was:", visible.Text(*r.Doc.Backup))
 	}
 	if r.Doc.Quarantine != nil {
-		fmt.Fprintf(w, "  taken out: %s\n", visible.Text(*r.Doc.Quarantine))
+		c.whole("  ", "taken out:", visible.Text(*r.Doc.Quarantine))
 	}
 }

@@ -435,7 +435,7 @@ func writeLost(c *console, res *keep.LostResult) {
 				Codes: []string{"", when(gone, red)}, Below: []string{"  " + below},
 			}
 			add := func(text string) {
-				row.Below = append(row.Below, "  "+strings.ReplaceAll(c.prose(text, 2), "\n", "\n  "))
+				row.Below = append(row.Below, c.prose(text, "  "))
 			}
 			if n := chat.Further; n.Versions > 0 {
 				add(fmt.Sprintf("further %s in %s: run it again after this", plural.S(n.Messages, "message"), plural.S(n.Versions, "older version")))

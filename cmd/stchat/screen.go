@@ -203,12 +203,19 @@ func prosed(text string, width int, indent string) string {
 	return b.String()
 }
 
-// prose is [prosed] for a person beside so many cells; for a pipe the text stays as it is.
-func (c *console) prose(text string, beside int) string {
-	if !c.shown {
-		return text
+// prose is [prosed] for a person, in lines behind pad; for a pipe the text stays one line.
+func (c *console) prose(text, pad string) string {
+	if c.shown {
+		text = prosed(text, min(cmp.Or(c.Width, unknownWidth), proseWidth)-len(pad), "  ")
+		text = strings.ReplaceAll(text, "\n", "\n"+pad)
 	}
-	return prosed(text, cmp.Or(c.Width, unknownWidth)-beside, "  ")
+	return pad + text
+}
+
+// whole prints what is to be copied behind what it is, for a person on a line of its own where it does not fit.
+func (c *console) whole(pad, what, copied string) {
+	tight := c.shown && visible.Width(pad+what+" "+copied) > cmp.Or(c.Width, unknownWidth)
+	c.row(c.prose(what, pad) + either(tight, "\n  "+pad, " ") + copied)
 }
 
 // pathPattern finds the paths that are named in a remark, which may have spaces: one before a

@@ -151,7 +151,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	}
 	lines, brief := undone(c, r), c.shown && !o.verbose
 	for _, line := range lines[:either(brief, 1, len(lines))] {
-		c.line(c.prose(line, 0))
+		c.line(c.prose(line, ""))
 	}
 	if brief {
 		s := newScreen(c, 0)
