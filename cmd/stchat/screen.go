@@ -107,7 +107,7 @@ const signed = "signed"
 // gridColor returns the colour of a part of a table or a tree.
 func gridColor(code string) string {
 	return cmp.Or(map[string]string{
-		grid.Title: bold, grid.Heading: bold + ";" + cyan, grid.Dim: dim, treeview.Root: bold, treeview.Open: bold + ";" + yellow,
+		grid.Title: bold, grid.Heading: bold + ";" + cyan, grid.Dim: dim, treeview.Name: cyan, treeview.Open: bold + ";" + yellow,
 		treeview.Checkpoint: yellow, treeview.Computed: magenta, treeview.Warning: red, treeview.Number: green,
 	}[code], code)
 }

@@ -16,7 +16,7 @@ import (
 // Codes of how texts are painted, beside those of a table.
 const (
 	Open       = "open"       // the chat that is open
-	Root       = "root"       // the name of a chat without a parent
+	Name       = "name"       // of a chat
 	Checkpoint = "checkpoint" // its sign
 	Computed   = "computed"   // likewise, of a parent that no link tells
 	Warning    = "warning"
@@ -133,11 +133,11 @@ func (d *drawer) legend() string {
 // families lays out families below their owners.
 func (d *drawer) families(owners []*Owner, short map[*Chat]string) *grid.Table {
 	t := &grid.Table{Columns: []grid.Column{
-		{Title: "chat", Name: true},
+		{Title: "chat", Name: true, Code: Name},
 		{Title: "fork", Right: true, Optional: true},
 		{Title: "messages", Right: true, Code: Number},
 		{Title: "own", Right: true, Code: Number, Optional: true},
-		{Title: "first own message", Text: true, Code: grid.Dim},
+		{Title: "first own message", Text: true},
 	}}
 	for _, o := range owners {
 		if len(o.Chats) == 0 {
@@ -160,10 +160,7 @@ func (d *drawer) families(owners []*Owner, short map[*Chat]string) *grid.Table {
 // row returns a chat as a row below its owner.
 func (d *drawer) row(c *Chat, name string) grid.Row {
 	lanes, sign, code := d.before(c)
-	r := grid.Row{Lead: lanes, Sign: sign, Code: code, Cells: []string{d.shown(name), "", strconv.Itoa(c.Messages), "", ""}, Codes: make([]string, 5)}
-	if c.Depth == 0 {
-		r.Codes[0] = Root
-	}
+	r := grid.Row{Lead: lanes, Sign: sign, Code: code, Cells: []string{d.shown(name), "", strconv.Itoa(c.Messages), "", ""}}
 	if c.Parent != nil {
 		r.Cells[1] = "-"
 		if c.AtParent != nil && *c.At >= 0 {
@@ -173,11 +170,24 @@ func (d *drawer) row(c *Chat, name string) grid.Row {
 			r.Cells[3] = "+" + strconv.Itoa(c.Own)
 		}
 	}
-	r.Cells[4], r.Codes[4] = d.notes(c)
+	about, code := d.notes(c)
+	if c.Said != "" && c.Depth > 0 {
+		r.Cells[4] = d.shown(visible.Text(c.Said))
+		if about != "" {
+			about += d.shown(" · ")
+		}
+	}
+	r.Cells[4] = about + r.Cells[4]
+	r.Text = func(cut string) string {
+		if said, ok := strings.CutPrefix(cut, about); ok {
+			return d.paint(code, about) + said
+		}
+		return d.paint(code, cut)
+	}
 	return r
 }
 
-// notes returns what else there is to say of a chat, and how that is painted.
+// notes returns what else there is to say of a chat beside its first own message, and how that is painted.
 func (d *drawer) notes(c *Chat) (text, code string) {
 	var notes []string
 	if c.Depth == 0 {
@@ -187,9 +197,7 @@ func (d *drawer) notes(c *Chat) (text, code string) {
 	if c.Dangling != nil {
 		notes = append(notes, "stchat repair")
 	}
-	if c.Said != "" && c.Depth > 0 {
-		notes = append(notes, visible.Text(c.Said))
-	}
+	code = grid.Dim
 	switch {
 	case c.Dangling != nil || c.Cycle || c.Unreadable:
 		code = Warning
@@ -199,7 +207,7 @@ func (d *drawer) notes(c *Chat) (text, code string) {
 	if c.Current {
 		d.marks["●"] = true
 		notes = append(notes, "● open in SillyTavern")
-		if len(notes) > 2 { // it must not be cut off
+		if len(notes) > 2 || c.Depth > 0 { // it must not be cut off
 			notes = append(notes[len(notes)-1:], notes[:len(notes)-1]...)
 		}
 	}
@@ -294,7 +302,7 @@ func remarks(c *Chat) []string {
 // flat lays out a row per chat.
 func (d *drawer) flat(owners []*Owner) *grid.Table {
 	t := &grid.Table{Columns: []grid.Column{
-		{Title: "chat", Name: true}, {Title: "messages", Right: true, Code: Number}, {Title: "last", Code: grid.Dim, Optional: true}, {Title: "from", Text: true, Code: grid.Dim},
+		{Title: "chat", Name: true, Code: Name}, {Title: "messages", Right: true, Code: Number}, {Title: "last", Code: grid.Dim, Optional: true}, {Title: "from", Text: true, Code: Name},
 	}}
 	for _, o := range owners {
 		for _, c := range o.Chats {
