@@ -94,7 +94,7 @@ func writeCard(c *console, r *inspect.Report) {
 		word := either(r.Kind == string(userdir.Group), "group", "character")
 		k.line(word, visible.Text(*r.Owner))
 	}
-	k.line("size", formatBytes(r.Bytes), either(c.shown, heaviest(r), "longest line "+formatBytes(r.Longest)))
+	k.line("size", append([]string{formatBytes(r.Bytes)}, either(c.shown, heaviest(r), []string{"longest line " + formatBytes(r.Longest)})...)...)
 	k.line("header", cmp.Or(map[chat.HeaderKind]string{
 		chat.Modern: "modern (SillyTavern 1.16 and later, Luker)",
 		chat.Legacy: "legacy (SillyTavern up to 1.14)",
@@ -219,12 +219,11 @@ func extensionText(e any) (label string, cells []string) {
 }
 
 // heaviest names the largest messages.
-func heaviest(r *inspect.Report) string {
-	var list []string
-	for _, m := range r.Heaviest {
-		list = append(list, fmt.Sprintf("#%d %s", m.Index, formatBytes(m.Bytes)))
+func heaviest(r *inspect.Report) (list []string) {
+	for i, m := range r.Heaviest {
+		list = append(list, when(i == 0, "heaviest  ")+fmt.Sprintf("#%d %s", m.Index, formatBytes(m.Bytes)))
 	}
-	return when(len(list) > 0, "heaviest  "+strings.Join(list, "  "))
+	return list
 }
 
 // writeTable writes a row for each chat, a total, and what user folders hold.
