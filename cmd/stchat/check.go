@@ -246,7 +246,7 @@ func (o *checkOptions) runList(c *console) error {
 		}
 	}
 	if o.format == "text" {
-		fmt.Fprintln(c.w, "\n+ stchat repair fixes it")
+		c.row("\n" + c.prose("+ stchat repair fixes it", ""))
 	}
 	return nil
 }

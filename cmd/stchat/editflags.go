@@ -236,7 +236,7 @@ func (o *inPlaceFlags) show(c *console, r *edit.Result) {
 		c.diffSides("-", "+", d.Before, d.After)
 	}
 	if n := len(r.Doc.Changed) + len(r.Doc.Added) + len(r.Doc.Deleted) - len(r.Diffs); n > 0 {
-		fmt.Fprintf(c.w, "%s and %s more\n", c.sign("…"), plural.S(n, "change"))
+		c.row(c.prose(fmt.Sprintf("%s and %s more", c.sign("…"), plural.S(n, "change")), ""))
 	}
 }
 

@@ -25,15 +25,15 @@ func newExport() verb {
 		use: "export PATH...", short: "Write chats as pages, Markdown, text or data",
 		doc: `Write chats for people to read elsewhere. PATH is as in inspect.
 
-html      a page that needs nothing else: no network, no other file, and no
-          script to be read; it has the text as SillyTavern shows it, avatars
-          without the card in them, pictures without their prompts, and links
-          between chats
-markdown  the text as it was written, with names, days and times
-txt       what SillyTavern itself exports as text, to the byte
-openai    a chat a line, as {"messages":[{"role":"user","content":"..."}]}
-sharegpt  a chat a line, as {"conversations":[{"from":"human","value":"..."}]}
-rows      a message a line, with all that is known of it, for DuckDB and others
+  html      a page that needs nothing else: no network, no other file, and no
+            script to be read; it has the text as SillyTavern shows it, avatars
+            without the card in them, pictures without their prompts, and links
+            between chats
+  markdown  the text as it was written, with names, days and times
+  txt       what SillyTavern itself exports as text, to the byte
+  openai    a chat a line, as {"messages":[{"role":"user","content":"..."}]}
+  sharegpt  a chat a line, as {"conversations":[{"from":"human","value":"..."}]}
+  rows      a message a line with all that is known of it, for DuckDB and others
 
 -o FILE takes one chat; -o DIR/, or a folder that is there, takes any number,
 as OWNER/NAME.html, with an index.html that leads to all of them. Without -o

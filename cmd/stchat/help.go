@@ -213,10 +213,12 @@ func shownDefault(f *pflag.Flag) string {
 // entry writes a name and, from a column on, the text about it. After a long name the text starts
 // on the next line.
 func (h *helpPage) entry(name string, column int, text string) {
-	column = min(column, h.width/3)
+	column, text = min(column, h.width/3), either(h.ascii, visible.ASCII(text), text)
 	line := visible.Pad(name, column)
 	if name != "" && visible.Width(name) > column-2 {
-		fmt.Fprintln(h.w, name)
+		for i, at := range visible.Wrap(name, either(visible.Width(name) > h.width, h.width-4, h.width)) {
+			fmt.Fprintln(h.w, when(i > 0, "    ")+name[at[0]:at[1]])
+		}
 		line = strings.Repeat(" ", column)
 	}
 	for part := range strings.SplitSeq(prosed(text, h.width-column, ""), "\n") {

@@ -46,14 +46,12 @@ What is counted:
 
 With --messages there is one row per message. In a pipe there is no colour, no
 heading, and nothing is cut; tabs separate the columns. The columns of a chat:
-  path, depth below its parent, kind, character or group, header, messages, of
-  the user, of the character, of the system, hidden, messages with several
-  swipes, swipes, bytes, first date, last date, parent, lorebook, damaged lines
-and of a message:
-  path (of several chats), index, role, name, date, swipe chosen / swipes,
-  marks, first line, bytes
-With --json there is one document per line, described in docs/json.md; for
-several chats, the last one is a summary.
+path, depth below its parent, kind, character or group, header, messages, of the
+user, of the character, of the system, hidden, messages with several swipes,
+swipes, bytes, first date, last date, parent, lorebook, damaged lines; and of a
+message: path (of several chats), index, role, name, date, swipe chosen /
+swipes, marks, first line, bytes. With --json there is one document per line,
+described in docs/json.md; for several chats, the last one is a summary.
 `,
 		example: `  stchat inspect "chats/Mira/Harbour.jsonl"
   stchat inspect SillyTavern/data/default-user

@@ -182,3 +182,27 @@ func TestNarrowPlans(t *testing.T) {
 		t.Errorf("painted it is\n%s\nplain\n%s", got, plain)
 	}
 }
+
+// TestFixedPhrases: what is always said, whatever the chats are, fits on the smallest screens.
+func TestFixedPhrases(t *testing.T) {
+	user := hardFolder(t)
+	t.Chdir(user)
+	many := strings.Repeat(`{"name":"Maren","is_user":false,"mes":"a"}`+"\n", 60)
+	if err := os.WriteFile("many.jsonl", []byte(`{"chat_metadata":{}}`+"\n"+many), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		width int
+		args  []string
+		want  string
+	}{
+		{20, []string{"check", "--list-rules"}, "\n+ stchat repair\n  fixes it\n"},
+		{19, []string{"search", "lamp"}, "\n41 texts in 41\nchats\n"},
+		{20, []string{"message", "set", "--dry-run", "--no-sync", "many.jsonl", "-a", "0..", "--set", "mes=y"}, "\n… and 20 changes\n  more\n"},
+		{20, []string{"--help"}, "\n  LC_ALL,\n    LC_CTYPE, LANG\n"},
+	} {
+		if out, errs, _ := terminal(t, test.width, append(test.args, "--color", "never")...); !strings.Contains(out, test.want) {
+			t.Errorf("%q: no %q in\n%s%s", test.args, test.want, out, errs)
+		}
+	}
+}

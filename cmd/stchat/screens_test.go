@@ -160,15 +160,27 @@ func TestScreens(t *testing.T) {
 
 // Help on a terminal without UTF-8 is ASCII, and lists keep their lines where they are wrapped.
 func TestHelpOnATerminal(t *testing.T) {
-	for _, command := range []string{"tree", "merge", "import", "search"} {
+	commands := []string{"", "message get", "message set", "meta set", "state log"}
+	for _, v := range verbs() {
+		commands = append(commands, v.name)
+	}
+	for _, command := range commands {
 		var out bytes.Buffer
-		e := env{In: strings.NewReader(""), Out: &out, Err: io.Discard, OutTTY: true, Width: 60, Now: time.Now}
+		const width = 60
+		e := env{In: strings.NewReader(""), Out: &out, Err: io.Discard, OutTTY: true, Width: width, Now: time.Now}
 		e.Getenv = func(name string) string { return map[string]string{"LC_ALL": "C", "NO_COLOR": "1"}[name] }
-		run(context.Background(), e, []string{command, "--help"})
+		run(context.Background(), e, append(strings.Fields(command), "--help"))
 		if help := out.String(); visible.ASCII(help) != help {
 			t.Errorf("a terminal without UTF-8 cannot show the help of %s:\n%s", command, help)
 		} else if command == "tree" && !strings.Contains(help, "\n  @  was its own ancestor\n") {
 			t.Errorf("a mark is not explained on a line of its own:\n%s", help)
+		} else if command == "export" && !strings.Contains(help, "\n  markdown  the text as it was written,") {
+			t.Errorf("a format is not explained on a line of its own:\n%s", help)
+		}
+		for line := range strings.Lines(out.String()) {
+			if line = strings.TrimSuffix(line, "\n"); visible.Width(line) > width && !strings.Contains(line, "stchat ") {
+				t.Errorf("the help of %s is wider than %d cells: %q", command, width, line)
+			}
 		}
 	}
 }

@@ -384,7 +384,7 @@ func (p *hitPrinter) paintedCut(runs []prose.Run, cut string) string {
 // end says how much was found, and for the first text how to read on where it stands and how to go
 // another way from there.
 func (p *hitPrinter) end(ctx context.Context, first *look.SearchHit) {
-	p.line(dim, plural.S(p.texts, "text")+" in "+plural.S(len(p.chats), "chat"))
+	p.lines(dim, plural.S(p.texts, "text")+" in "+plural.S(len(p.chats), "chat"))
 	if p.c.printed() != nil || !p.c.ErrTTY || p.c.quiet || first.Rev != nil {
 		return
 	}
