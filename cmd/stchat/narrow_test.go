@@ -197,7 +197,7 @@ func TestFixedPhrases(t *testing.T) {
 		want  string
 	}{
 		{20, []string{"check", "--list-rules"}, "\n+ stchat repair\n  fixes it\n"},
-		{19, []string{"search", "lamp"}, "\n41 texts in 41\nchats\n"},
+		{19, []string{"search", "lamp"}, "\n20 texts in 20\nchats\n"},
 		{20, []string{"message", "set", "--dry-run", "--no-sync", "many.jsonl", "-a", "0..", "--set", "mes=y"}, "\n… and 20 changes\n  more\n"},
 		{20, []string{"--help"}, "\n  LC_ALL,\n    LC_CTYPE, LANG\n"},
 	} {
