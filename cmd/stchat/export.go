@@ -166,7 +166,7 @@ type exporting struct {
 // sayDone prints all about a chat or the index but its document, and reports whether it failed.
 func sayDone[D any](e *exporting, path string, r *ops.Result[D]) (failed bool) {
 	r.Err = forceHint(r.Err)
-	say(e.console, &saying{dryRun: e.opt.Changes.DryRun}, path, r)
+	say(e.console, &saying{dryRun: e.opt.Changes.DryRun, hints: []hint{{chat.ErrDamaged, skippable}}}, path, r)
 	return r.Err != nil
 }
 
