@@ -392,9 +392,6 @@ func (l *listFlags) list(ctx context.Context, c *console, args []string, example
 	if l.jobs > 0 {
 		runtime.GOMAXPROCS(l.jobs) // all parallel work goes by it
 	}
-	if slices.Contains(args, "") {
-		return list, usagef("a path is empty")
-	}
 	list.Paths = expand(args)
 	if l.filesFrom == "" {
 		if len(args) == 0 {

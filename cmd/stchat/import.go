@@ -86,8 +86,6 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		return usagef("say whose chats they become, e.g. `stchat import %s --to Mira`", visible.Args(args[0]))
 	case opt.As == "txt" && opt.User == "":
 		return usagef("--as txt needs --user: the text does not say who that is")
-	case slices.Contains(opt.Files, ""):
-		return usagef("a path is empty")
 	case len(slices.DeleteFunc(slices.Clone(opt.Files), func(path string) bool { return path != chat.Stdin })) > 1:
 		return usagef("stdin can be read once")
 	}

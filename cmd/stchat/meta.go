@@ -98,9 +98,6 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 			return usagef("%v", err)
 		}
 	}
-	if slices.Contains(keys, "") && !one {
-		return usagef("a key is empty; --value takes that one too")
-	}
 	open := chat.Options{Data: userFolder(c, o.data, paths), Stdin: c.In}
 	absent := false
 	for _, path := range paths {

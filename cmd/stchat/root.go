@@ -213,6 +213,9 @@ func (c *console) runVerb(v *verb, cmd *cobra.Command, args []string) error {
 	if err := cmp.Or(agree(cmd.Flags(), v.rules), readTimes(cmd.Flags(), c.Now()), c.readUndoMost(cmd.Flags())); err != nil {
 		return err
 	}
+	if slices.Contains(args, "") {
+		return usagef("an argument is empty")
+	}
 	if v.means != nil {
 		var err error
 		if args, err = c.resolve(cmd.Flags(), v.means, args); err != nil {

@@ -238,11 +238,8 @@ func (f *storeFlag) of(c *console) string { return cmp.Or(f.path, c.Getenv(store
 
 // where returns which chat is meant, and in which store.
 func (f *storeFlag) where(c *console, args []string, data string) (keep.Where, error) {
-	switch {
-	case len(args) == 0:
+	if len(args) == 0 {
 		return keep.Where{}, usagef("name a chat, e.g. `stchat %s \"chats/Mira/Harbour.jsonl\"` or Mira/Harbour", strings.TrimPrefix(c.started, "stchat "))
-	case args[0] == "":
-		return keep.Where{}, usagef("CHAT is empty")
 	}
 	return keep.Where{Chat: args[0], Store: f.of(c), Data: cmp.Or(data, c.Getenv(dataVariable)), Now: c.Now()}, nil
 }

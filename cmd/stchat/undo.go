@@ -98,9 +98,6 @@ func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	pruning := fs.Changed("prune") || fs.Changed("keep")
-	if len(args) > 0 && args[0] == "" {
-		return usagef("ID is empty")
-	}
 	root, err := undoRoot(c, o.data)
 	if err != nil {
 		return err
