@@ -45,6 +45,9 @@ func (x *Export) Expect(chats []Target) {
 	x.Meter.Expect(len(chats), bytes)
 }
 
+// Index is the file below Output that leads to all others.
+const Index = "index.html"
+
 // FileOf returns the file below Output of a chat at path, and returns none twice. owner is "" if
 // it is not known: then it is the name of the folder.
 func (x *Export) FileOf(path, owner, name, extension string) (string, error) {
@@ -58,7 +61,11 @@ func (x *Export) FileOf(path, owner, name, extension string) (string, error) {
 	if x.taken == nil {
 		x.taken = map[string]bool{}
 	}
-	stem := filepath.Join(x.Output, fileNamed(owner), fileNamed(name))
+	folder := fileNamed(owner)
+	if names.Fold(folder) == Index {
+		folder += " (2)"
+	}
+	stem := filepath.Join(x.Output, folder, fileNamed(name))
 	file := stem + extension
 	for k := 2; x.taken[names.Fold(file)]; k++ {
 		file = fmt.Sprintf("%s (%d)%s", stem, k, extension)

@@ -15,6 +15,8 @@ func TestPlace(t *testing.T) {
 		{"chats/Ines/A.jsonl", "", "A", "Ines/A.md"},
 		{"chats/Mira/CON.jsonl", "Mira", "CON", "Mira/_CON.md"},
 		{"chats/Mira/x.jsonl", "..", "", "_/_.md"},
+		{"chats/Index.HTML/x.jsonl", "", "x", "Index.HTML (2)/x.md"}, // leaves the index its name
+		{"chats/index.html (2)/x.jsonl", "", "x", "index.html (2)/x (2).md"},
 	} {
 		got, err := x.FileOf(filepath.FromSlash(c.path), c.owner, c.name, ".md")
 		if want := filepath.Join("out", filepath.FromSlash(c.want)); got != want || err != nil {

@@ -122,7 +122,7 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) (sum *op
 			return sum, ctx.Err()
 		}
 	}
-	index := filepath.Join(opt.Output, "index.html")
+	index := filepath.Join(opt.Output, ops.Index)
 	if err := e.nameFiles(index); err != nil {
 		return sum, err
 	}
