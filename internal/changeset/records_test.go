@@ -481,6 +481,17 @@ func TestSweep(t *testing.T) {
 	if !maps.Equal(was, files(t, c.dir)) {
 		t.Error("something else went, too")
 	}
+	other := filepath.Join(c.dir, "notes", dead)
+	if err := errors.Join(os.Mkdir(filepath.Dir(other), 0o700), os.WriteFile(other, []byte("half"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	Run(t.Context(), []Unit{{Root: c.dir, Draft: func(_ context.Context, s *Set) error {
+		_, err := s.Create(filepath.Join(c.dir, "notes", "a.html"), "a page")
+		return err
+	}}}, Options{NoSync: true, Now: time.Now()})
+	if !absent(other) {
+		t.Error("a draft is left in a folder that is drafted to")
+	}
 }
 
 // Folders that were made for new files go with them, unless something else is in them by then, or

@@ -241,16 +241,36 @@ func (r recovery) foreign(name string, j *journal, err error) Ended {
 	return e
 }
 
-// sweep removes the drafts of dead runs from the folders of the root, except those that a
-// journal names.
+// sweep removes the drafts of dead runs from the folders of the root.
 func (r recovery) sweep() {
+	user := userdir.Dir{Root: r.root.dir}
+	dirs := append(user.Folders(), r.root.dir, r.root.own(""))
+	for _, dir := range user.Attachments() {
+		// there may be thousands of pictures, and seldom a draft among them
+		const lately = 30 * 24 * time.Hour
+		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) < lately {
+			dirs = append(dirs, dir)
+		}
+	}
+	r.root.sweep(dirs...)
+}
+
+// sweep removes the drafts of dead runs from folders, once from each, except those that a journal
+// names.
+func (r *root) sweep(dirs ...string) {
+	r.sweeping.Lock()
+	defer r.sweeping.Unlock()
+	dirs = slices.DeleteFunc(dirs, func(dir string) bool { return r.swept[dir] })
+	if len(dirs) == 0 {
+		return
+	}
 	named := map[string]bool{}
-	names, _ := r.root.list()
+	names, _ := r.list()
 	for _, name := range names {
 		if !strings.HasSuffix(name, journalSuffix) && !strings.HasSuffix(name, foreignSuffix) {
 			continue
 		}
-		j, err := readJournal(r.root.own(name))
+		j, err := readJournal(r.own(name))
 		if err != nil {
 			return // it may name any of them
 		}
@@ -258,19 +278,8 @@ func (r recovery) sweep() {
 			named[s.Temp] = true
 		}
 	}
-	user := userdir.Dir{Root: r.root.dir}
-	for _, dir := range user.Folders() {
-		safefile.RemoveStale(dir, named, r.root.self)
-	}
-	for _, dir := range user.Attachments() {
-		// there may be thousands of pictures, and seldom a draft among them
-		const lately = 30 * 24 * time.Hour
-		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) < lately {
-			safefile.RemoveStale(dir, named, r.root.self)
-		}
-	}
-	safefile.RemoveStale(r.root.dir, named, r.root.self)
-	if len(names) > 0 {
-		safefile.RemoveStale(r.root.own(""), named, r.root.self)
+	for _, dir := range dirs {
+		r.swept[dir] = true
+		safefile.RemoveStale(dir, named, r.self)
 	}
 }

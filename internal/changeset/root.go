@@ -68,6 +68,9 @@ type root struct {
 	turn sync.Mutex // one goroutine of the call at a time changes files
 	mine bool       // the call, with only one goroutine left, has the lock already
 
+	sweeping sync.Mutex
+	swept    map[string]bool // folders
+
 	noRecord error // why files were created without a record; reported once
 
 	// of what is recorded, with the lock
@@ -76,7 +79,7 @@ type root struct {
 }
 
 func newRoot(dir string) *root {
-	r := &root{store: store{realOf(dir)}, given: dir, shown: dir, self: safefile.ThisProcess()}
+	r := &root{store: store{realOf(dir)}, given: dir, shown: dir, self: safefile.ThisProcess(), swept: map[string]bool{}}
 	if abs, err := filepath.Abs(dir); err == nil {
 		r.given = abs
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"stchat/internal/safefile"
@@ -118,6 +119,9 @@ func (s *Set) draft(p *plan, how []DraftOption) (*Draft, error) {
 		if p.folders, target, err = makeFolder(target, s.opt); err != nil {
 			return nil, err
 		}
+	}
+	if !s.opt.DryRun {
+		s.root.sweep(filepath.Dir(p.real))
 	}
 	d, err := newDraft(target, s.root.self, s.opt, o)
 	if err != nil {
