@@ -195,23 +195,28 @@ type Output struct {
 	Changes changeset.Options
 }
 
-// WriteOutput writes an output, whole or not at all. It replaces an existing file only with
+// WriteOutput writes an output, whole or not at all; see [Output.Unit].
+func WriteOutput(ctx context.Context, x Output, write func(io.Writer) error) changeset.Outcome {
+	return One(ctx, x.Changes, &Result[struct{}]{}, x.Unit(write)).Outcome
+}
+
+// Unit returns the unit that writes an output. It replaces an existing file only with
 // Force; otherwise the error is a *safefile.ExistsError. In a user folder, and of Lines
 // anywhere, it replaces only what is Own; in a user folder it keeps that for undo.
-func WriteOutput(ctx context.Context, x Output, write func(io.Writer) error) changeset.Outcome {
-	for _, at := range []string{x.Path, userdir.RealPath(x.Path)} {
-		if userdir.HasExtension(at) && (!x.Lines || userdir.RoleOf(at) != userdir.Outside) {
-			return changeset.Outcome{Err: fmt.Errorf("%s: %w", x.Path, ErrChatName)}
-		}
-	}
-	if err := JudgeOutput(x.Path, false); err != nil {
-		return changeset.Outcome{Err: err}
-	}
+func (x Output) Unit(write func(io.Writer) error) changeset.Unit {
 	inside, root := userdir.RoleOf(x.Path) != userdir.Outside, changeset.RootOf(x.Path)
 	if around, ok := userdir.Around(filepath.Dir(x.Path)); inside && ok {
 		root = around
 	}
-	unit := changeset.Unit{Root: root, Unrecorded: !inside, Draft: func(_ context.Context, s *changeset.Set) error {
+	return changeset.Unit{Root: root, Unrecorded: !inside, Draft: func(_ context.Context, s *changeset.Set) error {
+		for _, at := range []string{x.Path, userdir.RealPath(x.Path)} {
+			if userdir.HasExtension(at) && (!x.Lines || userdir.RoleOf(at) != userdir.Outside) {
+				return fmt.Errorf("%s: %w", x.Path, ErrChatName)
+			}
+		}
+		if err := JudgeOutput(x.Path, false); err != nil {
+			return err
+		}
 		if x.Force && (inside || x.Lines) {
 			if err := x.judgeReplaced(); err != nil {
 				return err
@@ -227,9 +232,6 @@ func WriteOutput(ctx context.Context, x Output, write func(io.Writer) error) cha
 		}
 		return w.Flush()
 	}}
-	o := changeset.Run(ctx, []changeset.Unit{unit}, x.Changes)[0]
-	o.Err = PathError(o.Err)
-	return o
 }
 
 // judgeReplaced refuses an existing file that is not Own.

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -114,79 +113,90 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) error {
 			}
 		}
 	}
+	if opt.Folder && opt.Output != "" {
+		return e.folder(ctx, slices.Collect(surveyed), each)
+	}
 	lines := 0
-	all := func(chats iter.Seq[*facts], write func(*facts) changeset.Outcome, each func(*Result) error) error {
-		for f := range chats {
-			o := changeset.Outcome{Err: f.Err}
+	together := func(w io.Writer, each func(*Result) error) error {
+		for f := range surveyed {
 			if f.Err == nil && f.any {
-				o = write(f)
+				f.Err = e.lines(ctx, f, w)
 			}
 			if ctx.Err() != nil {
 				break
 			}
 			lines += f.Doc.Lines
 			opt.Meter.Done()
-			f.Complete(o, opt.Changes.DryRun)
+			f.Complete(changeset.Outcome{Err: f.Err}, opt.Changes.DryRun)
 			if err := each(&f.Result); err != nil {
 				return err
 			}
 		}
 		return ctx.Err()
 	}
-	together := func(w io.Writer, each func(*Result) error) error {
-		return all(surveyed, func(f *facts) changeset.Outcome { return changeset.Outcome{Err: e.lines(ctx, f, w)} }, each)
-	}
-	switch {
-	case opt.Output == "":
+	if opt.Output == "" {
 		return together(opt.Stdout, each)
-	case !opt.Folder:
-		var done []*Result
-		o := e.write(ctx, opt.Output, func(w io.Writer) error {
-			err := together(w, func(r *Result) error {
-				done = append(done, r)
-				return nil
-			})
-			if err == nil && lines == 0 {
-				err = ErrNone // and there is no file
-			}
-			return err
+	}
+	var done []*Result
+	o := ops.WriteOutput(ctx, e.output(opt.Output), func(w io.Writer) error {
+		err := together(w, func(r *Result) error {
+			done = append(done, r)
+			return nil
 		})
-		told := false
-		for _, r := range done {
-			if o.Err == nil && r.Doc.Lines > 0 {
-				r.Doc.Output, r.Doc.Written = &opt.Output, ops.WrittenBy(o)
-				if !told {
-					r.Outcome, told = o, true
-				}
-			}
-			if err := each(r); err != nil {
-				return err
+		if err == nil && lines == 0 {
+			err = ErrNone // and there is no file
+		}
+		return err
+	})
+	told := false
+	for _, r := range done {
+		if o.Err == nil && r.Doc.Lines > 0 {
+			r.Doc.Output, r.Doc.Written = &opt.Output, ops.WrittenBy(o)
+			if !told {
+				r.Outcome, told = o, true
 			}
 		}
-		return o.Err
+		if err := each(r); err != nil {
+			return err
+		}
 	}
-	chats := slices.Collect(surveyed)
+	return o.Err
+}
+
+// folder writes each chat to a file of its own.
+func (e *exporter) folder(ctx context.Context, chats []*facts, each func(*Result) error) error {
+	var files []*facts
 	for _, f := range chats {
 		if f.Err != nil || !f.any {
+			f.Complete(changeset.Outcome{Err: f.Err}, e.Changes.DryRun)
+			e.Meter.Done()
 			continue
 		}
 		if f.output, f.Err = e.FileOf(f.Doc.Path, f.owner, f.name, names.Extension); f.Err == nil {
 			if err := e.Free(f.output); err != nil {
 				return err
 			}
+			files = append(files, f)
 		}
 	}
-	return all(slices.Values(chats), func(f *facts) changeset.Outcome {
-		o := e.write(ctx, f.output, func(w io.Writer) error { return e.lines(ctx, f, w) })
-		if o.Err == nil {
-			f.Doc.Output = &f.output
+	ops.Each(ctx, e.Changes, files, func(f *facts) (*Result, changeset.Unit) {
+		f.Doc.Output = &f.output
+		return &f.Result, e.output(f.output).Unit(func(w io.Writer) error {
+			defer e.Meter.Done()
+			return e.lines(ctx, f, w)
+		})
+	})
+	for _, f := range chats {
+		if err := each(&f.Result); err != nil {
+			return err
 		}
-		return o
-	}, each)
+	}
+	return ctx.Err()
 }
 
-func (e *exporter) write(ctx context.Context, path string, write func(io.Writer) error) changeset.Outcome {
-	return ops.WriteOutput(ctx, ops.Output{Path: path, Folder: true, Lines: true, Force: e.Force, Own: isOurs, Changes: e.Changes}, write)
+// output returns a file that is written, whole or not at all.
+func (e *exporter) output(path string) ops.Output {
+	return ops.Output{Path: path, Folder: true, Lines: true, Force: e.Force, Own: isOurs, Changes: e.Changes}
 }
 
 // isOurs reports whether a file that begins with head is one of these, and may be replaced.

@@ -37,7 +37,7 @@ func (e *exporter) relate(ctx context.Context) error {
 	}
 	as := map[string]*published{}
 	for _, p := range e.chats {
-		if p.err == nil && p.messages > 0 {
+		if p.Err == nil && p.messages > 0 {
 			as[userdir.RealPath(p.path)] = p
 		}
 	}

@@ -83,7 +83,6 @@ type pager struct {
 	page
 	e       *exporter
 	p       *published
-	d       *Document
 	kin     *relative
 	day     string
 	avatars avatars
@@ -94,8 +93,8 @@ type pager struct {
 // picturesRoom is how many bytes of pictures a page holds.
 const picturesRoom = 50 << 20
 
-func newPager(e *exporter, w io.Writer, p *published, d *Document) *pager {
-	g := &pager{page: page{w: w}, e: e, p: p, d: d, kin: e.kin[userdir.RealPath(p.path)], room: picturesRoom}
+func newPager(e *exporter, w io.Writer, p *published) *pager {
+	g := &pager{page: page{w: w}, e: e, p: p, kin: e.kin[userdir.RealPath(p.path)], room: picturesRoom}
 	g.avatars = avatars{numbers: map[string]int{}, of: map[string]int{}}
 	return g
 }
@@ -244,7 +243,7 @@ func (g *pager) avatar(m *look.Message, who string) string {
 }
 
 func (g *pager) leftPicture(m *look.Message, url, reason string) {
-	g.d.PicturesLeftOut = append(g.d.PicturesLeftOut, LeftPicture{ops.Or(m.Index, -1), cutURL(url), reason})
+	g.p.Doc.PicturesLeftOut = append(g.p.Doc.PicturesLeftOut, LeftPicture{ops.Or(m.Index, -1), cutURL(url), reason})
 }
 
 // cutURL returns an address short enough to report.

@@ -42,7 +42,7 @@ func (g *pager) picture(m *look.Message, address, kind, title, missing string) s
 			reason = "the page has enough pictures"
 		default:
 			g.room -= int64(len(bare))
-			g.d.Pictures++
+			g.p.Doc.Pictures++
 			return `<img alt="` + prose.Escape(cmp.Or(title, kind)) + `" src="data:` + mediaType + ";base64," + base64.StdEncoding.EncodeToString(bare) + `"/>`
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,13 +91,12 @@ var (
 
 // published is one chat on its way.
 type published struct {
+	Result
 	path, owner, name string
 	output            string // "": standard output
 
-	messages, leftOut int // from here on what a first reading found
-	first, last       time.Time
-	skipped           jsonl.Damages
-	err               error
+	messages    int // from here on what a first reading found
+	first, last time.Time
 }
 
 // Export writes chats, and calls each for every one. Nothing is written if a name is taken. The
@@ -131,18 +131,35 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) (sum *op
 			return sum, err
 		}
 	}
+	files := slices.DeleteFunc(slices.Clone(e.chats), func(p *published) bool { return p.output == "" })
+	ops.Each(ctx, opt.Changes, files, func(p *published) (*Result, changeset.Unit) {
+		p.Doc.Output = &p.output
+		return &p.Result, e.output(p.output).Unit(func(w io.Writer) error {
+			defer opt.Meter.Done()
+			return e.draw(ctx, w, p)
+		})
+	})
 	for _, p := range e.chats {
-		r := e.write(ctx, p)
-		opt.Meter.Done()
-		if r.Err == nil && r.Doc.Messages > 0 {
+		if p.output == "" {
+			o := changeset.Outcome{Err: p.Err}
+			if p.Err == nil && p.messages > 0 {
+				o.Err = e.draw(ctx, opt.Stdout, p)
+			}
+			p.Complete(o, opt.Changes.DryRun)
+			opt.Meter.Done()
+		}
+		if p.Err == nil && p.messages > 0 {
 			sum.Doc.Chats++
 		}
-		if err := each(r); err != nil {
+		for _, s := range p.Steps {
+			p.Doc.Bytes = s.Bytes
+		}
+		if err := each(&p.Result); err != nil {
 			return sum, err
 		}
 	}
 	if opt.Format == HTML && opt.Folder && sum.Doc.Chats > 0 {
-		sum.Complete(e.file(ctx, index, e.index), opt.Changes.DryRun)
+		sum.Complete(ops.WriteOutput(ctx, e.output(index), e.index), opt.Changes.DryRun)
 		sum.Doc.Index = &index
 	}
 	return sum, sum.Err
@@ -160,9 +177,10 @@ type exporter struct {
 // survey reads a chat once, to know what there is to write.
 func (e *exporter) survey(ctx context.Context, path string) *published {
 	p := &published{path: path}
+	p.Doc = Document{Schema: 1, Path: path, Format: e.opt.Format}
 	c, err := ops.Open(ctx, e.lib, path, ops.Anything, e.opt.Open)
 	if err != nil {
-		p.err = err
+		p.Err = err
 		return p
 	}
 	defer c.Close()
@@ -172,7 +190,7 @@ func (e *exporter) survey(ctx context.Context, path string) *published {
 	scanned, err := choose.ScanBeside(ctx, &e.opt.Choice, choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine, Progress: e.opt.Meter.Follow()}, func(at choose.Place) error {
 		sent := found[at.Index]
 		if sent == notTaken {
-			p.leftOut++
+			p.Doc.LeftOut++
 			return nil
 		}
 		if p.messages++; sent != undated {
@@ -197,15 +215,15 @@ func (e *exporter) survey(ctx context.Context, path string) *published {
 		Fold:  func(list *[]int64) { found = append(found, *list...) },
 		Reset: func(list *[]int64) { *list = (*list)[:0] },
 	})
-	p.skipped = c.Damage
-	p.skipped.Append(scanned.Damage)
+	skipped := c.Damage
+	skipped.Append(scanned.Damage)
 	switch {
 	case err != nil:
-		p.err = c.Errorf("%w", err)
-	case p.skipped.Total > 0 && !e.opt.SkipDamaged:
-		p.err = c.DamageError(p.skipped.First[0])
+		p.Err = c.Errorf("%w", err)
+	case skipped.Total > 0 && !e.opt.SkipDamaged:
+		p.Err = c.DamageError(skipped.First[0])
 	default:
-		p.err = c.Unchanged()
+		p.Err, p.Warnings = c.Unchanged(), ops.Damaged(path, skipped)
 	}
 	return p
 }
@@ -226,7 +244,7 @@ func (e *exporter) includes(system, mes, extra []byte) bool {
 // nameFiles gives every chat its file, and sees to it that none is taken.
 func (e *exporter) nameFiles(index string) (err error) {
 	for _, p := range e.chats {
-		if p.err != nil || p.messages == 0 || e.opt.Output == "" {
+		if p.Err != nil || p.messages == 0 || e.opt.Output == "" {
 			continue
 		}
 		if p.output = e.opt.Output; e.opt.Folder {
@@ -244,34 +262,9 @@ func (e *exporter) nameFiles(index string) (err error) {
 	return nil
 }
 
-// write writes one chat.
-func (e *exporter) write(ctx context.Context, p *published) *Result {
-	r := &Result{}
-	d := &r.Doc
-	*d = Document{Schema: 1, Path: p.path, Format: e.opt.Format, LeftOut: p.leftOut}
-	out := changeset.Outcome{Err: p.err}
-	if p.err == nil {
-		r.Warnings = ops.Damaged(p.path, p.skipped)
-	}
-	switch {
-	case p.err != nil || p.messages == 0:
-	case p.output == "":
-		d.Messages = p.messages
-		out.Err = e.draw(ctx, e.opt.Stdout, p, d)
-	default:
-		d.Messages, d.Output = p.messages, &p.output
-		out = e.file(ctx, p.output, func(w io.Writer) error { return e.draw(ctx, w, p, d) })
-		for _, s := range out.Steps {
-			d.Bytes = s.Bytes
-		}
-	}
-	r.Complete(out, e.opt.Changes.DryRun)
-	return r
-}
-
-// file writes one file, whole or not at all.
-func (e *exporter) file(ctx context.Context, path string, draw func(io.Writer) error) changeset.Outcome {
-	return ops.WriteOutput(ctx, ops.Output{Path: path, Folder: true, Force: e.opt.Force, Own: IsPage, Changes: e.opt.Changes}, draw)
+// output returns a file that is written, whole or not at all.
+func (e *exporter) output(path string) ops.Output {
+	return ops.Output{Path: path, Folder: true, Force: e.opt.Force, Own: IsPage, Changes: e.opt.Changes}
 }
 
 // IsPage reports whether a file that begins with head is a page of this package: Markdown and text
@@ -279,7 +272,8 @@ func (e *exporter) file(ctx context.Context, path string, draw func(io.Writer) e
 func IsPage(head []byte) bool { return strings.HasPrefix(string(head), webpage.Start) }
 
 // draw writes a chat in its format.
-func (e *exporter) draw(ctx context.Context, w io.Writer, p *published, d *Document) error {
+func (e *exporter) draw(ctx context.Context, w io.Writer, p *published) error {
+	p.Doc.Messages = p.messages
 	var to interface {
 		begin() error
 		message(*look.Message) error
@@ -291,7 +285,7 @@ func (e *exporter) draw(ctx context.Context, w io.Writer, p *published, d *Docum
 	case Markdown:
 		to = &marker{w: w, p: p, opt: e.opt}
 	default:
-		to = newPager(e, w, p, d)
+		to = newPager(e, w, p)
 	}
 	if err := to.begin(); err != nil {
 		return err
