@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -50,6 +51,9 @@ func edits() []*scenario {
 	call := func(args ...string) func(string) []string {
 		return func(string) []string { return args }
 	}
+	talks := snapshot{harbour: solo[harbour], mira: family[mira], "talks.json": "[" + talk("The tide", "1") + "," + talk("The ebb", "2") + "]", "talk.json": talk("The tide", "1")}
+	tree := maps.Clone(group)
+	tree["talk.json"] = talk("The tide", "1")
 	many := snapshot{} // more than are committed at once
 	for i := range 70 {
 		many[fmt.Sprintf("chats/Mira/%02d.jsonl", i)] = chat("", 20)
@@ -91,6 +95,25 @@ func edits() []*scenario {
 		{name: "state prune", files: luker, args: call("state", "prune", deep)},
 		{name: "new", files: family, masked: true, args: func(label string) []string { return []string{"new", mira, "--name", label} }},
 		{name: "restore --in-place", files: solo, masked: true, store: true, setup: [][]string{{"snapshot", "."}, {"message", "delete", harbour, "-a", "100.."}}, args: call("restore", "--in-place", harbour)},
+		{
+			name: "import", files: talks, masked: true, makes: []string{"chats/Mira/The tide.jsonl", "chats/Mira/The ebb.jsonl"},
+			args: call("import", "talks.json", "--to", "chats/Mira"), partly: [][]string{{"import", "talk.json", "--to", "chats/Mira"}},
+		},
+		{name: "import --open", files: talks, masked: true, args: call("import", "talk.json", "--to", "chats/Mira", "--open")},
+		{
+			name: "import into a group", files: tree, masked: true, group: true, makes: []string{"group chats/The tide.jsonl"},
+			args: call("import", "talk.json", "--to", "groups/1773083112004.json"),
+		},
+		{
+			name: "export of pages", files: solo, makes: []string{"site/Mira/Harbour.html", "site/index.html"}, args: call("export", "chats", "-o", "site/"),
+			partly: [][]string{{"export", harbour, "-o", "site/Mira/Harbour.html"}}, // without the index
+			again:  []string{"export", "chats", "-o", "site/", "--force"},
+		},
+		{name: "export of data", files: solo, makes: []string{"data.ndjson"}, args: call("export", "chats", "--format", "rows", "-o", "data.ndjson")},
+		{
+			name: "export --force", files: solo, setup: [][]string{{"export", harbour, "--format", "openai", "-o", "data.ndjson"}},
+			args: call("export", "chats", "--format", "openai", "-o", "data.ndjson", "--force"),
+		},
 		{name: "merge", files: two, masked: true, args: call("merge", harbour, there)},
 		{name: "merge --conflicts", files: conflict, goes: true, only: "kills", args: call("merge", ".", "--conflicts")},
 		{name: "split", files: solo, masked: true, only: "kills", args: call("split", harbour, "--at", "50,120")},
@@ -98,6 +121,18 @@ func edits() []*scenario {
 		{name: "undo of a rename", files: family, goes: true, setup: [][]string{renamed}, args: call("undo", "--data", ".")},
 		{name: "undo of a delete", files: family, goes: true, masked: true, setup: [][]string{{"delete", "--family", side}}, args: call("undo", "--data", ".")},
 	}
+}
+
+// talk returns a conversation of another program's, a tree with two leaves.
+func talk(title, id string) string {
+	node := func(id, parent, role, text string, at int) string {
+		return fmt.Sprintf(`%q:{"parent":%q,"message":{"author":{"role":%q},"create_time":%d,"content":{"parts":[%q]}}}`, id, parent, role, 1767225600+at, text)
+	}
+	list := []string{
+		node("a", "", "user", "Is it high water?", 0), node("b", "a", "assistant", strings.Repeat("The sea is at the door. ", 2_000), 1),
+		node("c", "b", "user", "Open it.", 2), node("d", "b", "user", "Leave it.", 3),
+	}
+	return fmt.Sprintf(`{"conversation_id":%q,"title":%q,"current_node":"c","mapping":{%s}}`, id, title, strings.Join(list, ","))
 }
 
 // said returns a message.

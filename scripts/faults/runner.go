@@ -307,6 +307,9 @@ func (sc *scenario) isPart(s snapshot) bool {
 // for a chat of its own.
 func (h *harness) end(sc *scenario, dir string) (f finding, err error) {
 	out, err := h.next(dir, nil)
+	if err == nil && out.code == 0 && sc.again != nil {
+		out, err = h.call(dir, nil, sc.again)
+	}
 	if err != nil {
 		return f, err
 	}

@@ -26,6 +26,7 @@ type scenario struct {
 	args func(label string) []string
 	// partly are calls for fewer sources: where some fail, what they leave is right.
 	partly [][]string
+	again  []string // the call that sweeps folders that no other comes to
 	apart  bool     // each of its files is changed by itself, all with one journal
 	goes   bool     // files go, or get other names
 	masked bool     // slugs and times differ from run to run
