@@ -113,17 +113,16 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) error {
 			}
 		}
 	}
-	if opt.Folder && opt.Output != "" {
+	if opt.Folder {
 		return e.folder(ctx, slices.Collect(surveyed), each)
 	}
 	lines := 0
 	together := func(w io.Writer, each func(*Result) error) error {
 		for f := range surveyed {
 			if f.Err == nil && f.any {
-				f.Err = e.lines(ctx, f, w)
-			}
-			if ctx.Err() != nil {
-				break
+				if err := e.lines(ctx, f, w); err != nil {
+					return err // a part of it is there
+				}
 			}
 			lines += f.Doc.Lines
 			opt.Meter.Done()

@@ -3,12 +3,16 @@ package dataset
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"stchat/internal/family"
 	"stchat/internal/message"
+	"stchat/internal/ops"
+	"stchat/internal/progress"
 )
 
 func chatOf(seed message.Seed, name string, texts ...string) *family.Chat {
@@ -84,5 +88,38 @@ func TestSubstitute(t *testing.T) {
 	}
 	if got := plain("Añn e-1_" + strings.Repeat("x", 80)); got != "A_n_e-1_"+strings.Repeat("x", 56) {
 		t.Errorf("%q", got)
+	}
+}
+
+// cutter shortens a chat as soon as a part of it is written.
+type cutter struct {
+	strings.Builder
+	path string
+}
+
+func (c *cutter) Write(p []byte) (int, error) {
+	if c.Len() > 100 {
+		_ = os.Truncate(c.path, 200)
+	}
+	return c.Builder.Write(p)
+}
+
+// A chat that changes while it is written ends the output: nothing stands behind half a line.
+func TestCutShort(t *testing.T) {
+	dir := t.TempDir()
+	var paths []string
+	for _, name := range []string{"a", "b"} {
+		line := `{"name":"A","is_user":%t,"mes":"` + strings.Repeat("x", 100) + `"}` + "\n"
+		text := `{"chat_metadata":{}}` + "\n" + strings.Repeat(fmt.Sprintf(line+line, true, false), 5000)
+		paths = append(paths, filepath.Join(dir, name+".jsonl"))
+		if err := os.WriteFile(paths[len(paths)-1], []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := &cutter{path: paths[0]}
+	opt := Options{Format: OpenAI, Export: ops.Export{List: ops.List{Paths: paths}, Stdout: out, Meter: new(progress.Meter)}}
+	err := Export(t.Context(), opt, func(*Result) error { return nil })
+	if err == nil || strings.Count(out.String(), `{"messages"`) != 1 {
+		t.Errorf("%v: %.200s", err, out.String())
 	}
 }
