@@ -63,6 +63,9 @@ func edits() []*scenario {
 	sub := func(chats ...string) []string {
 		return append(append([]string{"message", "set"}, chats...), tide...)
 	}
+	rows := func(chats ...string) []string {
+		return append([]string{"export", "--format", "rows", "-o", "data.ndjson"}, chats...)
+	}
 	note := func(chats ...string) []string {
 		return append(append([]string{"meta", "set"}, chats...), "--set", "note_depth=4")
 	}
@@ -105,14 +108,17 @@ func edits() []*scenario {
 			args: call("import", "talk.json", "--to", "groups/1773083112004.json"),
 		},
 		{
-			name: "export of pages", files: solo, makes: []string{"site/Mira/Harbour.html", "site/index.html"}, args: call("export", "chats", "-o", "site/"),
+			name: "export of pages", files: solo, only: "kills", makes: []string{"site/Mira/Harbour.html", "site/index.html"}, args: call("export", "chats", "-o", "site/"),
 			partly: [][]string{{"export", harbour, "-o", "site/Mira/Harbour.html"}}, // without the index
 			again:  []string{"export", "chats", "-o", "site/", "--force"},
 		},
-		{name: "export of data", files: solo, makes: []string{"data.ndjson"}, args: call("export", "chats", "--format", "rows", "-o", "data.ndjson")},
 		{
-			name: "export --force", files: solo, setup: [][]string{{"export", harbour, "--format", "openai", "-o", "data.ndjson"}},
-			args: call("export", "chats", "--format", "openai", "-o", "data.ndjson", "--force"),
+			name: "export of data", files: solo, makes: []string{"data.ndjson"}, args: call(rows("chats")...),
+			partly: [][]string{rows(harbour), rows(quay), rows(pier), rows(harbour, quay), rows(harbour, pier), rows(pier, quay)},
+		},
+		{
+			name: "export --force", files: solo, setup: [][]string{{"export", harbour, "-o", "page.html"}},
+			args: call("export", quay, "-o", "page.html", "--force"),
 		},
 		{name: "merge", files: two, masked: true, args: call("merge", harbour, there)},
 		{name: "merge --conflicts", files: conflict, goes: true, only: "kills", args: call("merge", ".", "--conflicts")},
