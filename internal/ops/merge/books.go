@@ -73,6 +73,8 @@ func (u *user) placeBook(j *job, from *lorebook.Book, taken map[string]bool) err
 			taken[names.FoldNFC(name)] = true
 			if use(to, New); name != from.Name {
 				row.Sign = Other
+			} else {
+				j.needed = func() bool { return u.isNamed(u.books[from.Name]) }
 			}
 			row.OwnFrom = len(from.Entries)
 			j.creates(to.Path, func(_ context.Context, s *changeset.Set) error {

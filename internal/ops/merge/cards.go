@@ -60,11 +60,11 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 			return err
 		}
 		if row.Sign == Behind {
-			u.compares = append(u.compares, func() {
+			j.compare = func() {
 				if err := u.compareCard(row, stem); err != nil && row.Err == nil {
 					row.refuse(err)
 				}
-			})
+			}
 		}
 		return u.states(from, ours.Path)
 	}
@@ -79,10 +79,8 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 	if row.Sign = New; to != stem {
 		row.Sign = Other
 	}
-	u.decides = append(u.decides, func() {
-		u.leaveDeleted(j, u.owners[stem].comes)
-		u.collect(j, func() error { _, err := u.cardHere(from, stem); return err })
-	})
+	j.needed = func() bool { return u.owners[stem].comes() }
+	j.look = func(context.Context) error { _, err := u.cardHere(from, stem); return err }
 	return nil
 }
 

@@ -16,6 +16,11 @@ type job struct {
 	needs   []string                                          // what must not be missing when it is there
 	draft   func(ctx context.Context, s *changeset.Set) error // nil: nothing is to do
 	outcome changeset.Outcome
+
+	// What is asked once everything in a user folder has its name in INTO; nil: nothing.
+	look    func(ctx context.Context) error // meets what must not be missing when it is there
+	needed  func() bool                     // whether it comes though it was deleted in INTO since the base
+	compare func()                          // tells how it differs from what stays
 }
 
 // newJob returns what is to be done about a thing of FROM: as yet nothing.

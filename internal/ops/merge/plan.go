@@ -121,8 +121,9 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 		if o.group != nil {
 			w.groups = append(w.groups, o.group)
 		}
-		if o.judge(ctx, w); o.user == nil { // else names are known later
-			w.compareHeaders()
+		o.judge(ctx, w)
+		if w.look, w.compare = w.collect, w.compareHeaders; o.user == nil { // else names are known later
+			w.compare()
 		}
 		o.works = append(o.works, w)
 	}

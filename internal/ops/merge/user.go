@@ -44,9 +44,6 @@ type user struct {
 
 	carried, cards, owned []*job // lorebooks and attachments; cards; chats and groups
 
-	decides  []func() // whether new cards come, once the chats and lorebooks are known
-	compares []func() // tell what differs in what stays, once all names are known
-
 	needs   []string // of the chat that is looked through
 	planned bool     // everything that comes is known
 	renames bool     // some attachment or card comes under another name
@@ -89,26 +86,19 @@ func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error
 			return err
 		}
 	}
-	for _, decide := range u.decides {
-		decide()
-	}
-	for _, w := range u.works {
-		u.collect(&w.job, func() error { return w.collect(ctx) })
+	jobs := slices.Concat(u.cards, u.owned, u.carried) // lorebooks last, which the others name
+	for _, j := range jobs {
+		u.leaveDeleted(j)
+		u.collect(ctx, j)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	for _, b := range u.books {
-		if b.job.row.Sign == New {
-			u.leaveDeleted(b.job, func() bool { return u.isNamed(b) })
-		}
-	}
 	carried := u.carried
-	for _, w := range u.works {
-		w.compareHeaders()
-	}
-	for _, compare := range u.compares {
-		compare()
+	for _, j := range jobs {
+		if j.compare != nil {
+			j.compare()
+		}
 	}
 	u.carried, u.planned = carried, true // what only the comparison names does not come
 	r.root = userdir.RealPath(u.into.Root)
@@ -286,8 +276,8 @@ func (u *user) group(ctx context.Context, there, here *group.File, both map[stri
 		own.creates(own.path, func(_ context.Context, s *changeset.Set) error {
 			return ops.Create(s, own.path, fmt.Sprintf("the group %q", there.Name), u.groupHere(o, there), changeset.InFolder())
 		})
-		u.leaveDeleted(own, o.comes)
-		u.collect(own, func() error { u.groupHere(o, there); return nil })
+		own.needed = o.comes
+		own.look = func(context.Context) error { u.groupHere(o, there); return nil }
 	case bytes.Equal(here.Raw(), there.Raw()):
 		own.row.Sign = Same
 	default:
@@ -297,11 +287,11 @@ func (u *user) group(ctx context.Context, there, here *group.File, both map[stri
 			return g
 		}
 		renamed := func() *rawjson.Object { return object(u.groupHere(o, there)) }
-		u.compares = append(u.compares, func() {
+		own.compare = func() {
 			if keys := differing(object(here.Raw()), object(there.Raw()), true, renamed, "chats", "date_last_chat"); len(keys) > 0 {
 				own.row.tell("the groups differ; INTO's stays but for its list of chats: " + keysTold(keys))
 			}
-		})
+		}
 	}
 	if u.opt.wanted("groups/"+file) || own.draft != nil && len(o.works) > 0 {
 		u.owned = append(u.owned, own)
@@ -322,13 +312,13 @@ func (u *user) isNamed(b *book) bool {
 // comes reports whether a chat of an owner, if there is one, comes.
 func (o *owner) comes() bool { return o != nil && slices.ContainsFunc(o.works, (*work).writes) }
 
-// collect notes what must not be missing when something that is written is there: what look meets.
-func (u *user) collect(j *job, look func() error) {
-	if j.draft == nil {
+// collect notes what must not be missing when something that is written is there.
+func (u *user) collect(ctx context.Context, j *job) {
+	if j.draft == nil || j.look == nil {
 		return
 	}
 	u.needs = nil
-	if err := look(); err != nil {
+	if err := j.look(ctx); err != nil {
 		j.row.refuse(err)
 	}
 	slices.Sort(u.needs)
@@ -336,12 +326,12 @@ func (u *user) collect(j *job, look func() error) {
 }
 
 // leaveDeleted leaves out what the base has as it is, unless something that comes needs it.
-func (u *user) leaveDeleted(j *job, needed func() bool) {
+func (u *user) leaveDeleted(j *job) {
 	rel, err := filepath.Rel(u.from.Root, j.row.From)
-	if err != nil || u.opt.Base == "" {
+	if err != nil || u.opt.Base == "" || j.needed == nil {
 		return
 	}
-	if _, same, err := compare(j.row.From, filepath.Join(u.opt.Base, rel)); err == nil && same && !needed() {
+	if _, same, err := compare(j.row.From, filepath.Join(u.opt.Base, rel)); err == nil && same && !j.needed() {
 		j.draft, j.row.Sign, j.row.To, j.row.OwnFrom = nil, Behind, nil, 0
 		j.row.tell(deleted)
 	}
