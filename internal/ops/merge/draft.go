@@ -46,7 +46,7 @@ func (w *work) draft(ctx context.Context, s *changeset.Set) error {
 			err = w.copySidecars(s)
 		}
 		for _, g := range w.groups {
-			if err == nil && w.isNew() {
+			if err == nil {
 				err = group.List(s, g.Path, "its name in the group's list", false, w.name)
 			}
 		}

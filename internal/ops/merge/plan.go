@@ -118,10 +118,9 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 	}
 	for _, m := range matches {
 		w := &work{owner: o, match: m, noted: -1, links: map[int][]link{}}
-		if o.group != nil {
-			w.groups = append(w.groups, o.group)
+		if o.judge(ctx, w); o.group != nil {
+			w.listIn(o.group)
 		}
-		o.judge(ctx, w)
 		if w.look, w.compare = w.collect, w.compareHeaders; o.user == nil { // else names are known later
 			w.compare()
 		}
@@ -253,6 +252,13 @@ func (w *work) writes() bool { return w.isNew() || w.row.Sign == Ahead }
 
 // isNew reports whether a new file comes to be.
 func (w *work) isNew() bool { return w.row.Sign == New || w.row.Sign == Parted || w.row.Sign == Other }
+
+// listIn says that a group of INTO lists the chat, if it is new there. Others come to that group, too.
+func (w *work) listIn(g *group.File) {
+	if w.isNew() && !slices.Contains(w.groups, g) {
+		w.groups, w.needs = append(w.groups, g), append(w.needs, g.Path)
+	}
+}
 
 // name gives the chat its name in INTO.
 func (o *owner) name(w *work) {

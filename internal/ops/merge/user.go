@@ -266,8 +266,8 @@ func (u *user) group(ctx context.Context, there, here *group.File, both map[stri
 		case w.theirs.folder != o.theirs.folder || !there.Lists(w.c.name):
 		case here == nil:
 			w.needs = append(w.needs, own.path)
-		case !slices.Contains(w.groups, here):
-			w.groups = append(w.groups, here)
+		default:
+			w.listIn(here)
 		}
 	}
 	switch {
