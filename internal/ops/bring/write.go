@@ -193,7 +193,7 @@ func (c *call) create(s *changeset.Set, full *complete, d *Document, id string, 
 		m := &full.Messages[i]
 		d.Swipes += len(m.Swipes)
 		_ = w.WriteByte('\n')
-		parts := [][]byte{m.Line}
+		parts := [][]byte{c.faced(m)}
 		if m.Line == nil {
 			parts = c.line(full, m, full.dates[i])
 		}
@@ -236,9 +236,8 @@ func (c *call) line(full *complete, m *convert.Message, date time.Time) [][]byte
 	head := fmt.Appendf(nil, `{"name":%s,"is_user":%t,"is_system":%t,"send_date":%s,"mes":`, rawjson.Quote(name), m.Role == convert.User, m.Hidden, rawjson.Quote(sendate.Format(date)))
 	o := rawjson.NewObject()
 	o.Set("extra", extra(m))
-	if avatar := c.faces[name]; avatar != "" && m.Role == convert.Character {
-		o.Set("original_avatar", rawjson.Quote(avatar))
-		o.Set("force_avatar", rawjson.Quote("/thumbnail?type=avatar&file="+userdir.Component(avatar)))
+	if m.Role == convert.Character {
+		c.setFace(o, name)
 	}
 	var texts, infos [][]byte
 	for _, swipe := range m.Swipes {
@@ -255,6 +254,28 @@ func (c *call) line(full *complete, m *convert.Message, date time.Time) [][]byte
 		o.Set("swipe_info", rawjson.Append(nil, bytes.Join(infos, []byte{','})))
 	}
 	return [][]byte{head, rawjson.Quote(m.Text), []byte(","), o.Bytes()[1:]}
+}
+
+// setFace sets the pictures of a member of the group.
+func (c *call) setFace(o *rawjson.Object, name string) {
+	if avatar := c.faces[name]; avatar != "" {
+		o.Set("original_avatar", rawjson.Quote(avatar))
+		o.Set("force_avatar", rawjson.Quote("/thumbnail?type=avatar&file="+userdir.Component(avatar)))
+	}
+}
+
+// faced returns a line of SillyTavern's own with the pictures of a member of the group, unless it
+// has some: without them a group shows none.
+func (c *call) faced(m *convert.Message) []byte {
+	if c.faces[m.Name] == "" || m.Role != convert.Character || m.Line == nil {
+		return m.Line
+	}
+	o, err := rawjson.ParseObject(m.Line)
+	if err != nil || o.Has("force_avatar") || o.Has("original_avatar") {
+		return m.Line
+	}
+	c.setFace(o, m.Name)
+	return o.Bytes()
 }
 
 // extra returns the extra of a message.
