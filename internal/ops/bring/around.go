@@ -116,12 +116,12 @@ func (c *call) setNames(j *job, full *complete) {
 	if !c.Branches {
 		return
 	}
-	for _, b := range full.Branches {
+	for i, b := range full.Branches {
 		name, err := names.Make(names.Request{
-			Kind: names.Branch, Style: names.Suffix, Chat: j.name, At: full.at(b), Now: c.Changes.Now,
+			Kind: names.Branch, Style: names.Suffix, Chat: j.name, At: full.at(b), Now: c.Changes.Now.Add(time.Duration(i) * time.Millisecond),
 			Taken: func(name string) bool { return c.taken[names.Fold(name)] },
 		})
-		if err != nil { // a thousand are taken
+		if err != nil || full.at(b) < 0 { // it has nothing in common with the chat
 			name.File = c.free(j.name)
 		}
 		c.taken[names.Fold(name.File)] = true

@@ -273,6 +273,26 @@ func TestDates(t *testing.T) {
 	}
 }
 
+// Thousands may go on from one message: looking for the names one after the other took longer for each.
+func TestManyBranches(t *testing.T) {
+	dir := user(t)
+	var file strings.Builder
+	const many = 1500
+	for i := range many {
+		fmt.Fprintf(&file, `"%d":{"parent":"a","message":{"author":{"role":"user"},"content":{"parts":["%d"]}}},`, i, i)
+	}
+	json := `{"title":"Many","current_node":"0","mapping":{` + file.String() + `"a":{"message":{"author":{"role":"assistant"},"content":{"parts":["Hi"]}}}}}`
+	r := bring(t, dir, Options{Files: []string{put(t, filepath.Join(dir, "f.json"), []byte(json))}, Branches: true})[0]
+	for _, d := range r.More {
+		if !strings.HasPrefix(d.Name, "Many__Branch #0 - ") {
+			t.Fatalf("%q", d.Name)
+		}
+	}
+	if r.Err != nil || len(r.More) != many-1 {
+		t.Errorf("%v, %d branches", r.Err, len(r.More))
+	}
+}
+
 // A reply may have many versions: with a copy of all at each, this would take minutes.
 func TestManySwipes(t *testing.T) {
 	dir := user(t)
