@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash/maphash"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,6 +29,7 @@ const keyImport = "stchat_import"
 type imported struct {
 	path, name string
 	messages   int
+	first      uint64 // the hash of its first text
 }
 
 // lookAround finds what the owner has, and who speaks there.
@@ -80,15 +82,25 @@ func (c *call) look(ctx context.Context, path, name string) error {
 	if !ok || opened.Metadata().Has("main_chat") {
 		return nil // its own checkpoints and branches have the key, too
 	}
+	var first string
 	all := choose.Choice{Whole: true}
-	scanned, err := all.Scan(ctx, choose.SourceOf(opened), func(choose.Place) error { return nil })
+	scanned, err := all.Scan(ctx, choose.SourceOf(opened), func(at choose.Place) error {
+		if at.Index > 0 {
+			return nil
+		}
+		line, err := opened.Source.ReadSection(nil, at.Off, at.Len)
+		first, _ = rawjson.Unquote(rawjson.Value(line, "mes"))
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	key := format + "\x00" + id
-	c.known[key] = append(c.known[key], imported{path, name, scanned.Messages})
+	c.known[key] = append(c.known[key], imported{path, name, scanned.Messages, c.hash(first)})
 	return nil
 }
+
+func (c *call) hash(text string) uint64 { return maphash.String(c.seed, text) }
 
 // hashOf identifies messages that have no id of their own.
 func hashOf(list []convert.Message) string {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"os"
 	"path/filepath"
@@ -95,6 +96,7 @@ type call struct {
 	taken     map[string]bool   // folded names of chats
 	next      map[string]int    // by folded name, the number to try
 	known     map[string][]imported
+	seed      maphash.Seed
 	results   []*Result
 	jobs      []*job // those of them that are written
 	notes     []string
@@ -114,7 +116,7 @@ type job struct {
 // be read in their places; notes are about those that have none, and ended is what killed runs had
 // begun. Where no conversation has a message, there are no results. The error is that of the options.
 func Run(ctx context.Context, opt Options) (results []*Result, ended []changeset.Ended, notes []string, err error) {
-	c := &call{Options: &opt, lib: new(library.Library)}
+	c := &call{Options: &opt, lib: new(library.Library), seed: maphash.MakeSeed()}
 	if c.owner, err = address.OwnerOf(c.lib, opt.Owner, opt.Data); err != nil {
 		return nil, nil, nil, err
 	}
@@ -251,8 +253,10 @@ func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversa
 	key := f.Format + "\x00" + id
 	known := c.known[key]
 	full := c.completed(conversation, s.mtime)
-	messages := len(full.Messages)
-	as := slices.IndexFunc(known, func(k imported) bool { return k.messages >= messages })
+	messages, own := len(full.Messages), full.Messages[len(full.all(nil)):]
+	as := slices.IndexFunc(known, func(k imported) bool {
+		return k.messages >= messages || k.messages >= len(own) && k.first == c.hash(own[0].Text) // it has no greeting
+	})
 	if grown := as < 0; len(known) > 0 && (!grown || !c.Grown) {
 		k := known[max(as, 0)]
 		r.Doc.Path, r.Doc.Name, r.Doc.Existed, r.Doc.Messages = k.path, k.name, true, k.messages
@@ -267,7 +271,7 @@ func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversa
 	}
 	j := &job{Result: r, source: s, found: f}
 	c.setNames(j, full)
-	c.known[key] = append(known, imported{c.path(j.name), j.name, messages})
+	c.known[key] = append(known, imported{c.path(j.name), j.name, messages, c.hash(full.Messages[0].Text)})
 	for _, note := range conversation.Notes {
 		r.Note("%s: %s", c.path(j.name), note)
 	}
