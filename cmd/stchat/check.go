@@ -146,7 +146,7 @@ func (o *checkOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 	for _, err := range res.Errs {
 		rep.Errs = append(rep.Errs, err)
 		if o.format == "json" {
-			c.document(documentOf(err.Path, err))
+			c.document(c.documentOf(err.Path, err))
 		}
 	}
 	if baseline != nil {

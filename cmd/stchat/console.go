@@ -143,13 +143,17 @@ func (c *console) fail(err error) {
 		c.work.interrupted = true
 		return
 	}
-	text := errorText(err)
+	c.errLine(red, "", errorText(c.meant("", err)))
+}
+
+// meant returns the error of an argument that names nothing where it has failed as a path, else err.
+func (c *console) meant(path string, err error) error {
 	for arg, none := range c.unknown {
-		if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(text, arg+": ") {
-			text = none.Error()
+		if path == arg && !isInterrupted(err) || errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(err.Error(), arg+": ") {
+			return none
 		}
 	}
-	c.errLine(red, "", text)
+	return err
 }
 
 // counted prints the error of one of several sources, and counts it.
@@ -164,12 +168,9 @@ func (c *console) counted(err error) {
 
 // failed is counted, with a document where documents are wanted.
 func (c *console) failed(path string, err error) {
-	if none := c.unknown[path]; none != nil && !isInterrupted(err) {
-		err = none
-	}
-	c.counted(err)
+	c.counted(c.meant(path, err))
 	if c.json {
-		c.document(documentOf(path, err))
+		c.document(c.documentOf(path, err))
 	}
 }
 

@@ -101,8 +101,8 @@ type errorDetail struct {
 
 // documentOf returns the document of an error; an empty path means the one that the error
 // itself names.
-func documentOf(path string, err error) (doc errorDocument) {
-	doc = errorDocument{Schema: 1, Error: errorDetail{Code: errorCode(err), Message: errorText(err)}}
+func (c *console) documentOf(path string, err error) (doc errorDocument) {
+	doc = errorDocument{Schema: 1, Error: errorDetail{Code: errorCode(err), Message: errorText(c.meant(path, err))}}
 	if line, ok := errors.AsType[*jsonl.LineError](err); ok {
 		doc.Error.Line, doc.Error.Column = &line.Damage.Line, &line.Damage.Column
 		path = cmp.Or(path, line.Path)
@@ -120,7 +120,7 @@ func documentOf(path string, err error) (doc errorDocument) {
 // documented is an error that ends a command, printed as a document where documents are wanted.
 func (c *console) documented(err error) error {
 	if c.json && err != nil && !isAny(err, errNo, errReported) && !isA[*usageError](err) {
-		c.document(documentOf("", err))
+		c.document(c.documentOf("", err))
 		c.flush()
 	}
 	return err

@@ -101,7 +101,7 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (fail
 	for _, e := range rep.Errs {
 		c.fail(e)
 		if c.json {
-			c.document(documentOf(e.Path, e))
+			c.document(c.documentOf(e.Path, e))
 		}
 	}
 	failed = len(rep.Errs) > 0

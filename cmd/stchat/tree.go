@@ -255,7 +255,7 @@ func writeTreeJSON(c *console, write func(doc any) error, res *look.TreeResult) 
 	}
 	for _, err := range res.Errs {
 		c.counted(err)
-		docs = append(docs, documentOf("", err))
+		docs = append(docs, c.documentOf("", err))
 	}
 	for _, doc := range append(docs, res.Tree.Summary) {
 		if err := write(doc); err != nil {
