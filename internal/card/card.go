@@ -89,6 +89,15 @@ func pictures(dir userdir.Dir, folder string) (names []string) {
 	return names
 }
 
+// Of reads the card of the character whose chats are in a folder of that name; see [Find] and [Open].
+func Of(dir userdir.Dir, folder string) (*Card, error) {
+	path, err := Find(dir, folder)
+	if err != nil {
+		return nil, err
+	}
+	return Open(path)
+}
+
 // Open reads the card at path. Errors name it.
 func Open(path string) (*Card, error) {
 	raw, _, err := safefile.Read(path)

@@ -74,11 +74,7 @@ func lookAround(g *Graph, lib *library.Library, f *library.Folder) {
 			g.Groups = set.Files
 		}
 	case userdir.Solo:
-		path, err := card.Find(f.Dir, f.Owner)
-		if err == nil {
-			g.Card, err = card.Open(path)
-		}
-		g.NoCard = err
+		g.Card, g.NoCard = card.Of(f.Dir, f.Owner)
 	}
 }
 

@@ -144,13 +144,9 @@ func FreshSlug(s *changeset.Set, lines chat.Lines, sidecars []luker.Sidecar, bum
 // OpenInCard drafts an edit of the card that makes the character whose chat folder has a name open
 // with chat, and returns the card as it is.
 func OpenInCard(s *changeset.Set, dir userdir.Dir, folder, chat string) (*card.Card, error) {
-	path, err := card.Find(dir, folder)
+	c, err := card.Of(dir, folder)
 	if err != nil {
 		return nil, err
 	}
-	c, err := card.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	return c, s.Edit(path, safefile.Stamp{}, card.Edit(path, func(c *card.Card) ([]byte, error) { return c.WithChat(chat) }), fmt.Sprintf("the chat that is open: %q", chat))
+	return c, s.Edit(c.Path, safefile.Stamp{}, card.Edit(c.Path, func(c *card.Card) ([]byte, error) { return c.WithChat(chat) }), fmt.Sprintf("the chat that is open: %q", chat))
 }

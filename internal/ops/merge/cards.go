@@ -89,7 +89,7 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 func (u *user) character(theirs *card.Card, stem string) (to string, ours *card.Card, err error) {
 	given := u.opt.Owners[stem]
 	for n, to := 1, cmp.Or(given, stem); ; n, to = n+1, stem+strconv.Itoa(n) {
-		ours, err := openCard(u.into, to)
+		ours, err := card.Of(u.into, to)
 		missing := errors.Is(err, card.ErrMissing)
 		switch {
 		case missing && given != "":
@@ -111,11 +111,11 @@ func (u *user) character(theirs *card.Card, stem string) (to string, ours *card.
 func (u *user) originalCard(theirs *card.Card, stem string) (to string, ours *card.Card) {
 	for to = stem; to != "" && strings.ContainsAny(to[len(to)-1:], "0123456789"); {
 		to = to[:len(to)-1]
-		ours, err := openCard(u.into, to)
+		ours, err := card.Of(u.into, to)
 		if err != nil || ours.Name != theirs.Name || ours.Greeting() != theirs.Greeting() {
 			continue
 		}
-		if other, err := openCard(u.from, to); errors.Is(err, card.ErrMissing) || err == nil && !isCharacter(ours, other) {
+		if other, err := card.Of(u.from, to); errors.Is(err, card.ErrMissing) || err == nil && !isCharacter(ours, other) {
 			return to, ours
 		}
 	}
@@ -124,15 +124,6 @@ func (u *user) originalCard(theirs *card.Card, stem string) (to string, ours *ca
 
 // isCharacter reports whether two cards of one name are one character's.
 func isCharacter(a, b *card.Card) bool { return a.Name == b.Name || a.Greeting() == b.Greeting() }
-
-// openCard opens the card of a name.
-func openCard(dir userdir.Dir, stem string) (*card.Card, error) {
-	path, err := card.Find(dir, stem)
-	if err != nil {
-		return nil, err
-	}
-	return card.Open(path)
-}
 
 // compareCard tells whether INTO's card is another one, but for names and for the chat that is open.
 func (u *user) compareCard(row *Row, stem string) error {

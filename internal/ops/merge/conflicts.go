@@ -52,7 +52,8 @@ func (r *Result) conflicts(ctx context.Context, opt *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := ops.InFiles(new(library.Library), dir, dir.Root); err != nil {
+	lib := new(library.Library)
+	if err := ops.InFiles(lib, dir, dir.Root); err != nil {
 		return err
 	}
 	r.root = userdir.RealPath(dir.Root)
@@ -64,7 +65,6 @@ func (r *Result) conflicts(ctx context.Context, opt *Options) error {
 		return err
 	}
 	for _, v := range list {
-		lib := new(library.Library)
 		if graphs[v.folder] == nil {
 			read, err := family.Read(ctx, lib, []string{v.folder}, family.Options{})
 			if err != nil {

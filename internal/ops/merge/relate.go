@@ -28,29 +28,24 @@ type judging struct {
 
 // baseSet is what the messages of a chat at the last merge hold: nothing of that is anybody's own.
 type baseSet struct {
-	ids, swipes, values map[message.ID]bool
-	list                []chat.Print
+	has  map[message.ID]bool // messages, swipes and values
+	list []chat.Print
 }
 
 func newBase(list []chat.Print) baseSet {
-	b := baseSet{map[message.ID]bool{}, map[message.ID]bool{}, map[message.ID]bool{}, list}
-	add := func(to map[message.ID]bool, ids []message.ID) {
-		for _, id := range ids {
-			to[id] = true
-		}
-	}
+	b := baseSet{map[message.ID]bool{}, list}
 	for i := range list {
-		add(b.ids, list[i].IDs)
-		add(b.swipes, list[i].Swipes)
-		add(b.values, list[i].Values)
+		for _, id := range slices.Concat(list[i].IDs, list[i].Swipes, list[i].Values) {
+			b.has[id] = true
+		}
 	}
 	return b
 }
 
 // holds reports whether the base, if there is one, has all of a chat.
 func (by judging) holds(list []chat.Print) bool {
-	return by.base.ids != nil && !slices.ContainsFunc(list, func(p chat.Print) bool {
-		return by.alone(&p) > 0 || !allIn(p.Values, nil, by.base.values)
+	return by.base.has != nil && !slices.ContainsFunc(list, func(p chat.Print) bool {
+		return by.alone(&p) > 0 || !allIn(p.Values, nil, by.base.has)
 	})
 }
 
@@ -83,7 +78,7 @@ func relate(from, into []chat.Print, by judging) relation {
 
 // alone returns 1 for a message that the other chat lacks, 0 if the base has all of it.
 func (by judging) alone(p *chat.Print) int {
-	if by.base.ids[p.IDs[0]] && allIn(p.Swipes, nil, by.base.swipes) {
+	if by.base.has[p.IDs[0]] && allIn(p.Swipes, nil, by.base.has) {
 		return 0
 	}
 	return 1
@@ -92,10 +87,10 @@ func (by judging) alone(p *chat.Print) int {
 // lacks returns 1 as own if a message lacks a swipe of another one that is the same message, and 1 as
 // kept also if it lacks a value; else 0. What the base has is not lacking.
 func (by judging) lacks(p, other *chat.Print) (own, kept int) {
-	if !by.noSwipes && !allIn(other.Swipes, p.Swipes, by.base.swipes) {
+	if !by.noSwipes && !allIn(other.Swipes, p.Swipes, by.base.has) {
 		return 1, 1
 	}
-	if !allIn(other.Values, p.Values, by.base.values) {
+	if !allIn(other.Values, p.Values, by.base.has) {
 		return 0, 1
 	}
 	return 0, 0
