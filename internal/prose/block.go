@@ -60,7 +60,9 @@ func (p *blockParser) line(line string) {
 	}
 	indent := len(rest) - len(strings.TrimLeft(rest, " \t"))
 	if a := p.fence(text); a != nil {
-		p.end()
+		if p.end(); indent < 2 {
+			p.indents = nil
+		}
 		p.list = append(p.list, Block{Kind: Fence, Quote: quote, Mark: a.mark, Level: len(p.indents), Runs: []Run{{Text: a.text, Style: Code}}})
 		return
 	}

@@ -22,7 +22,8 @@ func (r *reader) code(s string) string {
 		if fence := fenceOf(s[at:next]); fence != "" && !open[fence] {
 			from, to := closing(s, next, fence)
 			if to > 0 {
-				b = append(b, r.spans(s[done:at])...)
+				blanks := strings.Index(s[at:], fence) // tell whether it belongs to an item of a list
+				b = append(b, r.spans(s[done:at+blanks])...)
 				body := strings.TrimSuffix(s[next:from], "\n")
 				b = append(r.aside(b, atom{text: body, mark: strings.TrimSpace(s[at:next]), style: Code, fence: true}), '\n')
 				at, done = to, to

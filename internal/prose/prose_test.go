@@ -60,6 +60,7 @@ func TestRead(t *testing.T) {
 		{"> said\n>> twice\nlazily\n\nout", []string{"p> said", "p>> twice\nlazily", "p out"}},
 		{"|a|b|\n|-|-|\nno", []string{"rows |a|b|\n|-|-|", "p no"}},
 		{"```js\n*x* <b>\n```\nafter `*y*` and ``a`b``", []string{"fence [c:*x* <b>]", "p after [c:*y*] and [c:a`b]"}},
+		{"1. a\n\n```\nx\n```\n- b\n```\ny\n```\n- c\n  ```\nz\n```", []string{"item1 a", "fence [c:x]", "item1 b", "fence [c:y]", "item1 c", "fence1 [c:z]"}},
 		{"```\nnever closed *x*", []string{"p ```\nnever closed [i:x]"}},
 		{"a `tick\n\nb` c", []string{"p a `tick", "p b` c"}},
 		{"a<!-- pic prompt=\"x\" -->b <!-- open", []string{"p ab <!-- open"}},
