@@ -197,7 +197,7 @@ func (g *pager) swipes(m *look.Message) {
 }
 
 // margin writes what leads on from a message: checkpoints and branches, beside the message where they
-// part, and the names of those that are not there.
+// part, or that names them if none is common, and the names of those that are not there.
 func (g *pager) margin(m *look.Message) {
 	if m.Index == nil {
 		return
@@ -206,8 +206,10 @@ func (g *pager) margin(m *look.Message) {
 	known := map[string]bool{}
 	if g.kin != nil {
 		for _, c := range g.kin.children {
-			if known[c.Name] = true; c.AtParent != nil && *c.AtParent == *m.Index {
-				links = append(links, sign(c)+g.e.link(g.p, c, m.Index, names.Short(g.p.owner, c.Name, g.p.name)))
+			at := forkOf(c)
+			known[c.Name] = true
+			if at != nil && *at == *m.Index || at == nil && (m.Checkpoint != nil && *m.Checkpoint == c.Name || slices.Contains(m.Branches, c.Name)) {
+				links = append(links, sign(c)+g.e.link(g.p, c, at, names.Short(g.p.owner, c.Name, g.p.name)))
 			}
 		}
 	}
