@@ -269,7 +269,9 @@ func (e *exporter) read(ctx context.Context, f *facts) error {
 	if e.Format == Rows && f.skip == 0 && !e.Macros && !e.NoGreeting {
 		each = nil // they have all messages, so it is enough to count them
 	}
-	read, err := look.Messages(ctx, look.Exported(&e.Export, path), each)
+	opt := look.Exported(&e.Export, path)
+	opt.NoTexts, opt.SwipeTexts = true, false
+	read, err := look.Messages(ctx, opt, each)
 	if each == nil {
 		taken = read.Chosen
 	}

@@ -70,6 +70,7 @@ type printer struct {
 	*facts
 	w       io.Writer
 	encoder jsondoc.Encoder
+	line    bytes.Buffer
 	address *regexp.Regexp
 	n       int // messages so far that the format takes
 	turns   int // that are written
@@ -149,14 +150,14 @@ func (p *printer) turn(t turn) error {
 	if p.Format == ShareGPT {
 		doc = exchange{map[string]string{"system": "system", "user": "human", "assistant": "gpt"}[t.Role], t.Content}
 	}
-	var b bytes.Buffer
+	p.line.Reset()
 	if p.turns++; p.turns > 1 {
-		b.WriteByte(',')
+		p.line.WriteByte(',')
 	}
-	if err := p.encoder.Write(&b, doc, ""); err != nil {
+	if err := p.encoder.Write(&p.line, doc, ""); err != nil {
 		return err
 	}
-	_, err := p.w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	_, err := p.w.Write(bytes.TrimSuffix(p.line.Bytes(), []byte("\n")))
 	return err
 }
 

@@ -312,7 +312,7 @@ func (d *Comparison) lone(op string, s *compared, i int) Difference {
 }
 
 func (d *Comparison) message(s *compared, i int) *Message {
-	return messageAt(s.chat.Chat, choose.Place{Index: i}, d.line(s, i), true)
+	return messageAt(s.chat.Chat, choose.Place{Index: i}, d.line(s, i), MessageOptions{SwipeTexts: true})
 }
 
 // changed describes two versions of a message.

@@ -64,8 +64,10 @@ func (m *Message) Time() (at time.Time, ok bool) {
 // IsAside reports whether a message is no part of the story, by its extra: a comment, a small
 // system line, or the call of a tool.
 func IsAside(extra []byte) bool {
-	kind, _ := rawjson.Unquote(rawjson.Value(extra, "type"))
-	return kind == "comment" || rawjson.Truthy(rawjson.Value(extra, "isSmallSys")) || rawjson.Value(extra, "tool_invocations") != nil
+	var kind, small, tools []byte
+	rawjson.Into(extra, []string{"type", "isSmallSys", "tool_invocations"}, &kind, &small, &tools)
+	text, _ := rawjson.Unquote(kind)
+	return text == "comment" || rawjson.Truthy(small) || tools != nil
 }
 
 // Thought says how long the model thought, in seconds where that is known, and in words.
@@ -130,7 +132,7 @@ func (m Media) Missing() string {
 type Raw struct{ Name, User, System, Text, Date, Swipes, Swipe, Extra, Display, Avatar []byte }
 
 // messageAt returns the document of one line of a chat.
-func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Message {
+func messageAt(c *chat.Chat, at choose.Place, line []byte, opt MessageOptions) *Message {
 	m := &Message{Schema: 1, Path: c.Path, Stored: line, Owner: c.Owner, Chat: c.Name}
 	if at.Index >= 0 {
 		m.Index = &at.Index
@@ -146,10 +148,10 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Mes
 	}, &kind, &duration, &reasoning, &r.Display, &link, &branches,
 		&has.title, &has.media, &has.swipes, &has.image, &has.video, &has.files, &has.file)
 	m.Role = string(message.Role(r.User, r.System))
-	m.Name, m.Text, m.Date = rawjson.TextOrNil(r.Name), rawjson.TextOrNil(r.Text), inspect.DateText(r.Date)
+	m.Name = rawjson.TextOrNil(r.Name)
 	for raw := range rawjson.Elements(r.Swipes) {
 		m.Swipes++
-		if swipeTexts {
+		if opt.SwipeTexts {
 			m.SwipeTexts = append(m.SwipeTexts, rawjson.TextOrNil(raw))
 		}
 	}
@@ -166,7 +168,11 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, swipeTexts bool) *Mes
 	if ms, ok := rawjson.Int(duration); ok {
 		m.Thinking = time.Duration(ms) * time.Millisecond
 	}
-	m.Reasoning, m.Display, m.Checkpoint = rawjson.TextOrNil(reasoning), rawjson.TextOrNil(r.Display), rawjson.TextOrNil(link)
+	if !opt.NoTexts {
+		m.Date = inspect.DateText(r.Date)
+		m.Text, m.Reasoning, m.Display = rawjson.TextOrNil(r.Text), rawjson.TextOrNil(reasoning), rawjson.TextOrNil(r.Display)
+	}
+	m.Checkpoint = rawjson.TextOrNil(link)
 	m.Branches = slices.AppendSeq(m.Branches, rawjson.Texts(branches))
 	m.attach(c, &has)
 	return m
@@ -240,6 +246,7 @@ type MessageOptions struct {
 	Meter       *progress.Meter // told how far the chat is read
 
 	SwipeTexts bool // fill in Message.SwipeTexts
+	NoTexts    bool // leave Text, Reasoning, Display and Date out
 }
 
 // Exported returns the options by which an export reads the chat at path.
@@ -275,7 +282,7 @@ func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error
 			return c.Errorf("%w", err)
 		}
 		read.Chosen++
-		return each(messageAt(c.Chat, at, line, opt.SwipeTexts))
+		return each(messageAt(c.Chat, at, line, opt))
 	}
 	source := choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine, Progress: opt.Meter.Follow()}
 	if opt.Tail {
