@@ -117,8 +117,8 @@ func edits() []*scenario {
 			partly: [][]string{rows(harbour), rows(quay), rows(pier), rows(harbour, quay), rows(harbour, pier), rows(pier, quay)},
 		},
 		{
-			name: "export --force", files: solo, setup: [][]string{{"export", harbour, "-o", "page.html"}},
-			args: call("export", quay, "-o", "page.html", "--force"),
+			name: "export --force", files: solo, setup: [][]string{rows(harbour)},
+			args: call(append(rows(quay), "--force")...),
 		},
 		{name: "merge", files: two, masked: true, args: call("merge", harbour, there)},
 		{name: "merge --conflicts", files: conflict, goes: true, only: "kills", args: call("merge", ".", "--conflicts")},
