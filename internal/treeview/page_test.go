@@ -98,6 +98,22 @@ func TestLanes(t *testing.T) {
 	}
 }
 
+// apart is a family of which one chat shares no message with its parent.
+func apart() *Tree {
+	tree := plainTree(1, 1, 3)
+	c := tree.Owners[0].Chats[2]
+	c.At, c.AtParent, c.Own = new(-1), new(-1), c.Messages
+	return tree
+}
+
+// TestApart: the fork of a chat that shares no message is drawn whole, before the first message.
+func TestApart(t *testing.T) {
+	out := draw(t, func(w *bytes.Buffer) error { return SVG(w, apart()) })
+	if strings.Contains(out, `cx="0.`) || strings.Contains(out, `cx="-`) || !strings.Contains(out, `cx="12.0"`) {
+		t.Errorf("%s", out)
+	}
+}
+
 func TestSVGIsHarmless(t *testing.T) {
 	out := draw(t, func(w *bytes.Buffer) error { return SVG(w, hostileTree()) })
 	d := xml.NewDecoder(strings.NewReader(out))
@@ -157,7 +173,7 @@ func TestPageHoldsNoLoophole(t *testing.T) {
 func TestPage(t *testing.T) {
 	b := chromium(t)
 	for name, try := range map[string]func(*testing.T, *browser){
-		"hostile": hostilePage, "empty": emptyPage, "policy": policy, "used": pageIsUsed, "large": largePage, "list": listByKeys, "address": addressOfPage, "texts": hitInText, "flat": flatPage, "without scripting": pageWithoutScripting,
+		"hostile": hostilePage, "empty": emptyPage, "apart": apartPage, "policy": policy, "used": pageIsUsed, "large": largePage, "list": listByKeys, "address": addressOfPage, "texts": hitInText, "flat": flatPage, "without scripting": pageWithoutScripting,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
@@ -195,6 +211,13 @@ func emptyPage(t *testing.T, b *browser) {
 	b.page(writePage(t, &Tree{}, nil), true)
 	b.is("document.getElementById('nothing').innerText", "No chats to show.")
 	b.quiet("no chat at all")
+}
+
+// apartPage opens a page of a chat that shares no message with its parent: its fork is seen whole.
+func apartPage(t *testing.T, b *browser) {
+	b.page(writePage(t, apart(), nil), true)
+	b.is("[...document.querySelectorAll('#lanes .fork')].every((c) => c.getAttribute('cx') >= 4)", true)
+	b.is("document.querySelectorAll('#lanes .fork').length", 2)
 }
 
 // policy opens a page with one handler that was not escaped: the policy stops it.

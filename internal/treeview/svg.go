@@ -36,7 +36,13 @@ type picture struct {
 	short  map[*Chat]string
 }
 
-func (p *picture) x(index int) float64 { return svgLeft + float64(index)*p.unit }
+// x returns where a message is drawn; before the first is the fork of a chat that shares none.
+func (p *picture) x(index int) float64 {
+	if index < 0 {
+		return svgLeft / 2
+	}
+	return svgLeft + float64(index)*p.unit
+}
 
 // SVG draws the tree as a picture without scripts, links or external resources.
 func SVG(w io.Writer, t *Tree) error {

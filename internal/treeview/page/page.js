@@ -100,7 +100,7 @@ function fold(set, number, on) {
 	redraw();
 }
 
-const sx = (x) => PAD + (x - view.x) * view.k;
+const sx = (x) => x < 0 ? PAD / 2 - view.x * view.k : PAD + (x - view.x) * view.k; // below 0: the fork of a chat that shares no message
 const sy = (y) => AXIS + (y - view.y) * view.h;
 
 // fit shows all; where that is too much for the screen, all that stands on its first rows.
