@@ -190,9 +190,6 @@ func (u *user) groups(ctx context.Context) error {
 	if err != nil {
 		return ops.PathError(err)
 	}
-	if _, err := os.Stat(u.from.GroupChats()); err != nil {
-		return nil
-	}
 	for _, bad := range theirs.Bad {
 		j := newJob(GroupKind, u.from.Groups(), u.into.Groups())
 		j.row.refuse(bad)
