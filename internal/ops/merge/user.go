@@ -136,11 +136,12 @@ func entriesOf(folder string) ([]fs.DirEntry, error) {
 func (u *user) solo(ctx context.Context) error {
 	folders, err := entriesOf(u.from.Chats())
 	for _, e := range folders {
-		if !e.IsDir() {
+		from := filepath.Join(u.from.Chats(), e.Name())
+		if info, err := os.Stat(from); err != nil || !info.IsDir() { // a link leads to one, too
 			continue
 		}
 		stem := cmp.Or(u.stems[e.Name()], u.opt.Owners[e.Name()], e.Name())
-		o, err := u.merge(ctx, filepath.Join(u.into.Chats(), stem), filepath.Join(u.from.Chats(), e.Name()), nil, everything, everything)
+		o, err := u.merge(ctx, filepath.Join(u.into.Chats(), stem), from, nil, everything, everything)
 		if err != nil {
 			return err
 		}
