@@ -38,6 +38,7 @@ type user struct {
 	files      map[string]*attachment       // by the place in FROM's user folder
 	owners     map[string]*owner            // by the folder in FROM
 	given      map[string]bool              // folded paths in INTO that come
+	changed    map[string]bool              // paths of chats of INTO that get something
 	grouped    map[string]string            // the name in INTO by that in FROM of the chats of groups, which are in one folder
 	deleted    map[string]bool              // of these, those that only the base and FROM have
 	works      []*work
@@ -49,12 +50,15 @@ type user struct {
 	renames bool     // some attachment or card comes under another name
 }
 
+// errTwice means that chats of two owners of FROM go into one of INTO.
+var errTwice = errors.New("another chat of FROM goes into it, too: merge again")
+
 // user merges a user folder into another: cards, then each owner's chats, then lorebooks, which may
 // name these, and what comes with the chats.
 func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error {
 	u := &user{
 		opt: opt, lib: new(library.Library), into: into, stems: map[string]string{}, books: map[string]*book{}, chats: map[string]map[string]string{},
-		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, grouped: map[string]string{}, deleted: map[string]bool{},
+		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, changed: map[string]bool{}, grouped: map[string]string{}, deleted: map[string]bool{},
 	}
 	var err error
 	if u.from, err = userdir.Open(opt.From); err != nil {
@@ -151,8 +155,18 @@ func (u *user) solo(ctx context.Context) error {
 	return err
 }
 
-// add adds what is to be done about an owner's chats.
+// add adds what is to be done about an owner's chats. Two owners of FROM may be one in INTO: a chat there gets
+// something from one of them at a time.
 func (u *user) add(o *owner) {
+	for _, w := range o.works {
+		if w.p == nil || !w.changes() {
+			continue
+		}
+		if u.changed[w.p.path] {
+			w.row.refuse(fmt.Errorf("%s: %w", w.p.path, errTwice))
+		}
+		u.changed[w.p.path] = true
+	}
 	u.works, u.owned = append(u.works, o.works...), append(u.owned, o.jobs()...)
 }
 
