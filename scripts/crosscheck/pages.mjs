@@ -106,6 +106,12 @@ for (const file of pages) {
             await open(file, { width, dark });
             assert.equal(await browser.evaluate(() => typeof window.pwned), 'undefined', `${what} ran what a chat says`);
             assert.ok(await browser.evaluate(() => document.scrollingElement.scrollWidth <= innerWidth), `${what} scrolls sideways`);
+            assert.ok(await browser.evaluate(() => [...document.querySelectorAll('th + th')].every((th) => {
+                const range = document.createRange();
+                const box = (cell) => { range.selectNodeContents(cell); return range.getBoundingClientRect(); };
+                const left = box(th.previousElementSibling), right = box(th);
+                return left.width === 0 || right.width === 0 || right.left - left.right >= 4;
+            })), `${what} runs headings together`);
             quiet(what);
             await browser.evaluate(`() => { ${axe}; }`);
             const found = await browser.evaluate(async () => (await globalThis.axe.run(document, { resultTypes: ['violations'] })).violations
