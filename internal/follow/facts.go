@@ -225,11 +225,12 @@ func (a *Facts) Swipes() []int {
 // complete reports whether the facts are all there.
 func (a *Facts) complete() bool { return a != nil && a.room >= 0 }
 
-// each calls do with the facts in order.
+// each calls do with the facts in order; f is valid until it returns.
 func (a *Facts) each(do func(index int, f *Fact)) {
 	lines, rest := a.lines, a.held
+	var f Fact
 	for i, m := range a.marks {
-		f := Fact{marks: m}
+		f = Fact{marks: m}
 		if m.has(edits) {
 			f.off, f.length = lines[0].Off, lines[0].Len
 			lines = lines[1:]
