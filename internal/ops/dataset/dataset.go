@@ -354,70 +354,63 @@ func (e *exporter) findLeaves(ctx context.Context, targets []ops.Target) error {
 	return nil
 }
 
-// step is a message behind others.
-type step struct {
-	after int32 // the number of what stands before
-	id    message.ID
-}
-
-// shares finds what chats, sorted by name, share from their beginnings.
+// shares finds what chats, sorted by name, share from their beginnings. Sorted by their messages,
+// those that begin alike stand together.
 func shares(chats []*family.Chat) map[*family.Chat]leaf {
-	steps := map[step]int32{} // the messages as a tree; 0 is its root
-	through := []int{0}       // by number: how many chats go through it
-	ways := make([][]int32, len(chats))
-	beyond := map[int32]string{} // by number: a chat that goes on behind it
-	for i, c := range chats {
-		at := int32(0)
-		for k, m := range c.Messages {
-			next, ok := steps[step{at, m.ID}]
-			if !ok {
-				next = int32(len(through))
-				steps[step{at, m.ID}], through = next, append(through, 0)
-			}
-			if at = next; k < len(c.Messages)-1 && beyond[at] == "" {
-				beyond[at] = c.Name
-			}
-			through[at]++
-			ways[i] = append(ways[i], at)
-		}
-	}
+	sorted := slices.DeleteFunc(slices.Clone(chats), func(c *family.Chat) bool { return len(c.Messages) == 0 })
+	slices.Reverse(sorted) // of equal ones the first by name comes last, and stays
+	slices.SortStableFunc(sorted, func(a, b *family.Chat) int {
+		return slices.CompareFunc(a.Messages, b.Messages, func(x, y family.Message) int { return bytes.Compare(x.ID[:], y.ID[:]) })
+	})
 	result := map[*family.Chat]leaf{}
-	ends := map[int32]string{}
-	var left []int
-	for i, c := range chats {
-		if len(ways[i]) == 0 {
-			continue
-		}
-		end := ways[i][len(ways[i])-1]
-		if begins := cmp.Or(beyond[end], ends[end]); begins != "" {
-			result[c] = leaf{begins: begins}
-			for _, at := range ways[i] {
-				through[at]--
-			}
-			continue
-		}
-		ends[end] = c.Name
-		left = append(left, i)
-	}
-	own := func(i int) int64 {
-		for k, at := range ways[i] {
-			if through[at] == 1 {
-				return chats[i].Messages[k].Date
-			}
-		}
-		return 0
-	}
-	slices.SortStableFunc(left, func(a, b int) int { return family.CompareDates(own(a), own(b)) })
-	written := make([]bool, len(through))
-	for _, i := range left {
+	var left []*family.Chat
+	alike := []int{0} // how many messages each has in common with the one before it
+	for _, c := range slices.Backward(sorted) {
 		n := 0
-		for _, at := range ways[i] {
-			if written[at] {
-				n++
+		if len(left) > 0 {
+			last := left[len(left)-1]
+			if n = common(c, last); n == len(c.Messages) {
+				result[c] = leaf{begins: last.Name}
+				continue
 			}
-			written[at] = true
+			alike = append(alike, n)
 		}
-		result[chats[i]] = leaf{shared: n}
+		left = append(left, c)
+	}
+	alike = append(alike, 0)
+	var order []int
+	for i := range left {
+		order = append(order, i)
+	}
+	own := func(i int) int64 { return left[i].Messages[max(alike[i], alike[i+1])].Date }
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(family.CompareDates(own(a), own(b)), strings.Compare(left[a].Name, left[b].Name))
+	})
+	written := make([]bool, len(left))
+	for _, i := range order {
+		shared := 0 // with the nearest on either side
+		for k, n := i, alike[i]; n > 0; k, n = k-1, min(n, alike[k-1]) {
+			if written[k-1] {
+				shared = n
+				break
+			}
+		}
+		for k, n := i+1, alike[i+1]; n > shared; k, n = k+1, min(n, alike[k+1]) {
+			if written[k] {
+				shared = n
+				break
+			}
+		}
+		written[i] = true
+		result[left[i]] = leaf{shared: shared}
 	}
 	return result
+}
+
+// common returns how many messages two chats have in common from their beginning.
+func common(a, b *family.Chat) (n int) {
+	for n < min(len(a.Messages), len(b.Messages)) && a.Messages[n].ID == b.Messages[n].ID {
+		n++
+	}
+	return n
 }

@@ -52,6 +52,9 @@ func TestShares(t *testing.T) {
 				if !begins(c.Name, l.begins) || l.begins == c.Name {
 					t.Fatalf("%v: %s is no beginning of %s", texts, c.Name, l.begins)
 				}
+				if whole := slices.IndexFunc(chats, func(c *family.Chat) bool { return c.Name == l.begins }); result[chats[whole]].begins != "" {
+					t.Fatalf("%v: %s is left out for %s, which is left out, too", texts, c.Name, l.begins)
+				}
 				continue
 			}
 			for _, other := range chats {
