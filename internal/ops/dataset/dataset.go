@@ -366,14 +366,21 @@ func shares(chats []*family.Chat) map[*family.Chat]leaf {
 	var left []*family.Chat
 	alike := []int{0} // how many messages each has in common with the one before it
 	for _, c := range slices.Backward(sorted) {
-		n := 0
-		if len(left) > 0 {
-			last := left[len(left)-1]
-			if n = common(c, last); n == len(c.Messages) {
-				result[c] = leaf{begins: last.Name}
-				continue
+		begins := "" // the first by name of those that go on
+		for _, l := range slices.Backward(left) {
+			if common(c, l) < len(c.Messages) {
+				break
 			}
-			alike = append(alike, n)
+			if begins == "" || l.Name < begins {
+				begins = l.Name
+			}
+		}
+		if begins != "" {
+			result[c] = leaf{begins: begins}
+			continue
+		}
+		if len(left) > 0 {
+			alike = append(alike, common(c, left[len(left)-1]))
 		}
 		left = append(left, c)
 	}
