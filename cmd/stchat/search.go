@@ -229,6 +229,11 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	}
 	if res.Found == 0 && len(res.Errs) == 0 && c.OutTTY && !c.json {
 		c.note("nothing found%s", o.longer(ctx, opt))
+		for term := range strings.FieldsSeq(o.query) {
+			if isFolder(term) {
+				c.note("%s was taken for a word; the folder is ./%[1]s", term)
+			}
+		}
 	}
 	return outcome(len(res.Errs) > 0, res.Found == 0)
 }
