@@ -364,25 +364,25 @@ func shares(chats []*family.Chat) map[*family.Chat]leaf {
 	})
 	result := map[*family.Chat]leaf{}
 	var left []*family.Chat
-	alike := []int{0} // how many messages each has in common with the one before it
+	alike := []int{0} // how many messages each has in common with the one before it; none is before the first
 	for _, c := range slices.Backward(sorted) {
+		last, shared := len(left)-1, 0
+		if last >= 0 {
+			shared = common(c, left[last])
+		}
 		begins := "" // the first by name of those that go on
-		for _, l := range slices.Backward(left) {
-			if common(c, l) < len(c.Messages) {
-				break
-			}
-			if begins == "" || l.Name < begins {
-				begins = l.Name
+		for k, n := last, shared; n == len(c.Messages); k, n = k-1, min(n, alike[k]) {
+			if begins == "" || left[k].Name < begins {
+				begins = left[k].Name
 			}
 		}
 		if begins != "" {
 			result[c] = leaf{begins: begins}
 			continue
 		}
-		if len(left) > 0 {
-			alike = append(alike, common(c, left[len(left)-1]))
+		if left = append(left, c); last >= 0 {
+			alike = append(alike, shared)
 		}
-		left = append(left, c)
 	}
 	alike = append(alike, 0)
 	var order []int
