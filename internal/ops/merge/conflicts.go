@@ -78,7 +78,7 @@ func (r *Result) conflicts(ctx context.Context, opt *Options) error {
 		}
 		jobs = append(jobs, some...)
 	}
-	r.run(ctx, opt, jobs)
+	r.run(ctx, opt, nil, jobs)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package merge
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"stchat/internal/changeset"
@@ -45,13 +46,34 @@ func (r *Row) refuse(err error) {
 	r.Sign, r.Err, r.Error, r.To = Refused, err, &text, nil
 }
 
-// run makes the changes: of what needs one another together, else each for itself.
-func (r *Result) run(ctx context.Context, opt *Options, jobs []*job) {
+// run makes the changes: first what others need, then of the others what needs one another together, else each for
+// itself. What needs something that does not come is refused: a later run would not ask for it again.
+func (r *Result) run(ctx context.Context, opt *Options, first, others []*job) {
 	opt.Changes.Precious = true
-	writing := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.row.Err != nil || j.draft == nil })
-	ops.Each(ctx, opt.Changes, writing, func(j *job) (*job, changeset.Unit) {
-		return j, changeset.Unit{Root: cmp.Or(r.root, changeset.RootOf(j.path)), Shares: append(j.needs, j.path), Draft: j.draft}
-	})
+	missing := map[string]error{}
+	var writing []*job
+	for _, list := range [][]*job{first, others} {
+		var some []*job
+		for _, j := range list {
+			for _, path := range j.needs {
+				if err := missing[path]; err != nil && j.row.Err == nil {
+					j.row.refuse(fmt.Errorf("what it names does not come: %w", err))
+				}
+			}
+			if j.row.Err == nil && j.draft != nil {
+				some = append(some, j)
+			}
+		}
+		ops.Each(ctx, opt.Changes, some, func(j *job) (*job, changeset.Unit) {
+			needs := slices.DeleteFunc(j.needs, func(path string) bool { _, made := missing[path]; return made })
+			return j, changeset.Unit{Root: cmp.Or(r.root, changeset.RootOf(j.path)), Shares: append(needs, j.path), Draft: j.draft}
+		})
+		for _, j := range first {
+			missing[j.path] = j.row.Err
+		}
+		writing = append(writing, some...)
+	}
+	jobs := slices.Concat(first, others)
 	seen := map[changeset.Step]bool{} // only what is done, and to which path
 	for _, j := range writing {
 		o := j.outcome

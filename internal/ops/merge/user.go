@@ -110,7 +110,7 @@ func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error
 		_, err := os.Stat(filepath.Join(u.from.Root, name))
 		return err == nil
 	})
-	r.run(ctx, opt, slices.Concat(u.carried, u.cards, u.owned))
+	r.run(ctx, opt, u.carried, slices.Concat(u.cards, u.owned))
 	return nil
 }
 
