@@ -38,7 +38,7 @@ type user struct {
 	files      map[string]*attachment       // by the place in FROM's user folder
 	owners     map[string]*owner            // by the folder in FROM
 	given      map[string]bool              // folded paths in INTO that come
-	changed    map[string]bool              // paths of chats of INTO that get something
+	changed    map[string]bool              // paths of chats of INTO that get links, or even lines
 	grouped    map[string]string            // the name in INTO by that in FROM of the chats of groups, which are in one folder
 	deleted    map[string]bool              // of these, those that only the base and FROM have
 	works      []*work
@@ -159,13 +159,15 @@ func (u *user) solo(ctx context.Context) error {
 // something from one of them at a time.
 func (u *user) add(o *owner) {
 	for _, w := range o.works {
-		if w.p == nil || !w.changes() {
+		ahead := w.row.Sign == Ahead
+		if !ahead && len(w.links) == 0 {
 			continue
 		}
-		if u.changed[w.p.path] {
+		if other, known := u.changed[w.p.path]; known && (other || ahead) {
 			w.row.refuse(fmt.Errorf("%s: %w", w.p.path, errTwice))
+		} else {
+			u.changed[w.p.path] = ahead
 		}
-		u.changed[w.p.path] = true
 	}
 	u.works, u.owned = append(u.works, o.works...), append(u.owned, o.jobs()...)
 }
