@@ -425,7 +425,8 @@ func (r *reader) title(m *look.Message) {
 		parts = parts[1:]
 	}
 	if about := r.indexes(); about != "" {
-		parts = append(parts, r.fit("messages "+about, 0))
+		one := len(r.ranges) == 1 && r.ranges[0].From == r.ranges[0].To
+		parts = append(parts, r.fit(either(one, "message ", "messages ")+about, 0))
 	}
 	between := either(visible.Width(strings.Join(parts, " · ")) > r.measure, "\n", r.sign(" · "))
 	for i, part := range parts {
