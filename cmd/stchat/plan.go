@@ -114,7 +114,7 @@ func undonePlan(r *past.Result) [][2]string {
 	}
 	opens := ""
 	if n := len(r.Doc.Opens) - 1; n >= 0 {
-		opens = fmt.Sprintf("%q", r.Doc.Opens[0].Chat) + when(n > 0, fmt.Sprintf(", and %d more", n))
+		opens = r.Doc.Opens[0].Chat + when(n > 0, fmt.Sprintf(", and %d more", n))
 	}
 	return [][2]string{{"restores", restores.text()}, {"moves", moves.text()}, {"removes", removes.text()}, {"opens", opens}}
 }

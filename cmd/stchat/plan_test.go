@@ -71,6 +71,9 @@ func TestPlan(t *testing.T) {
 	if n := strings.Count(out, "\n"); n > 8 || !strings.Contains(out, "  restores  4 chats, 1 card\n") && !strings.Contains(out, "  restores  3 chats, 1 card\n") {
 		t.Errorf("undo tells\n%s", out)
 	}
+	if !strings.Contains(out, "\n  opens     Maren Holm - 2026-03-01@18h42m07s311ms\n") { // as delete tells it, so that it is wrapped
+		t.Errorf("undo tells\n%s", out)
+	}
 	width, locale, chat = 40, "C", filepath.Join(filepath.Dir(chat), "Calm.jsonl")
 	_, errs = said("rename", "--dry-run", filepath.Join(filepath.Dir(chat), "Maren Holm - 2026-03-01@18h42m07s311ms.jsonl"), "Still")
 	if !strings.HasPrefix(errs, "would rename\n  \"...Holm - 2026-03-01@18h42m07s311ms\"\n  to \"Still\"\n") {
