@@ -102,9 +102,8 @@ func takenEntries(files []*zip.File, size int64) (prefix string, list []entry, e
 	if len(files) > maxEntries {
 		return "", nil, fmt.Errorf("%w: it has more than %d entries", ErrZip, maxEntries)
 	}
-	prefix, found := userFolderIn(files)
-	if !found {
-		return "", nil, fmt.Errorf("%w: it has no user folder, neither at its root nor one folder down", ErrZip)
+	if prefix, err = userFolderIn(files); err != nil {
+		return "", nil, err
 	}
 	seen, room := map[string]bool{}, ops.UnpackingOf(size)
 	for _, f := range files {
@@ -126,28 +125,38 @@ func takenEntries(files []*zip.File, size int64) (prefix string, list []entry, e
 		seen[key] = true
 		list = append(list, entry{f, place})
 	}
-	return prefix, list, nil
+	if len(list) == 0 {
+		err = fmt.Errorf("%w: it has nothing that is merged", ErrZip)
+	}
+	return prefix, list, err
 }
 
 // slashed returns the name of an entry, however bad, with slashes from the root of the zip on.
 func slashed(f *zip.File) string { return strings.TrimLeft(strings.ReplaceAll(f.Name, `\`, "/"), "/") }
 
-// userFolderIn returns what the names of the entries of a user folder begin with.
-func userFolderIn(files []*zip.File) (prefix string, found bool) {
+// userFolderIn returns what the names of the entries of the only user folder begin with.
+func userFolderIn(files []*zip.File) (prefix string, err error) {
+	second := ""
 	for _, f := range files {
 		first, rest, _ := strings.Cut(slashed(f), "/")
+		part, _, below := strings.Cut(rest, "/")
 		switch {
 		case userdir.IsPart(first) && rest != "":
-			return "", true
-		case found:
-		default:
-			second, _, below := strings.Cut(rest, "/")
-			if found = below && userdir.IsPart(second); found {
-				prefix = first + "/"
-			}
+			return "", nil
+		case !below || !userdir.IsPart(part) || first == "__MACOSX": // what macOS notes of each file
+		case prefix == "":
+			prefix = first + "/"
+		case first+"/" != prefix:
+			second = first + "/"
 		}
 	}
-	return prefix, found
+	switch {
+	case prefix == "":
+		err = fmt.Errorf("%w: it has no user folder, neither at its root nor one folder down", ErrZip)
+	case second != "":
+		err = fmt.Errorf("%w: it has several user folders, %s and %s; unpack it and merge one after the other", ErrZip, prefix, second)
+	}
+	return prefix, err
 }
 
 // isMerged reports whether a file at a place of a user folder is merged.

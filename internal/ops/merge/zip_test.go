@@ -71,7 +71,7 @@ func TestZip(t *testing.T) {
 	for _, prefix := range []string{"", "default-user/"} {
 		into := t.TempDir()
 		put(t, into, map[string]string{"chats/Mira/old.jsonl": greeting + "\n"})
-		from := zipOf(t, entryOf(prefix+"settings.json"), entryOf(prefix+"chats/Mira/new.jsonl"), entryOf(prefix+"thumbnails/x.exe"), entryOf(prefix+"chats/Ines/other.jsonl"))
+		from := zipOf(t, entryOf("__MACOSX/chats/._Mira"), entryOf(prefix+"settings.json"), entryOf(prefix+"chats/Mira/new.jsonl"), entryOf(prefix+"thumbnails/x.exe"), entryOf(prefix+"chats/Ines/other.jsonl"))
 		r := Run(context.Background(), options(into, from))
 		if r.Err != nil || r.Doc.Done != 1 || !slices.Contains(r.Doc.Left, "settings") {
 			t.Fatalf("%q: %v, %+v", prefix, r.Err, r.Doc)
@@ -109,6 +109,8 @@ func TestHostileZip(t *testing.T) {
 		"link":       {good, link},
 		"encrypted":  {good, locked},
 		"nothing":    {entryOf("a/b/chats/A/x.jsonl"), entryOf("readme.txt")},
+		"no chat":    {entryOf("default-user/chats/A/readme.txt")},
+		"two users":  {entryOf("default-user/chats/A/good.jsonl"), entryOf("alice/chats/A/x.jsonl")},
 	} {
 		into := t.TempDir()
 		put(t, into, map[string]string{"chats/A/old.jsonl": greeting})
