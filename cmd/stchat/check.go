@@ -284,6 +284,9 @@ func (o *checkOptions) configured(c *console, fs *pflag.FlagSet, args []string) 
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", ops.PathError(err))
 	}
+	if bytes.IndexByte(data, 0) >= 0 { // as PowerShell writes it
+		return nil, usagef("%s: this is not UTF-8; save it as UTF-8", path)
+	}
 	c.note("settings from %s", path)
 	var paths []string
 	var name string // of the flag whose value is on the next line
