@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
@@ -210,6 +211,9 @@ func (c *call) scan(ctx context.Context, s *source) error {
 		case len(conversation.Messages) == 0:
 			c.notes = append(c.notes, fmt.Sprintf("%s: a conversation without messages is not written%s", s.label, titled(conversation)))
 		default:
+			if !utf8.Valid(raw) && f.Format != "chub" { // whose lines stay as they are
+				conversation.Notes = append(conversation.Notes, "what is not UTF-8 in its source is U+FFFD now")
+			}
 			c.decide(s, f, conversation)
 		}
 		return nil
