@@ -144,12 +144,16 @@ func (d *drawer) families(owners []*Owner, short map[*Chat]string) *grid.Table {
 			continue
 		}
 		families := 0
-		for _, c := range o.Chats {
-			if c.Depth == 0 {
+		for i, c := range o.Chats {
+			if c.Depth == 1 && o.Chats[i-1].Depth == 0 {
 				families++
 			}
 		}
-		t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(o.Name), About: plural.S(len(o.Chats), "chat") + ", " + plural.Of(families, "family", "families")})
+		about := plural.S(len(o.Chats), "chat")
+		if families > 0 {
+			about += ", " + plural.Of(families, "family", "families")
+		}
+		t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(o.Name), About: about})
 		for _, c := range o.Chats {
 			t.Rows = append(t.Rows, d.row(c, visible.Text(short[c])))
 		}
