@@ -137,7 +137,7 @@ const ownersShown = 10
 
 func (p *statsPrinter) summary() {
 	s := p.s
-	head := either(s.First.IsZero(), "no dates", s.First.Local().Format("2 Jan 2006")+p.sign(" – ")+s.Last.Local().Format("2 Jan 2006"))
+	head := cmp.Or(p.sign(look.Span(s.First, s.Last, "2 Jan 2006")), "no dates")
 	p.wrapped(prose.Run{Text: head, Style: prose.Bold}, prose.Run{Text: "   " + plural.Many(s.Chats, "chat") + "  " + plural.Many(s.Messages, "message") + "  "},
 		prose.Run{Text: plural.Many(s.Words, "word"), Style: prose.Bold})
 	p.hint(fmt.Sprintf("yours %s%stheirs %s%s", plural.Grouped(s.UserWords), p.sign(" · "), plural.Grouped(s.Words-s.UserWords), map[string]string{"all": "; every copy counts"}[s.Counted]))

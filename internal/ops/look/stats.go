@@ -401,6 +401,18 @@ func dayOf(at time.Time) int32 {
 	return int32(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / 86400)
 }
 
+// Span returns the days from the first message to the last, in local time; "" without dates.
+func Span(first, last time.Time, form string) string {
+	from, to := first.Local().Format(form), last.Local().Format(form)
+	switch {
+	case first.IsZero():
+		return ""
+	case from == to:
+		return from
+	}
+	return from + " – " + to
+}
+
 // DayText returns a day that is a number as 2026-03-01.
 func DayText(day int32) string { return DayTime(day).Format(time.DateOnly) }
 

@@ -261,8 +261,8 @@ func Stats(w io.Writer, s *look.Statistics) error {
 	p := &page{w: w}
 	p.head("What was written", false)
 	p.print("<main class=\"index\"><h1>What was written</h1>\n<p class=\"sub\">")
-	if !s.First.IsZero() {
-		p.printf("%s – %s · ", s.First.Local().Format(dayForm), s.Last.Local().Format(dayForm))
+	if span := look.Span(s.First, s.Last, dayForm); span != "" {
+		p.printf("%s · ", span)
 	}
 	p.printf("%s, %s, %s (yours %s, theirs %s)</p>\n", plural.Many(s.Chats, "chat"), plural.Many(s.Messages, "message"),
 		plural.Many(s.Words, "word"), plural.Grouped(s.UserWords), plural.Grouped(s.Words-s.UserWords))

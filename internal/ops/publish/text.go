@@ -74,12 +74,8 @@ func (p *published) about(owner string) string {
 	if p.owner != "" {
 		parts = append(parts, owner)
 	}
-	if !p.first.IsZero() {
-		from, to := p.first.Local().Format(dayForm), p.last.Local().Format(dayForm)
-		if from != to {
-			from += " – " + to
-		}
-		parts = append(parts, from)
+	if span := look.Span(p.first, p.last, dayForm); span != "" {
+		parts = append(parts, span)
 	}
 	return strings.Join(append(parts, plural.S(p.messages, "message")), " · ")
 }
