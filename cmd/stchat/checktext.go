@@ -151,7 +151,7 @@ func explainRules(c *console, list []rules.Finding, paths []string) *grid.Table 
 			explain(c, "fix:    ", s)
 		}
 	}
-	if len(list) > 0 {
+	if len(list) > 0 && (!c.shown || repaired || len(onOrder) > 0) { // else the table keeps its distance
 		fmt.Fprintln(c.w)
 	}
 	all := either(len(paths) <= repairsShown, visible.Args(paths...), "the same paths")

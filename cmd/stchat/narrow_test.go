@@ -183,6 +183,14 @@ func TestNarrowPlans(t *testing.T) {
 	}
 }
 
+// TestCheckNothingToRepair: between what is found and the table is one empty line where no command would help, too.
+func TestCheckNothingToRepair(t *testing.T) {
+	t.Chdir(hardFolder(t))
+	if out, errs, _ := terminal(t, 80, "check", "--color", "never"); strings.Contains(out, "\n\n\n") || !strings.Contains(out, "\n\nrule ") {
+		t.Errorf("%s%s", out, errs)
+	}
+}
+
 // TestFixedPhrases: what is always said, whatever the chats are, fits on the smallest screens.
 func TestFixedPhrases(t *testing.T) {
 	user := hardFolder(t)
