@@ -198,7 +198,7 @@ func (u *user) message(line []byte) []byte {
 		return line
 	}
 	return rawjson.Edit(line, func(o *rawjson.Object) {
-		u.values(o, "extra", "swipe_info", "force_avatar")
+		u.values(o, carrying[:]...)
 		for _, key := range []string{"original_avatar", "force_avatar"} { // who speaks in a group
 			if text, ok := rawjson.Unquote(o.Value(key)); ok {
 				if now := u.avatar(text); now != text {
@@ -262,13 +262,8 @@ func (w *work) collect(ctx context.Context) error {
 		return nil
 	}
 	u.metadata(w.c.metadata())
-	c, err := w.c.open(ctx)
-	if err != nil {
-		return ops.PathError(err)
-	}
-	defer c.Close()
-	return jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: jsonl.NewKeys("extra", "swipe_info", "force_avatar")}, func(l *jsonl.Line, _ jsonl.Base) error {
-		for k := range 3 {
+	return w.c.lines(ctx, func(_ int, l *jsonl.Line, _ bool) error {
+		for k := range carrying {
 			raw, _ := l.Value(k)
 			u.follow(raw)
 		}

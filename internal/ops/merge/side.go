@@ -227,9 +227,22 @@ func compare(from, into string) (stamps [2]safefile.Stamp, same bool, err error)
 	return stamps, same, nil
 }
 
+// lines opens a chat and goes through its messages; see [eachLine].
+func (f *file) lines(ctx context.Context, do func(at int, l *jsonl.Line, links bool) error) error {
+	c, err := f.open(ctx)
+	if err != nil {
+		return ops.PathError(err)
+	}
+	defer c.Close()
+	return eachLine(ctx, c, do)
+}
+
+// carrying are the keys of a message that hold addresses of attachments; the first two hold links, too.
+var carrying = [...]string{"extra", "swipe_info", "force_avatar"}
+
 // eachLine goes through the messages of a chat, and says of each whether it may name a chat.
 func eachLine(ctx context.Context, c *chat.Chat, do func(at int, l *jsonl.Line, links bool) error) error {
-	return jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Keys: jsonl.NewKeys("extra", "swipe_info")}, func(l *jsonl.Line, base jsonl.Base) error {
+	return jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Keys: jsonl.NewKeys(carrying[:]...)}, func(l *jsonl.Line, base jsonl.Base) error {
 		extra, _ := l.Value(0)
 		info, _ := l.Value(1)
 		return do(base.Index+l.Index, l, l.Damage == nil && (message.MayLink(extra, l.Plain) || message.MayLink(info, l.Plain)))
@@ -238,13 +251,8 @@ func eachLine(ctx context.Context, c *chat.Chat, do func(at int, l *jsonl.Line, 
 
 // links returns the links of a chat by message.
 func (f *file) links(ctx context.Context) (map[int][]link, error) {
-	c, err := f.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
 	found := map[int][]link{}
-	err = eachLine(ctx, c, func(at int, l *jsonl.Line, links bool) error {
+	return found, f.lines(ctx, func(at int, l *jsonl.Line, links bool) error {
 		if links {
 			message.EditLinks(l.Raw, func(checkpoint bool, name string) (string, bool) {
 				if one := (link{checkpoint, name}); !slices.Contains(found[at], one) {
@@ -255,7 +263,6 @@ func (f *file) links(ctx context.Context) (map[int][]link, error) {
 		}
 		return nil
 	})
-	return found, err
 }
 
 // link is the name of a checkpoint or branch on a message.
