@@ -166,9 +166,18 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 				continue
 			}
 		}
-		job, sign, err := o.version(ctx, c, p, since)
-		if err != nil {
+		if err := o.mergePair(ctx, c, p, since); err != nil {
 			return nil, err
+		}
+		w, again := o.works[0], false
+		if since != nil { // such a chat is not edited as well
+			again = w.row.Sign == Ahead || w.row.Sign == Behind && len(w.links) > 0
+			w.links, w.noted, w.row.Noted, w.row.Links = nil, -1, nil, 0
+		}
+		job := o.jobs()[0]
+		if again {
+			job.draft, job.row.Sign = nil, Behind
+			job.row.tell("there is more in it than in another conflict file: merge --conflicts again")
 		}
 		if jobs = append(jobs, job); job.row.Err != nil {
 			continue
@@ -176,12 +185,13 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		switch why := needed(g, name); {
 		case why != "":
 			job.row.tell(why)
-		case sign == Behind && r.keptFrom > 0:
+		case again:
+		case job.row.Sign == Behind && r.keptFrom > 0:
 			job.row.tell("the conflict file stays: the chat lacks a text or a value of it")
-		case sign != Ahead || now == nil:
+		default:
 			removing(job, c, p)
 		}
-		if sign == Ahead && now == nil {
+		if job.row.Sign == Ahead {
 			now = prints
 		}
 		if job.row.To != nil {
@@ -234,26 +244,6 @@ func (o *owner) brought(ctx context.Context, c, p *file) *file {
 // hasAll reports whether a chat has all that a version says, values included.
 func hasAll(list, version []chat.Print) bool {
 	return relate(version, list, judging{}).keptFrom == 0
-}
-
-// version merges one version of a chat. now are the lines that the chat gets from another one,
-// nil: its own. Such a chat is not edited as well.
-func (o *owner) version(ctx context.Context, c, p *file, now []chat.Print) (*job, Sign, error) {
-	if err := o.mergePair(ctx, c, p, now); err != nil {
-		return nil, "", err
-	}
-	w, again := o.works[0], false
-	if now != nil {
-		again = w.row.Sign == Ahead || w.row.Sign == Behind && len(w.links) > 0
-		w.links, w.noted, w.row.Noted, w.row.Links = nil, -1, nil, 0
-	}
-	sign := w.row.Sign
-	j := o.jobs()[0]
-	if again {
-		sign, j.draft, j.row.Sign = Ahead, nil, Behind
-		j.row.tell("there is more in it than in another conflict file: merge --conflicts again")
-	}
-	return j, sign, nil
 }
 
 // removing adds to a job that the conflict file goes.
