@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -188,6 +189,24 @@ func TestCheckNothingToRepair(t *testing.T) {
 	t.Chdir(hardFolder(t))
 	if out, errs, _ := terminal(t, 80, "check", "--color", "never"); strings.Contains(out, "\n\n\n") || !strings.Contains(out, "\n\nrule ") {
 		t.Errorf("%s%s", out, errs)
+	}
+}
+
+// TestNarrowStats: what is said below the days stands below them, and the hours' ends stay together.
+func TestNarrowStats(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := `{"chat_metadata":{}}` + "\n"
+	for day := range 31 {
+		text += fmt.Sprintf(`{"name":"Maren","is_user":false,"send_date":"2026-03-%02dT18:42:07.311Z","mes":"a lamp"}`+"\n", day+1)
+	}
+	if err := os.WriteFile("a.jsonl", []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, _ := terminal(t, 40, "stats", "a.jsonl", "--color", "never")
+	for _, want := range []string{" more, words a day;\n      longest streak 31 days; best day\n      2026-03-01, 2 words\n", "\n          0h … 23h\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s%s", want, out, errs)
+		}
 	}
 }
 

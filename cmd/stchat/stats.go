@@ -156,7 +156,9 @@ func (p *statsPrinter) summary() {
 		p.wrapped(prose.Run{Text: "sessions", Style: prose.Bold}, prose.Run{Text: fmt.Sprintf("  %s, median %s, %s", plural.Grouped(s.Sessions.Count),
 			minutes(s.Sessions.MedianMS), plural.S(s.Sessions.MedianMessages, "message"))})
 		if len("hours     ")+24 <= p.width {
-			p.wrapped(prose.Run{Text: "hours", Style: prose.Bold}, prose.Run{Text: "     " + p.hours() + "  "}, prose.Run{Text: p.sign("0h … 23h"), Mark: true})
+			about := p.sign("0h … 23h")
+			gap := either(len("hours     ")+26+visible.Width(about) <= p.width, "  ", "\n          ")
+			fmt.Fprintln(p.w, paint(p.color, bold, "hours")+"     "+p.hours()+gap+paint(p.color, dim, about))
 		}
 	}
 	p.hint("as a page: -o stats.html   rows: --by day, chat, model")
@@ -205,14 +207,16 @@ func (p *statsPrinter) heat() {
 		}
 		fmt.Fprintln(p.w, strings.TrimRight(row+paint(p.color, green, strings.TrimRight(cells.String(), " ")), " "))
 	}
-	legend := "      less " + strings.Join(signs[1:], "") + " more, words a day"
+	legend := "less " + strings.Join(signs[1:], "") + " more, words a day"
 	if s := p.s.Streak; s != nil {
 		legend += "; longest streak " + plural.S(s.Days, "day")
 	}
 	if b := p.s.BestDay; b != nil {
 		legend += "; best day " + b.Day + ", " + plural.Many(b.Words, "word")
 	}
-	p.lines(dim, legend)
+	for _, at := range visible.Wrap(legend, p.measure-6) {
+		p.line(dim, "      "+legend[at[0]:at[1]])
+	}
 }
 
 // rows prints rows with the share of the words.
