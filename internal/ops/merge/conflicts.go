@@ -169,12 +169,13 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		if err := o.mergePair(ctx, c, p, since); err != nil {
 			return nil, err
 		}
+		o.finish(ctx)
 		w, again := o.works[0], false
 		if since != nil { // such a chat is not edited as well
 			again = w.row.Sign == Ahead || w.row.Sign == Behind && len(w.links) > 0
 			w.links, w.noted, w.row.Noted, w.row.Links = nil, -1, nil, 0
 		}
-		job := o.jobs()[0]
+		job := &w.job
 		if again {
 			job.draft, job.row.Sign = nil, Behind
 			job.row.tell("there is more in it than in another conflict file: merge --conflicts again")

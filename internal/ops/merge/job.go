@@ -103,20 +103,10 @@ func (r *Result) run(ctx context.Context, opt *Options, first, others []*job) {
 	r.Complete(r.Outcome, opt.Changes.DryRun)
 }
 
-// jobs returns what is to be done about the chats, and forgets what only the judgement needed.
+// jobs returns what is to be done about the chats.
 func (o *owner) jobs() (list []*job) {
 	for _, w := range o.works {
-		if w.changes() {
-			w.job.draft = w.draft
-		}
-		if w.parent != "" {
-			w.needs = append(w.needs, o.ours.folder.File(w.parent))
-		}
 		list = append(list, &w.job)
-		w.pairs = nil
-	}
-	for _, f := range append(o.ours.files, o.theirs.files...) {
-		f.prints = nil
 	}
 	return list
 }

@@ -98,7 +98,7 @@ func (o *owner) judging(ctx context.Context, c *file) judging {
 	return by
 }
 
-// plan gives names, and decides about links.
+// plan judges the chats and gives them names.
 func (o *owner) plan(ctx context.Context, matches []*match) error {
 	o.parents = map[string]string{}
 	o.taken, o.coming = o.ours.keys(), o.theirs.keys()
@@ -124,6 +124,9 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 		if w.look, w.compare = w.collect, w.compareHeaders; o.user == nil { // else names are known later
 			w.compare()
 		}
+		if (w.row.Sign == New || w.row.Sign == Other) && slugs[w.c.slug] {
+			w.c.slug = "" // INTO has it
+		}
 		o.works = append(o.works, w)
 	}
 	for _, w := range o.works {
@@ -132,19 +135,34 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 		o.renames = o.renames || w.name != w.c.name
 	}
 	o.order()
-	for _, w := range o.works {
-		if w.row.Sign == Refused {
-			continue
-		}
-		o.adopt(w)
-		if (w.row.Sign == New || w.row.Sign == Other) && slugs[w.c.slug] {
-			w.c.slug = "" // INTO has it
-		}
-		if err := o.link(ctx, w); err != nil {
-			w.row.refuse(err)
-		}
+	for _, f := range append(o.ours.files, o.theirs.files...) {
+		f.prints = nil // only the judgement needed them
 	}
 	return ctx.Err()
+}
+
+// finish decides about parents and links, once all chats that may come to the folder have their names.
+func (o *owner) finish(ctx context.Context) {
+	for _, w := range o.works {
+		if w.row.Sign != Refused {
+			o.adopt(w)
+			if err := o.link(ctx, w); err != nil {
+				w.row.refuse(err)
+			}
+		}
+		if w.changes() {
+			w.job.draft = w.draft
+		}
+		if w.parent != "" {
+			w.needs = append(w.needs, o.ours.folder.File(w.parent))
+		}
+		w.pairs = nil
+	}
+}
+
+// has reports whether INTO has a chat of a name, or gets one from this owner or another one.
+func (o *owner) has(name string) bool {
+	return o.taken[names.FoldNFC(name)] || o.given[names.FoldNFC(o.ours.folder.File(name))]
 }
 
 // judge decides what becomes of a chat, by its messages alone.
@@ -272,9 +290,7 @@ func (o *owner) name(w *work) {
 	if len(w.c.sidecars) > 0 {
 		most = names.MaxLuker
 	}
-	here := func(name string) bool {
-		return o.taken[names.FoldNFC(name)] || o.given[names.FoldNFC(o.ours.folder.File(name))] || len(o.ours.folder.Sidecars(name)) > 0
-	}
+	here := func(name string) bool { return o.has(name) || len(o.ours.folder.Sidecars(name)) > 0 }
 	taken := func(name string) bool { return here(name) || o.coming[names.FoldNFC(name)] }
 	switch w.name = w.c.name; {
 	case w.row.Sign == Parted:
@@ -376,7 +392,7 @@ func (o *owner) link(ctx context.Context, w *work) error {
 	for _, p := range pairs {
 		var come []link
 		for _, l := range theirs[p.A] {
-			if l.name = o.now(l.name); w.row.Sign == Ahead || o.taken[names.FoldNFC(l.name)] && l.name != w.name {
+			if l.name = o.now(l.name); w.row.Sign == Ahead || o.has(l.name) && l.name != w.name {
 				come = append(come, l)
 			}
 		}

@@ -29,19 +29,20 @@ import (
 // user is two user folders that are merged: what of FROM comes, and what of INTO stands for it.
 // Names and addresses of INTO are put in what comes from FROM, and in nothing else.
 type user struct {
-	opt        *Options
-	lib        *library.Library
-	into, from userdir.Dir
-	stems      map[string]string            // the cards of FROM, without extension, and those of INTO that they are
-	books      map[string]*book             // by FROM's name
-	chats      map[string]map[string]string // by a lorebook of FROM: what the chats that name it are called in INTO
-	files      map[string]*attachment       // by the place in FROM's user folder
-	owners     map[string]*owner            // by the folder in FROM
-	given      map[string]bool              // folded paths in INTO that come
-	changed    map[string]bool              // paths of chats of INTO that get links, or even lines
-	grouped    map[string]string            // the name in INTO by that in FROM of the chats of groups, which are in one folder
-	deleted    map[string]bool              // of these, those that only the base and FROM have
-	works      []*work
+	opt         *Options
+	lib         *library.Library
+	into, from  userdir.Dir
+	stems       map[string]string            // the cards of FROM, without extension, and those of INTO that they are
+	books       map[string]*book             // by FROM's name
+	chats       map[string]map[string]string // by a lorebook of FROM: what the chats that name it are called in INTO
+	files       map[string]*attachment       // by the place in FROM's user folder
+	owners      map[string]*owner            // by the folder in FROM
+	given       map[string]bool              // folded paths in INTO that come
+	changed     map[string]bool              // paths of chats of INTO that get links, or even lines
+	grouped     map[string]string            // the name in INTO by that in FROM of the chats of groups, which are in one folder
+	deleted     map[string]bool              // of these, those that only the base and FROM have
+	works       []*work
+	groupOwners []*owner // whose parents and links are decided once all chats of groups have their names
 
 	carried, cards, owned []*job // lorebooks and attachments; cards; chats and groups
 
@@ -150,6 +151,7 @@ func (u *user) solo(ctx context.Context) error {
 			return err
 		}
 		u.owners[e.Name()] = o
+		o.finish(ctx)
 		u.add(o)
 	}
 	return err
@@ -192,7 +194,7 @@ func (u *user) merge(ctx context.Context, into, from string, listed *group.File,
 		return nil, err
 	}
 	if o.user, o.group, o.given = u, listed, u.given; o.theirs.folder.Kind == userdir.Group {
-		o.to, o.deleted = u.grouped, u.deleted
+		o.to, o.deleted, u.groupOwners = u.grouped, u.deleted, append(u.groupOwners, o)
 	}
 	return o, o.mergeAll(ctx)
 }
@@ -247,6 +249,9 @@ func (u *user) groups(ctx context.Context) error {
 		}
 	}
 	u.add(o)
+	for _, o := range u.groupOwners { // which are in one folder
+		o.finish(ctx)
+	}
 	return nil
 }
 
