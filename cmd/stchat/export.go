@@ -200,10 +200,12 @@ func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 	if err != nil {
 		return err
 	}
-	if sayDone(e, e.opt.Output, sum); e.json && e.opt.Folder {
+	if sum.Doc.Index != nil {
+		sayDone(e, e.opt.Output, sum)
+	}
+	if e.written(sum.Doc.Index); e.json && e.opt.Folder {
 		return e.document(sum.Doc)
 	}
-	e.written(sum.Doc.Index)
 	return nil
 }
 
