@@ -82,7 +82,7 @@ func TestReadTells(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ at, want string }{
-		{"0", "Mira · a · messages 0\n"},
+		{"0", "Mira · a · message 0\n"},
 		{"0..1", "Mira · a · messages 0–1\n"},
 		{"0-1", "Mira · a · messages 0–1\n"},
 		{"0..", "Mira · a · messages 0–\n"},
