@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -62,7 +63,7 @@ func (u *user) placeBook(j *job, from *lorebook.Book, taken map[string]bool) err
 	}
 	for name := from.Name; ; name = nextName(name, " (1)") {
 		if !taken[names.FoldNFC(name)] {
-			if ours := u.original(from); ours != nil {
+			if ours := u.original(from, taken); ours != nil {
 				use(ours, Same)
 				return nil
 			}
@@ -86,6 +87,8 @@ func (u *user) placeBook(j *job, from *lorebook.Book, taken map[string]bool) err
 		if err != nil { // somebody's, in whatever letter case
 			continue
 		}
+		extended := u.extended[ours.Path]
+		ours = cmp.Or(extended, ours)
 		as, err := u.named(from, name, nil)
 		if err != nil {
 			return err
@@ -107,12 +110,13 @@ func (u *user) placeBook(j *job, from *lorebook.Book, taken map[string]bool) err
 		case lacks == 0:
 			use(ours, Behind)
 			row.Own = lacksFrom
-		case lacksFrom == 0:
+		case lacksFrom == 0 && extended == nil:
 			to, err := u.named(from, name, ours)
 			if err != nil {
 				return err
 			}
 			use(to, Ahead)
+			u.extended[ours.Path] = to
 			row.OwnFrom = lacks
 			j.draft = func(_ context.Context, s *changeset.Set) error {
 				d, err := s.Replace(to.Path, ours.Stamp, fmt.Sprintf("the lorebook %q, with more entries", name))
@@ -128,24 +132,26 @@ func (u *user) placeBook(j *job, from *lorebook.Book, taken map[string]bool) err
 	}
 }
 
-// original returns the lorebook of INTO that has the entries of one whose name has a number, if FROM has
-// another one: an earlier merge has given it that name. nil: there is none.
-func (u *user) original(from *lorebook.Book) *lorebook.Book {
+// original returns the lorebook of INTO that has the entries of one whose name has a number, under the name without
+// it or with a lower one, if FROM has another one of that name: an earlier merge has given the number. nil: there is none.
+func (u *user) original(from *lorebook.Book, taken map[string]bool) *lorebook.Book {
 	m := numbered.FindStringSubmatch(from.Name)
 	if m == nil || m[3] == "" {
 		return nil
 	}
-	twin := func(worlds string) *lorebook.Book {
-		b, err := lorebook.Open(filepath.Join(worlds, m[3]+lorebook.Extension))
+	twin := func(worlds, name string) *lorebook.Book {
+		b, err := lorebook.Open(filepath.Join(worlds, name+lorebook.Extension))
 		if err != nil || len(b.Entries) != len(from.Entries) || slices.ContainsFunc(from.Entries, func(e lorebook.Entry) bool { return !hasEntry(b, e) }) {
 			return nil
 		}
 		return b
 	}
-	if twin(u.from.Worlds()) != nil {
-		return nil
+	for name := m[3]; name != from.Name && (name == m[3] || taken[names.FoldNFC(name)]); name = nextName(name, " (1)") {
+		if ours := twin(u.into.Worlds(), name); ours != nil && twin(u.from.Worlds(), name) == nil {
+			return ours
+		}
 	}
-	return twin(u.into.Worlds())
+	return nil
 }
 
 // named returns a lorebook of FROM under a name of INTO, with the names that its chats have there,

@@ -18,6 +18,7 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/group"
 	"stchat/internal/library"
+	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
@@ -34,6 +35,7 @@ type user struct {
 	into, from  userdir.Dir
 	stems       map[string]string            // the cards of FROM, without extension, and those of INTO that they are
 	books       map[string]*book             // by FROM's name
+	extended    map[string]*lorebook.Book    // by path: those of INTO that get more entries, as they will be
 	chats       map[string]map[string]string // by a lorebook of FROM: what the chats that name it are called in INTO
 	files       map[string]*attachment       // by the place in FROM's user folder
 	owners      map[string]*owner            // by the folder in FROM
@@ -58,7 +60,7 @@ var errTwice = errors.New("another chat of FROM goes into it, too: merge again")
 // name these, and what comes with the chats.
 func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error {
 	u := &user{
-		opt: opt, lib: new(library.Library), into: into, stems: map[string]string{}, books: map[string]*book{}, chats: map[string]map[string]string{},
+		opt: opt, lib: new(library.Library), into: into, stems: map[string]string{}, books: map[string]*book{}, extended: map[string]*lorebook.Book{}, chats: map[string]map[string]string{},
 		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, changed: map[string]bool{}, grouped: map[string]string{}, deleted: map[string]bool{},
 	}
 	var err error
