@@ -156,7 +156,7 @@ func Run(ctx context.Context, opt Options) (results []*Result, ended []changeset
 			}
 		}
 		if err != nil {
-			c.fail(path, err)
+			c.fail(chat.Label(path), err)
 		}
 	}
 	read := slices.DeleteFunc(slices.Clone(c.results), func(r *Result) bool { return r.Err != nil })

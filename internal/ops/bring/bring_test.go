@@ -311,6 +311,15 @@ func TestManySwipes(t *testing.T) {
 	}
 }
 
+// An error about standard input names it once.
+func TestStdinNamed(t *testing.T) {
+	empty := "PK\x05\x06" + strings.Repeat("\x00", 18)
+	r := bring(t, user(t), Options{Files: []string{"-"}, Stdin: strings.NewReader(empty)})[0]
+	if r.Err == nil || !strings.HasPrefix(r.Err.Error(), "standard input: ") || r.Doc.Source != "standard input" {
+		t.Errorf("%q: %v", r.Doc.Source, r.Err)
+	}
+}
+
 // Texts in an old encoding lose letters, which is told.
 func TestNotUTF8(t *testing.T) {
 	dir := user(t)
