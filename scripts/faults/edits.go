@@ -118,7 +118,7 @@ func edits() []*scenario {
 		},
 		{
 			name: "export --force", files: solo, setup: [][]string{rows(harbour)},
-			args: call(append(rows(quay), "--force")...),
+			args: call(append(rows(quay, pier), "--force")...), partly: [][]string{append(rows(quay), "--force"), append(rows(pier), "--force")},
 		},
 		{name: "merge", files: two, masked: true, args: call("merge", harbour, there)},
 		{name: "merge --conflicts", files: conflict, goes: true, only: "kills", args: call("merge", ".", "--conflicts")},
