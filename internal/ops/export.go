@@ -48,8 +48,8 @@ func (x *Export) Expect(chats []Target) {
 // Index is the file below Output that leads to all others.
 const Index = "index.html"
 
-// FileOf returns the file below Output of a chat at path, and returns none twice. owner is "" if
-// it is not known: then it is the name of the folder.
+// FileOf returns the free file below Output of a chat at path, and returns none twice. owner is ""
+// if it is not known: then it is the name of the folder.
 func (x *Export) FileOf(path, owner, name, extension string) (string, error) {
 	if owner == "" {
 		abs, err := filepath.Abs(path)
@@ -71,7 +71,7 @@ func (x *Export) FileOf(path, owner, name, extension string) (string, error) {
 		file = fmt.Sprintf("%s (%d)%s", stem, k, extension)
 	}
 	x.taken[names.Fold(file)] = true
-	return file, nil
+	return file, x.Free(file)
 }
 
 // Free returns an error if a file is there and must not be replaced.

@@ -76,7 +76,7 @@ func (d *Document) valid(s *string) *string {
 	return new(rawjson.WellFormed(*s))
 }
 
-// ErrNone means that there is no line to write to a file.
+// ErrNone means that there is no line, and no file.
 var ErrNone = errors.New("no chat has a line for this format")
 
 // exporter writes the chats of one call.
@@ -106,19 +106,16 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) error {
 		}
 	}
 	opt.Expect(walked.Chats)
-	surveyed := func(yield func(*facts) bool) {
-		for _, t := range walked.Chats {
-			if f := e.survey(ctx, t.Path); ctx.Err() != nil || !yield(f) {
-				return
-			}
-		}
-	}
 	if opt.Folder {
-		return e.folder(ctx, slices.Collect(surveyed), each)
+		return e.folder(ctx, walked.Chats, each)
 	}
-	lines := 0
 	together := func(w io.Writer, each func(*Result) error) error {
-		for f := range surveyed {
+		lines := 0
+		for _, t := range walked.Chats {
+			f := e.survey(ctx, t.Path)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if f.Err == nil && f.any {
 				if err := e.lines(ctx, f, w); err != nil {
 					return err // a part of it is there
@@ -126,26 +123,25 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) error {
 			}
 			lines += f.Doc.Lines
 			opt.Meter.Done()
-			f.Complete(changeset.Outcome{Err: f.Err}, opt.Changes.DryRun)
+			f.Complete(f.Outcome, opt.Changes.DryRun)
 			if err := each(&f.Result); err != nil {
 				return err
 			}
 		}
-		return ctx.Err()
+		if lines == 0 {
+			return ErrNone
+		}
+		return nil
 	}
 	if opt.Output == "" {
 		return together(opt.Stdout, each)
 	}
 	var done []*Result
 	o := ops.WriteOutput(ctx, e.output(opt.Output), func(w io.Writer) error {
-		err := together(w, func(r *Result) error {
+		return together(w, func(r *Result) error {
 			done = append(done, r)
 			return nil
 		})
-		if err == nil && lines == 0 {
-			err = ErrNone // and there is no file
-		}
-		return err
 	})
 	told := false
 	for _, r := range done {
@@ -163,20 +159,20 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) error {
 }
 
 // folder writes each chat to a file of its own.
-func (e *exporter) folder(ctx context.Context, chats []*facts, each func(*Result) error) error {
-	var files []*facts
-	for _, f := range chats {
-		if f.Err != nil || !f.any {
-			f.Complete(changeset.Outcome{Err: f.Err}, e.Changes.DryRun)
+func (e *exporter) folder(ctx context.Context, targets []ops.Target, each func(*Result) error) error {
+	var chats, files []*facts
+	for _, t := range targets {
+		f := e.survey(ctx, t.Path)
+		if chats = append(chats, f); f.Err != nil || !f.any {
+			f.Complete(f.Outcome, e.Changes.DryRun)
 			e.Meter.Done()
 			continue
 		}
-		if f.output, f.Err = e.FileOf(f.Doc.Path, f.owner, f.name, names.Extension); f.Err == nil {
-			if err := e.Free(f.output); err != nil {
-				return err
-			}
-			files = append(files, f)
+		var err error
+		if f.output, err = e.FileOf(f.Doc.Path, f.owner, f.name, names.Extension); err != nil {
+			return err
 		}
+		files = append(files, f)
 	}
 	ops.Each(ctx, e.Changes, files, func(f *facts) (*Result, changeset.Unit) {
 		f.Doc.Output = &f.output

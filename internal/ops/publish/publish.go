@@ -248,11 +248,11 @@ func (e *exporter) nameFiles(index string) (err error) {
 			continue
 		}
 		if p.output = e.opt.Output; e.opt.Folder {
-			if p.output, err = e.opt.FileOf(p.path, p.owner, p.name, e.opt.Format.Extension()); err != nil {
-				return err
-			}
+			p.output, err = e.opt.FileOf(p.path, p.owner, p.name, e.opt.Format.Extension())
+		} else {
+			err = e.opt.Free(p.output)
 		}
-		if err := e.opt.Free(p.output); err != nil {
+		if err != nil {
 			return err
 		}
 	}
