@@ -135,7 +135,7 @@ func explainRules(c *console, list []rules.Finding, paths []string) *grid.Table 
 				effects = append(effects, s)
 			}
 			s, command := f.Repair(), repairCommand(f)
-			if s += when(command != "" && f.ByHand(), ": "+command); len(repairs) < repairsShown && !slices.Contains(repairs, s) {
+			if s += when(command != "" && f.ByHand(), ": "+either(c.shown, "`"+command+"`", command)); len(repairs) < repairsShown && !slices.Contains(repairs, s) {
 				repairs = append(repairs, s) // the command repair is shown once for all
 			}
 		}

@@ -351,7 +351,7 @@ func (o *splitOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	}
 	return sayAll(c, how, parts, of, func(p *cut.Part) {
 		if p.Recap {
-			c.warn("%s: what Auto-Recap says of the messages before %d stays with the chat; to put it in as a message: stchat state get %s recap: --jq 'last(.values[\"recap:\"].running.versions[] | select((.new_scene_index // 0) < %d)).content' | stchat message add %s --at 0 --role narrator -",
+			c.warn("%s: what Auto-Recap says of the messages before %d stays with the chat; to put it in as a message: `stchat state get %s recap: --jq 'last(.values[\"recap:\"].running.versions[] | select((.new_scene_index // 0) < %d)).content' | stchat message add %s --at 0 --role narrator -`",
 				p.Doc.Path, p.Doc.First, visible.Quote(opt.Chat), p.Doc.First, visible.Quote(p.Doc.Path))
 		}
 		c.made(p.Doc.Path)

@@ -288,7 +288,7 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 		}
 		command := joined(" ", "stchat log --gone", when(store != "", visible.Quote("--store="+absolute(store))), folder)
 		elsewhere := when(sum.Part, " from there, or elsewhere now,") // where this one did not look
-		c.note("%s gone%s since the last one: %s", plural.Of(sum.Gone, "chat is", "chats are"), elsewhere, command)
+		c.note("%s gone%s since the last one: `%s`", plural.Of(sum.Gone, "chat is", "chats are"), elsewhere, command)
 	}
 	return outcome(len(sum.Errs) > 0, false)
 }

@@ -233,3 +233,48 @@ func TestFixedPhrases(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandsInNotes: a command in what is said to a person is whole, on a line of its own.
+func TestCommandsInNotes(t *testing.T) {
+	demo, err := filepath.Abs(demoFolder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := t.TempDir()
+	if err := os.CopyFS(user, os.DirFS(demo)); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(user)
+	story := filepath.Join("chats", "Maren Holm", "Maren Holm - 2026-03-01@18h42m07s311ms.jsonl")
+	for _, test := range []struct {
+		args       []string
+		begin, end string // of the command
+	}{
+		{[]string{"split", "--no-sync", story, "--last", "10"}, "`stchat state get ", " --role narrator -`"},
+		{[]string{"branch", "--no-sync", story, "--at", "3"}, "", ""},
+		{[]string{"check", "chats", "--severity", "info", "--select", "lorebook-shared-state"}, "`stchat clone-lorebook --rebind ", ".jsonl'`"},
+		{[]string{"snapshot"}, "", ""},
+		{[]string{"delete", "--no-sync", strings.TrimSuffix(story, ".jsonl") + " - Branch #2.jsonl"}, "", ""},
+		{[]string{"snapshot", user}, "`stchat log --gone ", "`"},
+	} {
+		said := screenLines(t, 60, test.args)
+		whole := func(line string) bool {
+			command := strings.TrimSpace(line)
+			return strings.HasPrefix(command, test.begin) && strings.HasSuffix(strings.TrimSuffix(command, "\x1b[0m"), test.end)
+		}
+		if test.begin != "" && !slices.ContainsFunc(said, whole) {
+			t.Errorf("%q does not show the command %s… whole:\n%s", test.args, test.begin, strings.Join(said, "\n"))
+		}
+	}
+}
+
+// screenLines returns what a terminal shows of a command.
+func screenLines(t *testing.T, width int, args []string) []string {
+	t.Helper()
+	var out bytes.Buffer
+	e := env{In: strings.NewReader(""), Out: &out, Err: &out, OutTTY: true, ErrTTY: true, Width: width, Now: time.Now, Getenv: func(string) string { return "" }}
+	if code := run(context.Background(), e, append(args, "--color", "never")); code > 1 {
+		t.Fatal(args, out.String())
+	}
+	return strings.Split(out.String(), "\n")
+}
