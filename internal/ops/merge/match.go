@@ -138,7 +138,7 @@ func (m *matcher) homeless(c *file) {
 	}
 }
 
-// sameMessages: the same messages, under any name. Two chats without messages have none.
+// sameMessages: the same messages, under any name; none, under a name that differs in its number only.
 func (m *matcher) sameMessages(c *file) { m.equal(c, m.into) }
 
 // sameSelf: the same messages, and the same slug, which tells equal chats apart.
@@ -161,7 +161,10 @@ func (m *matcher) equal(c *file, among []*file) {
 	var list []*file
 	for _, p := range among {
 		n := len(c.prints)
-		if n > 0 && len(p.prints) == n && m.free(p) && same(&c.prints[0], &p.prints[0]) && same(&c.prints[n-1], &p.prints[n-1]) && m.relation(c, p).equal() {
+		switch {
+		case len(p.prints) != n || !m.free(p):
+		case n == 0 && unnumbered(c.name) == unnumbered(p.name), // as an earlier merge called it
+			n > 0 && same(&c.prints[0], &p.prints[0]) && same(&c.prints[n-1], &p.prints[n-1]) && m.relation(c, p).equal():
 			list = append(list, p)
 		}
 	}
