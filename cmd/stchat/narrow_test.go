@@ -100,6 +100,21 @@ func TestPathOfAnError(t *testing.T) {
 	}
 }
 
+// TestWrongCallsAreRed: an error is red, also where the command was not begun.
+func TestWrongCallsAreRed(t *testing.T) {
+	for _, args := range [][]string{{"diff", "a", "b", "c"}, {"tree", "--nosuch"}, {"nosuch"}, {"stats", "--by", "nosuch"}} {
+		for _, plain := range []string{"", "1"} {
+			var errs bytes.Buffer
+			e := env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, ErrTTY: true, Width: 80, Now: time.Now}
+			e.Getenv = func(name string) string { return map[string]string{"NO_COLOR": plain}[name] }
+			run(context.Background(), e, args)
+			if got := strings.HasPrefix(errs.String(), "\x1b[31mstchat:\x1b[0m "); got != (plain == "") {
+				t.Errorf("%q, NO_COLOR=%s: %q", args, plain, errs.String())
+			}
+		}
+	}
+}
+
 // TestUnknownWidth: what a person gets through a pipe, as with --color always, is 80 cells wide.
 func TestUnknownWidth(t *testing.T) {
 	user := hardFolder(t)

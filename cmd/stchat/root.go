@@ -264,6 +264,7 @@ func run(ctx context.Context, e env, args []string) int {
 	case isClosedPipe(err):
 		return 0 // the reader had enough: head, less
 	case c.started == "" || errors.As(err, &usage):
+		c.errColor = c.coloured(c.ErrTTY) // the flags may not have been read
 		c.errLine(red, "", err.Error())
 		fmt.Fprintln(c.Err, c.remark("Run '"+cmd.CommandPath()+" --help' for usage."))
 	default:
