@@ -42,7 +42,8 @@ type user struct {
 	given       map[string]bool              // folded paths in INTO that come
 	changed     map[string]bool              // paths of chats of INTO that get links, or even lines
 	grouped     map[string]string            // the name in INTO by that in FROM of the chats of groups, which are in one folder
-	deleted     map[string]bool              // of these, those that only the base and FROM have
+	copied      map[string]bool              // the chats of groups of INTO that have their copy in FROM
+	deleted     map[string]bool              // of those of FROM, those that only the base and FROM have
 	works       []*work
 	groupOwners []*owner // whose parents and links are decided once all chats of groups have their names
 
@@ -61,7 +62,7 @@ var errTwice = errors.New("another chat of FROM goes into it, too: merge again")
 func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error {
 	u := &user{
 		opt: opt, lib: new(library.Library), into: into, stems: map[string]string{}, books: map[string]*book{}, extended: map[string]*lorebook.Book{}, chats: map[string]map[string]string{},
-		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, changed: map[string]bool{}, grouped: map[string]string{}, deleted: map[string]bool{},
+		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, changed: map[string]bool{}, grouped: map[string]string{}, copied: map[string]bool{}, deleted: map[string]bool{},
 	}
 	var err error
 	if u.from, err = userdir.Open(opt.From); err != nil {
@@ -198,7 +199,13 @@ func (u *user) merge(ctx context.Context, into, from string, listed *group.File,
 	if o.user, o.group, o.given = u, listed, u.given; o.theirs.folder.Kind == userdir.Group {
 		o.to, o.deleted, u.groupOwners = u.grouped, u.deleted, append(u.groupOwners, o)
 	}
-	return o, o.mergeAll(ctx)
+	err = o.mergeAll(ctx)
+	for _, w := range o.works {
+		if w.p != nil && o.ours.folder.Kind == userdir.Group {
+			u.copied[w.p.name] = true
+		}
+	}
+	return o, err
 }
 
 // groups merges the chats of groups, which are the same by their file's name.
@@ -216,7 +223,7 @@ func (u *user) groups(ctx context.Context) error {
 		j.row.refuse(bad)
 		u.owned = append(u.owned, j)
 	}
-	byFile, merged := map[string]*group.File{}, map[*group.File]bool{} // of INTO
+	byFile := map[string]*group.File{} // of INTO
 	for _, g := range ours.Files {
 		byFile[filepath.Base(g.Path)] = g
 	}
@@ -236,12 +243,10 @@ func (u *user) groups(ctx context.Context) error {
 			if err := u.group(ctx, there, here, both); err != nil {
 				return err
 			}
-			merged[here] = true
 		}
 	}
-	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), nil, func(name string) bool {
-		return !slices.ContainsFunc(ours.Files, func(g *group.File) bool { return merged[g] && g.Lists(name) })
-	}, func(name string) bool { return len(theirs.Listing(name)) == 0 })
+	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), nil, func(name string) bool { return !u.copied[name] },
+		func(name string) bool { return len(theirs.Listing(name)) == 0 })
 	if err != nil {
 		return err
 	}
@@ -270,14 +275,8 @@ func (u *user) group(ctx context.Context, there, here *group.File, both map[stri
 			return nil
 		}
 	}
-	taken := map[string]bool{} // as copies, with another group
-	for _, w := range u.works {
-		if w.p != nil && w.ours.folder.Kind == userdir.Group {
-			taken[w.p.name] = true
-		}
-	}
 	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), here, func(name string) bool {
-		return here != nil && (here.Lists(name) || there.Lists(name) && both[name]) && !taken[name]
+		return here != nil && (here.Lists(name) || there.Lists(name) && both[name]) && !u.copied[name]
 	}, func(name string) bool { return there.Lists(name) && u.grouped[name] == "" })
 	if err != nil {
 		return err
