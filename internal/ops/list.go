@@ -272,7 +272,7 @@ func (w *walker) walkFolder(folder, from string) {
 	switch {
 	case len(users) > 0:
 	case userdir.IsUserDir(folder) && !userdir.IsPart(folder):
-		w.walkUser(userdir.Dir{Root: folder}, from)
+		w.walkUser(userdir.Dir{Root: filepath.Clean(folder)}, from)
 	default:
 		w.walkEntries(folder, from, true)
 	}
