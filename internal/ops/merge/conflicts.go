@@ -147,7 +147,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		name := c.name
 		_, label, _ := conflictOf(name)
 		c.name, c.key = v.of, names.FoldNFC(v.of) // it is a version of that chat
-		o := &owner{opt: opt, label: label, seed: seed, given: given, to: map[string]string{}, deleted: map[string]bool{}, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
+		o := &owner{opt: opt, label: label, seed: seed, inFolder: newInFolder(), given: given, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
 		o.group = ours.listing(v.of)
 		p := o.namesake(v.of)
 		if p == nil {

@@ -124,7 +124,7 @@ func everything(string) bool { return true }
 
 // owner opens two folders with the chats of both that are wanted.
 func (opt *Options) owner(lib *library.Library, into, from string, here, there func(name string) bool) (*owner, error) {
-	o := &owner{opt: opt, label: cmp.Or(opt.Label, label(into, from)), given: map[string]bool{}, to: map[string]string{}, deleted: map[string]bool{}, seed: message.NewSeed()}
+	o := &owner{opt: opt, label: cmp.Or(opt.Label, label(into, from)), inFolder: newInFolder(), given: map[string]bool{}, seed: message.NewSeed()}
 	var err error
 	if o.ours, err = openSide(lib, into, here); err != nil {
 		return nil, err

@@ -19,8 +19,25 @@ import (
 	"stchat/internal/userdir"
 )
 
+// inFolder is what is known of all chats of a folder. Those of group chats have several owners.
+type inFolder struct {
+	to      map[string]string // the name in INTO by that in FROM
+	deleted map[string]bool   // names in FROM of chats that only the base and FROM have
+	slugs   map[string]bool   // of INTO's
+	copied  map[string]bool   // names of INTO's that have their copy in FROM
+	parents map[string]string // main_chat by name, as it will be in INTO
+	renames bool              // some have another name in INTO
+}
+
+func newInFolder() *inFolder {
+	return &inFolder{
+		to: map[string]string{}, deleted: map[string]bool{}, slugs: map[string]bool{}, copied: map[string]bool{}, parents: map[string]string{},
+	}
+}
+
 // owner is the chats of a character or a group that are merged.
 type owner struct {
+	*inFolder
 	opt          *Options
 	ours, theirs *side       // INTO and FROM
 	group        *group.File // of INTO, that lists new chats; nil: none
@@ -31,13 +48,9 @@ type owner struct {
 	seed         message.Seed
 	user         *user // nil: only chats are merged
 
-	works   []*work
-	to      map[string]string // the name in INTO by that in FROM
-	renames bool              // some are others
-	taken   map[string]bool   // folded names
-	coming  map[string]bool   // those of FROM's folder
-	deleted map[string]bool   // names in FROM of chats that only the base and FROM have
-	parents map[string]string // main_chat by name, as it will be in INTO
+	works  []*work
+	taken  map[string]bool // folded names
+	coming map[string]bool // those of FROM's folder
 }
 
 // work is one chat of FROM and what becomes of it.
@@ -100,7 +113,6 @@ func (o *owner) judging(ctx context.Context, c *file) judging {
 
 // plan judges the chats and gives them names.
 func (o *owner) plan(ctx context.Context, matches []*match) error {
-	o.parents = map[string]string{}
 	o.taken, o.coming = o.ours.keys(), o.theirs.keys()
 	if groups, err := o.ours.lib.In(o.ours.folder.Dir); err == nil && o.ours.folder.Kind == userdir.Group {
 		for _, g := range groups.Files {
@@ -112,9 +124,8 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 			}
 		}
 	}
-	slugs := map[string]bool{}
 	for _, p := range o.ours.files {
-		o.parents[p.name], slugs[p.slug] = p.mainChat, true
+		o.parents[p.name], o.slugs[p.slug] = p.mainChat, true
 	}
 	for _, m := range matches {
 		w := &work{owner: o, match: m, noted: -1, links: map[int][]link{}}
@@ -124,14 +135,13 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 		if w.look, w.compare = w.collect, w.compareHeaders; o.user == nil { // else names are known later
 			w.compare()
 		}
-		if (w.row.Sign == New || w.row.Sign == Other) && slugs[w.c.slug] {
-			w.c.slug = "" // INTO has it
-		}
 		o.works = append(o.works, w)
 	}
 	for _, w := range o.works {
 		o.name(w)
-		o.to[w.c.name] = w.name
+		if o.to[w.c.name] = w.name; w.p != nil {
+			o.copied[w.p.name] = true
+		}
 		o.renames = o.renames || w.name != w.c.name
 	}
 	o.order()
@@ -144,6 +154,9 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 // finish decides about parents and links, once all chats that may come to the folder have their names.
 func (o *owner) finish(ctx context.Context) {
 	for _, w := range o.works {
+		if (w.row.Sign == New || w.row.Sign == Other) && o.slugs[w.c.slug] {
+			w.c.slug = "" // INTO has it
+		}
 		if w.row.Sign != Refused {
 			o.adopt(w)
 			if err := o.link(ctx, w); err != nil {

@@ -41,10 +41,8 @@ type user struct {
 	owners      map[string]*owner            // by the folder in FROM
 	given       map[string]bool              // folded paths in INTO that come
 	changed     map[string]bool              // paths of chats of INTO that get links, or even lines
-	grouped     map[string]string            // the name in INTO by that in FROM of the chats of groups, which are in one folder
-	copied      map[string]bool              // the chats of groups of INTO that have their copy in FROM
-	deleted     map[string]bool              // of those of FROM, those that only the base and FROM have
 	works       []*work
+	inGroups    *inFolder
 	groupOwners []*owner // whose parents and links are decided once all chats of groups have their names
 
 	carried, cards, owned []*job // lorebooks and attachments; cards; chats and groups
@@ -62,7 +60,7 @@ var errTwice = errors.New("another chat of FROM goes into it, too: merge again")
 func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error {
 	u := &user{
 		opt: opt, lib: new(library.Library), into: into, stems: map[string]string{}, books: map[string]*book{}, extended: map[string]*lorebook.Book{}, chats: map[string]map[string]string{},
-		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, changed: map[string]bool{}, grouped: map[string]string{}, copied: map[string]bool{}, deleted: map[string]bool{},
+		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, changed: map[string]bool{}, inGroups: newInFolder(),
 	}
 	var err error
 	if u.from, err = userdir.Open(opt.From); err != nil {
@@ -197,15 +195,9 @@ func (u *user) merge(ctx context.Context, into, from string, listed *group.File,
 		return nil, err
 	}
 	if o.user, o.group, o.given = u, listed, u.given; o.theirs.folder.Kind == userdir.Group {
-		o.to, o.deleted, u.groupOwners = u.grouped, u.deleted, append(u.groupOwners, o)
+		o.inFolder, u.groupOwners = u.inGroups, append(u.groupOwners, o)
 	}
-	err = o.mergeAll(ctx)
-	for _, w := range o.works {
-		if w.p != nil && o.ours.folder.Kind == userdir.Group {
-			u.copied[w.p.name] = true
-		}
-	}
-	return o, err
+	return o, o.mergeAll(ctx)
 }
 
 // groups merges the chats of groups, which are the same by their file's name.
@@ -245,7 +237,7 @@ func (u *user) groups(ctx context.Context) error {
 			}
 		}
 	}
-	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), nil, func(name string) bool { return !u.copied[name] },
+	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), nil, func(name string) bool { return !u.inGroups.copied[name] },
 		func(name string) bool { return len(theirs.Listing(name)) == 0 })
 	if err != nil {
 		return err
@@ -276,8 +268,8 @@ func (u *user) group(ctx context.Context, there, here *group.File, both map[stri
 		}
 	}
 	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), here, func(name string) bool {
-		return here != nil && (here.Lists(name) || there.Lists(name) && both[name]) && !u.copied[name]
-	}, func(name string) bool { return there.Lists(name) && u.grouped[name] == "" })
+		return here != nil && (here.Lists(name) || there.Lists(name) && both[name]) && !u.inGroups.copied[name]
+	}, func(name string) bool { return there.Lists(name) && u.inGroups.to[name] == "" })
 	if err != nil {
 		return err
 	}
