@@ -50,30 +50,28 @@ func (r *Row) refuse(err error) {
 // itself. What needs something that does not come is refused: a later run would not ask for it again.
 func (r *Result) run(ctx context.Context, opt *Options, first, others []*job) {
 	opt.Changes.Precious = true
-	missing := map[string]error{}
+	tried := map[string]error{} // what others need; nil: it is there
 	var writing []*job
-	for _, list := range [][]*job{first, others} {
-		var some []*job
-		for _, j := range list {
+	commit := func(jobs []*job) {
+		for _, j := range jobs {
 			for _, path := range j.needs {
-				if err := missing[path]; err != nil && j.row.Err == nil {
+				if err := tried[path]; err != nil && j.row.Err == nil {
 					j.row.refuse(fmt.Errorf("what it names does not come: %w", err))
 				}
 			}
-			if j.row.Err == nil && j.draft != nil {
-				some = append(some, j)
-			}
 		}
-		ops.Each(ctx, opt.Changes, some, func(j *job) (*job, changeset.Unit) {
-			needs := slices.DeleteFunc(j.needs, func(path string) bool { _, made := missing[path]; return made })
+		jobs = slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.row.Err != nil || j.draft == nil })
+		ops.Each(ctx, opt.Changes, jobs, func(j *job) (*job, changeset.Unit) {
+			needs := slices.DeleteFunc(j.needs, func(path string) bool { _, made := tried[path]; return made })
 			return j, changeset.Unit{Root: cmp.Or(r.root, changeset.RootOf(j.path)), Shares: append(needs, j.path), Draft: j.draft}
 		})
-		for _, j := range first {
-			missing[j.path] = j.row.Err
-		}
-		writing = append(writing, some...)
+		writing = append(writing, jobs...)
 	}
-	jobs := slices.Concat(first, others)
+	commit(first)
+	for _, j := range first {
+		tried[j.path] = j.row.Err
+	}
+	commit(others)
 	seen := map[changeset.Step]bool{} // only what is done, and to which path
 	for _, j := range writing {
 		o := j.outcome
@@ -86,7 +84,7 @@ func (r *Result) run(ctx context.Context, opt *Options, first, others []*job) {
 			}
 		}
 	}
-	for _, j := range jobs {
+	for _, j := range slices.Concat(first, others) {
 		r.Rows = append(r.Rows, j.row)
 		switch {
 		case j.row.Sign == Refused:
