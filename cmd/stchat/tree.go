@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -193,10 +195,14 @@ func (c *console) writeOutput(ctx context.Context, out ops.Output, write func(io
 
 // forceHint adds what helps where a file is in the way.
 func forceHint(err error) error {
-	if isA[*safefile.ExistsError](err) {
-		return fmt.Errorf("%w; --force replaces it", err)
+	taken, is := errors.AsType[*safefile.ExistsError](err)
+	if !is {
+		return err
 	}
-	return err
+	if _, gone := os.Stat(taken.Path); errors.Is(gone, fs.ErrNotExist) {
+		return fmt.Errorf("%w, a link that leads nowhere; remove it", err)
+	}
+	return fmt.Errorf("%w; --force replaces it", err)
 }
 
 // rows reports whether text is rows for a program.
