@@ -129,6 +129,9 @@ func Split(ctx context.Context, opt SplitOptions) ([]*Part, error) {
 		p.Err = about(opt.Chat, p.Err)
 		p.Result.Doc.Warnings = append(p.Result.Doc.Warnings, p.Warnings...)
 		p.Doc = PartDocument{p.Result.Doc, k + 1, len(parts), bounds[k], bounds[k+1] - 1}
+		if k > 0 { // what is said of the chat is printed once
+			p.Warnings = slices.DeleteFunc(p.Warnings, func(w string) bool { return slices.Contains(parts[0].Warnings, w) })
+		}
 		if p.Err != nil {
 			return parts[k : k+1], nil
 		}
