@@ -257,16 +257,20 @@ func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversa
 	key := f.Format + "\x00" + id
 	known := c.known[key]
 	full := c.completed(conversation, s.mtime)
-	messages, own := len(full.Messages), full.Messages[len(full.all(nil)):]
-	as := slices.IndexFunc(known, func(k imported) bool {
-		return k.messages >= messages || k.messages >= len(own) && k.first == c.hash(own[0].Text) // it has no greeting
-	})
+	own := full.Messages[len(full.all(nil)):]
+	wants := func(k imported) int { // how many messages it has if it has all
+		if k.first != c.hash(own[0].Text) && (full.greeting != nil || c.isGreeting(full, k.first)) {
+			return len(own) + 1
+		}
+		return len(own)
+	}
+	as := slices.IndexFunc(known, func(k imported) bool { return k.messages >= wants(k) })
 	if grown := as < 0; len(known) > 0 && (!grown || !c.Grown) {
 		k := known[max(as, 0)]
 		r.Doc.Path, r.Doc.Name, r.Doc.Existed, r.Doc.Messages = k.path, k.name, true, k.messages
 		r.Doc.DryRun = c.Changes.DryRun
 		if grown {
-			r.Note("%s: it has grown since it was imported: %d messages, here %d; --grown imports it again, beside", k.path, messages, k.messages)
+			r.Note("%s: it has grown since it was imported: %d messages, here %d; --grown imports it again, beside", k.path, wants(k), k.messages)
 		}
 		if c.Open {
 			c.jobs = append(c.jobs, &job{Result: r, name: k.name})
@@ -275,7 +279,7 @@ func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversa
 	}
 	j := &job{Result: r, source: s, found: f}
 	c.setNames(j, full)
-	c.known[key] = append(known, imported{c.path(j.name), j.name, messages, c.hash(full.Messages[0].Text)})
+	c.known[key] = append(known, imported{c.path(j.name), j.name, len(full.Messages), c.hash(full.Messages[0].Text)})
 	for _, note := range conversation.Notes {
 		r.Note("%s: %s", c.path(j.name), note)
 	}

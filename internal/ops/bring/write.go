@@ -41,7 +41,9 @@ func (c *call) completed(conversation *convert.Conversation, written time.Time) 
 		user:      cmp.Or(c.User, conversation.User, c.user),
 		character: cmp.Or(c.Character, conversation.Character, c.owner.Name),
 	}
-	full.greeting = c.greet(full)
+	if c.greets(full) {
+		full.greeting = c.greet(full)
+	}
 	full.Messages = full.all(full.Messages)
 	full.dates, full.undated = dates(full.Messages, written)
 	return full
@@ -75,12 +77,14 @@ func (c *call) readGreetings() []string {
 // macros are what a greeting says for the names.
 var macros = regexp.MustCompile(`(?i)\{\{(?:char|user)\}\}|<(?:bot|user)>`)
 
-// greet returns the greeting that the chat began with, if it is the card's and the source does
-// not store it.
+// isGreeting reports whether the hash of a text is that of one of the card's greetings.
+func (c *call) isGreeting(full *complete, hash uint64) bool {
+	m := c.greet(full)
+	return m != nil && slices.ContainsFunc(append(m.Swipes, *m), func(m convert.Message) bool { return c.hash(m.Text) == hash })
+}
+
+// greet returns the card's greeting with which the chat began, nil if there is none.
 func (c *call) greet(full *complete) *convert.Message {
-	if !c.greets(full) {
-		return nil
-	}
 	m := &convert.Message{}
 	list, chosen := c.greetings(), full.Greeting
 	if len(list) > 0 && list[0] == "" { // left out, as SillyTavern does (getFirstMessage in public/script.js)
