@@ -169,7 +169,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		if err := o.mergePair(ctx, c, p, since); err != nil {
 			return nil, err
 		}
-		o.finish(ctx)
+		finish(ctx, o)
 		w, again := o.works[0], false
 		if since != nil { // such a chat is not edited as well
 			again = w.row.Sign == Ahead || w.row.Sign == Behind && len(w.links) > 0

@@ -65,7 +65,7 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 		err = o.mergeAll(ctx)
 	}
 	if err == nil {
-		o.finish(ctx)
+		finish(ctx, o)
 		r.run(ctx, opt, nil, o.jobs())
 	}
 	return err

@@ -124,9 +124,6 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 			}
 		}
 	}
-	for _, p := range o.ours.files {
-		o.parents[p.name], o.slugs[p.slug] = p.mainChat, true
-	}
 	for _, m := range matches {
 		w := &work{owner: o, match: m, noted: -1, links: map[int][]link{}}
 		if o.judge(ctx, w); o.group != nil {
@@ -151,7 +148,22 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 	return ctx.Err()
 }
 
-// finish decides about parents and links, once all chats that may come to the folder have their names.
+// finish decides about slugs, parents and links, once all chats that may come to the folder of some owners have
+// their names.
+func finish(ctx context.Context, owners ...*owner) {
+	for _, o := range owners {
+		if slices.ContainsFunc(owners, (*owner).comes) { // of owners whose chats are the same no header was read
+			o.each(ctx, o.ours.files, func(p *file) { p.head(ctx) })
+		}
+		for _, p := range o.ours.files {
+			o.parents[p.name], o.slugs[p.slug] = p.mainChat, true
+		}
+	}
+	for _, o := range owners {
+		o.finish(ctx)
+	}
+}
+
 func (o *owner) finish(ctx context.Context) {
 	for _, w := range o.works {
 		if (w.row.Sign == New || w.row.Sign == Other) && o.slugs[w.c.slug] {

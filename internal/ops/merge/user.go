@@ -152,7 +152,7 @@ func (u *user) solo(ctx context.Context) error {
 			return err
 		}
 		u.owners[e.Name()] = o
-		o.finish(ctx)
+		finish(ctx, o)
 		u.add(o)
 	}
 	return err
@@ -248,9 +248,7 @@ func (u *user) groups(ctx context.Context) error {
 		}
 	}
 	u.add(o)
-	for _, o := range u.groupOwners { // which are in one folder
-		o.finish(ctx)
-	}
+	finish(ctx, u.groupOwners...) // which are in one folder
 	return nil
 }
 
