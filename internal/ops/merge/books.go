@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"stchat/internal/changeset"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
@@ -30,9 +32,10 @@ func (u *user) readBooks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	taken := map[string]bool{}
+	taken, spelled := map[string]bool{}, map[string]string{}
 	for _, e := range here {
-		taken[names.FoldNFC(strings.TrimSuffix(e.Name(), lorebook.Extension))] = true
+		name := strings.TrimSuffix(e.Name(), lorebook.Extension)
+		taken[names.FoldNFC(name)], spelled[norm.NFC.String(name)] = true, name
 	}
 	for _, e := range entries {
 		path := filepath.Join(u.from.Worlds(), e.Name())
@@ -43,7 +46,7 @@ func (u *user) readBooks(ctx context.Context) error {
 		u.carried = append(u.carried, j)
 		from, err := lorebook.Open(path)
 		if err == nil {
-			err = u.placeBook(j, from, taken)
+			err = u.placeBook(j, from, cmp.Or(spelled[norm.NFC.String(from.Name)], from.Name), taken)
 		}
 		if err != nil {
 			j.row.refuse(err)
@@ -54,14 +57,14 @@ func (u *user) readBooks(ctx context.Context) error {
 
 // placeBook compares a lorebook with that of its name in INTO, then with those that SillyTavern's
 // duplicates are called.
-func (u *user) placeBook(j *job, from *lorebook.Book, taken map[string]bool) error {
+func (u *user) placeBook(j *job, from *lorebook.Book, name string, taken map[string]bool) error {
 	row := j.row
 	use := func(to *lorebook.Book, sign Sign) {
 		row.Sign, row.Path, j.path = sign, to.Path, to.Path
 		u.books[from.Name] = &book{from, to, j}
 		row.rename(from.Name, to.Name)
 	}
-	for name := from.Name; ; name = nextName(name, " (1)") {
+	for ; ; name = nextName(name, " (1)") {
 		if !taken[names.FoldNFC(name)] {
 			if ours := u.original(from, taken); ours != nil {
 				use(ours, Same)

@@ -12,10 +12,13 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"stchat/internal/card"
 	"stchat/internal/changeset"
 	"stchat/internal/extension/luker"
 	"stchat/internal/ops"
+	"stchat/internal/ops/address"
 	"stchat/internal/userdir"
 )
 
@@ -84,11 +87,29 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 	return nil
 }
 
+// respell notes the owners of FROM whose names INTO has in other code points, as a Mac may write them: if neither
+// side tells such names apart, they are the same.
+func (u *user) respell() {
+	owners := func(dir userdir.Dir) map[string][]string {
+		list := map[string][]string{}
+		for _, name := range (&address.Finder{Lib: u.lib, Data: dir.Root}).Owners() {
+			list[norm.NFC.String(name)] = append(list[norm.NFC.String(name)], name)
+		}
+		return list
+	}
+	ours := owners(u.into)
+	for name, theirs := range owners(u.from) {
+		if here := ours[name]; len(theirs) == 1 && len(here) == 1 {
+			u.spelled[theirs[0]] = here[0]
+		}
+	}
+}
+
 // character returns the character of INTO that a card of FROM is: that of its name, or, if that is another one,
 // of a name that SillyTavern would give to a duplicate. If there is none, it returns the name that is free.
 func (u *user) character(theirs *card.Card, stem string) (to string, ours *card.Card, err error) {
 	given := u.opt.Owners[stem]
-	for n, to := 1, cmp.Or(given, stem); ; n, to = n+1, stem+strconv.Itoa(n) {
+	for n, to := 1, cmp.Or(given, u.spelled[stem], stem); ; n, to = n+1, stem+strconv.Itoa(n) {
 		ours, err := card.Of(u.into, to)
 		missing := errors.Is(err, card.ErrMissing)
 		switch {

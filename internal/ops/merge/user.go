@@ -33,6 +33,7 @@ type user struct {
 	opt         *Options
 	lib         *library.Library
 	into, from  userdir.Dir
+	spelled     map[string]string            // owners of FROM as INTO spells them, if it does
 	stems       map[string]string            // the cards of FROM, without extension, and those of INTO that they are
 	books       map[string]*book             // by FROM's name
 	extended    map[string]*lorebook.Book    // by path: those of INTO that get more entries, as they will be
@@ -59,7 +60,7 @@ var errTwice = errors.New("another chat of FROM goes into it, too: merge again")
 // name these, and what comes with the chats.
 func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error {
 	u := &user{
-		opt: opt, lib: new(library.Library), into: into, stems: map[string]string{}, books: map[string]*book{}, extended: map[string]*lorebook.Book{}, chats: map[string]map[string]string{},
+		opt: opt, lib: new(library.Library), into: into, spelled: map[string]string{}, stems: map[string]string{}, books: map[string]*book{}, extended: map[string]*lorebook.Book{}, chats: map[string]map[string]string{},
 		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, changed: map[string]bool{}, inGroups: newInFolder(),
 	}
 	var err error
@@ -81,6 +82,7 @@ func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error
 			return &address.NoneError{Arg: stem, Known: (&address.Finder{Lib: u.lib, Data: u.from.Root}).Owners(), Owner: true}
 		}
 	}
+	u.respell()
 	if err := u.readCards(); err != nil {
 		return err
 	}
@@ -146,7 +148,7 @@ func (u *user) solo(ctx context.Context) error {
 		if info, err := os.Stat(from); err != nil || !info.IsDir() { // a link leads to one, too
 			continue
 		}
-		stem := cmp.Or(u.stems[e.Name()], u.opt.Owners[e.Name()], e.Name())
+		stem := cmp.Or(u.stems[e.Name()], u.opt.Owners[e.Name()], u.spelled[e.Name()], e.Name())
 		o, err := u.merge(ctx, filepath.Join(u.into.Chats(), stem), from, nil, everything, everything)
 		if err != nil {
 			return err
