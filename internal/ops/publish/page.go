@@ -306,9 +306,9 @@ func heat(p *page, s *look.Statistics) {
 	if weeks < 1 {
 		return
 	}
-	p.printf("<section><h2>Days</h2>\n<svg class=\"heat\" viewBox=\"-30 -14 %d 98\" width=\"%[1]d\" role=\"img\" aria-label=\"words a day\">", weeks*12+30)
+	p.printf("<section><h2>Days</h2>\n<svg class=\"heat\" viewBox=\"-36 -20 %d 104\" width=\"%[1]d\" role=\"img\" aria-label=\"words a day\">", weeks*12+36)
 	for weekday, name := range []string{"Mon", "", "Wed", "", "Fri", "", "Sun"} {
-		p.printf("<text x=\"-30\" y=\"%d\">%s</text>", weekday*12+9, name)
+		p.printf("<text x=\"-36\" y=\"%d\">%s</text>", weekday*12+9, name)
 	}
 	for week := range weeks {
 		if month := look.MonthAbove(from, week); month != "" {
