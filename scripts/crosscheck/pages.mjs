@@ -40,9 +40,9 @@ function put(name, messages, meta = {}) {
 }
 
 const story = hostile.map((mes, i) => ({
-    name: i % 2 ? 'Ines' : owner, is_user: i % 2 === 1, is_system: i === 5, mes: `${mes} word${i}`, send_date: `2026-0${1 + (i >> 2)}-0${1 + i}T18:42:00.000Z`,
+    name: i === 5 ? 'Ines of the harbour road' : i % 2 ? 'Ines' : owner, is_user: i % 2 === 1, is_system: i === 5, mes: `${mes} word${i}`, send_date: `2026-0${1 + (i >> 2)}-0${1 + i}T18:42:00.000Z`,
     ...(i % 2 ? {} : { swipes: [`${mes} word${i}`, `${mes} other${i}`], swipe_id: 0 }),
-    extra: { reasoning: mes, title: mes, ...(i === 2 ? { media: [{ type: 'image', url: '/user/images/secret.png', title: mes }] } : {}) },
+    extra: { reasoning: mes, title: mes, ...(i === 4 ? { branches: ['b 1', 'b 2', 'b 3', 'b 4'] } : {}), ...(i === 5 ? { files: [{ name: 'notes.txt', url: '/user/files/notes.txt' }] } : {}), ...(i === 2 ? { media: [{ type: 'image', url: '/user/images/secret.png', title: mes }] } : {}) },
 }));
 const fence = '\n```\n';
 story.push({
@@ -152,4 +152,22 @@ assert.equal(await browser.evaluate(() => document.querySelectorAll('article.hit
 await key('Escape');
 assert.equal(await browser.evaluate(() => document.querySelectorAll('article.hit').length), 0);
 quiet('the search');
+
+// On a phone: the bar hides no message that is jumped to, its number stays beside its time, and what is found is seen.
+await open(pages.find((file) => file.endsWith('The story.html')), { width: 390, dark: true });
+const head = () => browser.evaluate(() => {
+    const message = document.querySelector('article:target') ?? document.querySelector('article.hit');
+    const [bar, top, number, time] = [document.getElementById('bar'), ...['header', 'header a', 'header time'].map((one) => message.querySelector(one))]
+        .map((one) => one.getBoundingClientRect());
+    return { seen: top.top >= bar.bottom, beside: Math.abs(number.top - time.top) < 4 && number.left > top.left };
+});
+await browser.evaluate(() => { location.hash = '#m6'; });
+await until('the message is seen', async () => (await head()).seen, { seconds: 5, pause: 10 });
+await key('/', '/');
+await browser.send('Input.insertText', { text: 'WORD5' });
+await key('Enter', '\r');
+assert.ok((await head()).beside, 'the number and the time of a hit are apart');
+await browser.evaluate(`() => { ${axe}; }`);
+const contrast = await browser.evaluate(async () => (await globalThis.axe.run('article.hit', { runOnly: ['color-contrast'] })).violations.flatMap((v) => v.nodes.map((n) => n.html)));
+assert.deepEqual(contrast, [], 'what is found cannot be read');
 await browser.close();

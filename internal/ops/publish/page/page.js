@@ -30,11 +30,13 @@
   const step = (by) => {
     if (hits.length === 0) return;
     at = at < 0 && by < 0 ? hits.length - 1 : (at + by + hits.length) % hits.length;
+    const has = (e) => words.some((w) => fold(e.textContent).includes(w));
     for (const d of hits[at].querySelectorAll("details")) {
-      const text = fold(d.textContent);
-      if (words.some((w) => text.includes(w))) d.open = true;
+      if (has(d)) d.open = true;
     }
-    hits[at].scrollIntoView({ block: "center" });
+    // A message can be taller than the window: to the paragraph.
+    const found = [...hits[at].querySelectorAll(".t :is(header,p,h4,pre,li,figure)")].find(has);
+    (found ?? hits[at]).scrollIntoView({ block: "center" });
     show();
   };
   let wait = 0;
