@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,15 +49,13 @@ func Text(w io.Writer, t *Tree, opt TextOptions) error {
 	if d.opt.Zone == nil {
 		d.opt.Zone = time.Local
 	}
-	table := d.families(t.Owners, t.Shorts())
-	if t.Flat {
-		table = d.flat(t.Owners)
-	}
-	table.Width, table.ASCII, table.Paint = d.opt.Width, d.opt.ASCII, d.opt.Paint
 	b := bufio.NewWriter(w)
-	if len(table.Rows) > 0 {
-		lines := strings.Join(table.Lines(), "\n")
-		d.marks["●"] = d.marks["●"] && strings.Contains(lines, d.shown("● open")) // unless there is no room for it
+	lines := d.lines(t)
+	if d.marks["●"] && !strings.Contains(lines, d.shown("● open")) {
+		d.terse = true
+		lines = d.lines(t)
+	}
+	if lines != "" {
 		fmt.Fprintf(b, "%s\n\n", lines)
 	}
 	d.wrapped(b, d.legend(), grid.Dim)
@@ -65,6 +64,16 @@ func Text(w io.Writer, t *Tree, opt TextOptions) error {
 		d.wrapped(b, plural.Of(n, "chat names", "chats name")+" a missing parent: stchat\u00a0check", Warning)
 	}
 	return b.Flush()
+}
+
+// lines returns the table of a tree.
+func (d *drawer) lines(t *Tree) string {
+	table := d.families(t.Owners, t.Shorts())
+	if t.Flat {
+		table = d.flat(t.Owners)
+	}
+	table.Width, table.ASCII, table.Paint = d.opt.Width, d.opt.ASCII, d.opt.Paint
+	return strings.Join(table.Lines(), "\n")
 }
 
 // text describes what a tree adds up to.
@@ -83,6 +92,7 @@ type drawer struct {
 	opt   TextOptions
 	lanes []bool          // for each depth on the way to the current chat: a sibling follows
 	marks map[string]bool // those that were drawn
+	terse bool            // there is no room for notes: the mark of an open chat stands before its name
 }
 
 func (d *drawer) paint(code, text string) string {
@@ -210,9 +220,10 @@ func (d *drawer) notes(c *Chat) (text, code string) {
 	}
 	if c.Current {
 		d.marks["●"] = true
-		notes = append(notes, "● open in SillyTavern")
-		if len(notes) > 2 || c.Depth > 0 { // it must not be cut off
-			notes = append(notes[len(notes)-1:], notes[:len(notes)-1]...)
+		if open := "● open in SillyTavern"; len(notes) == 1 && len(notes[0]) <= len("Mar 31") {
+			notes[0] += "  " + open
+		} else { // it must not be cut off
+			notes = slices.Insert(notes, 0, open)
 		}
 	}
 	return d.shown(strings.Join(notes, " · ")), code
@@ -225,15 +236,19 @@ func (d *drawer) before(c *Chat) (lanes, sign, code string) {
 	if code == "" {
 		code = Warning
 	}
+	sign = m + " "
+	if c.Depth == 0 && m == "·" {
+		sign = ""
+	} else {
+		d.marks[m] = true
+	}
+	if d.terse && c.Current {
+		sign, code = "● "+sign, Open
+	}
 	if c.Depth == 0 {
 		d.lanes = append(d.lanes[:0], false)
-		if m == "·" {
-			return "", "", ""
-		}
-		d.marks[m] = true
-		return "", d.shown(m) + " ", code
+		return "", d.shown(sign), code
 	}
-	d.marks[m] = true
 	d.lanes = append(d.lanes[:c.Depth], !c.Last)
 	var b strings.Builder
 	from := 1
@@ -253,7 +268,7 @@ func (d *drawer) before(c *Chat) (lanes, sign, code string) {
 	} else {
 		b.WriteString("├─")
 	}
-	return d.shown(b.String()), d.shown(m) + " ", code
+	return d.shown(b.String()), d.shown(sign), code
 }
 
 // mark returns the one sign that says most about a chat.
@@ -325,7 +340,9 @@ func (d *drawer) flat(owners []*Owner) *grid.Table {
 				from = strings.TrimSuffix("● open in SillyTavern · "+from, " · ")
 			}
 			m := mark(c)
-			if d.marks[m] = true; c.Parent == nil && m == "·" {
+			if d.marks[m] = true; d.terse && c.Current {
+				m = "●"
+			} else if c.Parent == nil && m == "·" {
 				m = " "
 			}
 			t.Rows = append(t.Rows, grid.Row{Lead: d.shown(m) + " ", Cells: []string{d.shown(visible.Text(c.Name)), strconv.Itoa(c.Messages), last, d.shown(from)}})
@@ -334,20 +351,26 @@ func (d *drawer) flat(owners []*Owner) *grid.Table {
 	return t
 }
 
+// dateRange returns the days of a chat's messages, without the year where its name has that.
 func dateRange(c *Chat, zone *time.Location) string {
 	if c.First.IsZero() {
 		return "no dates"
 	}
 	first, last := c.First.In(zone), c.Until.In(zone)
-	text := first.Format(time.DateOnly)
-	switch {
-	case first.Format(time.DateOnly) == last.Format(time.DateOnly):
-		return text
-	case first.Year() == last.Year():
-		return text + " … " + last.Format("01-02")
-	default:
-		return text + " … " + last.Format(time.DateOnly)
+	from, to := time.DateOnly, time.DateOnly
+	if first.Year() == last.Year() {
+		to = "01-02"
+		if strings.Contains(c.Name, first.Format("2006-")) {
+			from, to = "Jan 2", "Jan 2"
+			if first.Month() == last.Month() {
+				to = "2"
+			}
+		}
 	}
+	if first.Format(time.DateOnly) == last.Format(time.DateOnly) {
+		return first.Format(from)
+	}
+	return first.Format(from) + " … " + last.Format(to)
 }
 
 // Rows writes one row per chat for a pipe: depth, mark, at_parent, name, messages, own, first date,

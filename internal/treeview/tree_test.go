@@ -188,16 +188,43 @@ func TestDeepText(t *testing.T) {
 	}
 }
 
-// TestLegendNamesWhatIsThere draws a chat that is open in SillyTavern, with room to say so and without.
-func TestLegendNamesWhatIsThere(t *testing.T) {
+// TestOpenChatIsMarked draws a chat that is open in SillyTavern, with room to say so and without: its
+// sign stands there, and in the legend.
+func TestOpenChatIsMarked(t *testing.T) {
 	tree := &Tree{Owners: []*Owner{{Name: "Mira", Chats: []*Chat{{Name: strings.Repeat("word ", 6) + "end", Current: true}}}}}
-	for width, signs := range map[int]int{100: 2, 42: 0} { // at the chat, and in the legend
-		var b strings.Builder
-		if err := Text(&b, tree, TextOptions{Width: width}); err != nil {
-			t.Fatal(err)
+	for _, width := range []int{100, 42, 30, 20} {
+		for _, flat := range []bool{false, true} {
+			var b strings.Builder
+			tree.Flat = flat
+			if err := Text(&b, tree, TextOptions{Width: width}); err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(b.String(), "●"); n != 2 {
+				t.Errorf("%d cells: ● stands there %d times, not 2:\n%s", width, n, b.String())
+			}
 		}
-		if n := strings.Count(b.String(), "● open"); n != signs {
-			t.Errorf("%d cells: ● stands there %d times, not %d:\n%s", width, n, signs, b.String())
+	}
+}
+
+// TestDatesLeaveOutTheYearOfTheName: a root's days are as short as its name allows.
+func TestDatesLeaveOutTheYearOfTheName(t *testing.T) {
+	for _, c := range []struct{ name, first, last, want string }{
+		{"Mira - 2026-03-01@18h42m07s311ms", "2026-03-01", "2026-03-01", "Mar 1"},
+		{"Mira - 2026-03-01@18h42m07s311ms", "2026-03-01", "2026-03-07", "Mar 1 … 7"},
+		{"Mira - 2026-03-01@18h42m07s311ms", "2026-03-01", "2026-04-02", "Mar 1 … Apr 2"},
+		{"Mira - 2026-03-01@18h42m07s311ms", "2026-03-01", "2027-04-02", "2026-03-01 … 2027-04-02"},
+		{"storm", "2026-03-01", "2026-03-07", "2026-03-01 … 03-07"},
+		{"storm", "2026-03-01", "2026-03-01", "2026-03-01"},
+	} {
+		at := func(day string) time.Time {
+			parsed, err := time.Parse(time.DateOnly, day)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return parsed
+		}
+		if got := dateRange(&Chat{Name: c.name, First: at(c.first), Until: at(c.last)}, time.UTC); got != c.want {
+			t.Errorf("%s, %s to %s: %q, not %q", c.name, c.first, c.last, got, c.want)
 		}
 	}
 }
