@@ -94,13 +94,10 @@ func (p *blockParser) line(line string) {
 		p.lines = append(p.lines, text)
 		return
 	}
-	level := 0
 	if indent < 2 {
 		p.indents = nil
-	} else {
-		level = len(p.indents)
 	}
-	p.begin(Block{Kind: Paragraph, Level: level, Quote: quote}, text)
+	p.begin(Block{Kind: Paragraph, Level: len(p.indents), Quote: quote}, text)
 }
 
 // fence returns the block of code that a line is.
@@ -151,15 +148,9 @@ func (p *blockParser) end() {
 
 // said reports whether a block shows anything.
 func said(b Block) bool {
-	if b.Kind == Rule || b.Kind == Item {
-		return true
-	}
-	for _, run := range b.Runs {
-		if run.Style&Picture != 0 || !run.Mark && strings.TrimSpace(run.Text) != "" {
-			return true
-		}
-	}
-	return false
+	return b.Kind == Rule || b.Kind == Item || slices.ContainsFunc(b.Runs, func(run Run) bool {
+		return run.Style&Picture != 0 || !run.Mark && strings.TrimSpace(run.Text) != ""
+	})
 }
 
 // carry puts the styles of tags that are still open before a block, and notes those that it

@@ -12,7 +12,7 @@ type Markup struct {
 	// Picture returns the markup for a picture in a text; nil: its title in brackets.
 	Picture func(url, title string) string
 	b       []byte
-	open    []string // the elements that are open
+	open    []string // the elements that are open, with their attributes
 }
 
 // Text is [Read] and HTML in one.
@@ -36,31 +36,29 @@ func (m *Markup) block(b Block) {
 		if b.Mark[0] >= '0' && b.Mark[0] <= '9' {
 			list = "ol"
 		}
-		around = append(around, m.lists(len(around), b.Level-1, list)...)
+		around = m.lists(around, b.Level-1, list)
 		m.within(append(around, list))
+		element := "li"
 		if list == "ol" {
-			m.push("li", ` value="`+strconv.Itoa(min(number(b.Mark), 1<<30))+`"`)
-		} else {
-			m.push("li", "")
+			element += ` value="` + strconv.Itoa(min(number(b.Mark), 1<<30)) + `"`
 		}
+		m.push(element)
 		m.runs(b.Runs, false)
 		return
 	}
 	if b.Kind == Paragraph || b.Kind == Fence {
-		around = append(around, m.lists(len(around), b.Level, "ul")...)
+		around = m.lists(around, b.Level, "ul")
 	}
 	m.within(around)
 	switch b.Kind {
 	case Heading:
-		m.element("h4", b.Runs) // below a page's own, none left out
+		m.element("h4", b.Runs, false) // below a page's own, none left out
 	case Rule:
 		m.print("<hr/>")
 	case Rows, Fence:
-		m.push("pre", ` dir="auto" tabindex="0"`) // the keyboard scrolls it, too
-		m.runs(b.Runs, true)
-		m.close(len(m.open) - 1)
+		m.element(`pre dir="auto" tabindex="0"`, b.Runs, true) // the keyboard scrolls it, too
 	default:
-		m.element("p", b.Runs)
+		m.element("p", b.Runs, false)
 	}
 }
 
@@ -71,15 +69,16 @@ func number(mark string) (n int) {
 	return n
 }
 
-// lists returns what must be open for something at a depth of a list: lists with an open item,
+// lists appends what must be open for something at a depth of a list: lists with an open item,
 // those that are there already where there are any.
-func (m *Markup) lists(from, depth int, kind string) (around []string) {
-	for k := range depth {
-		list := kind
-		if at := from + 2*k; at < len(m.open) && (m.open[at] == "ul" || m.open[at] == "ol") {
-			list = m.open[at]
+func (m *Markup) lists(around []string, depth int, kind string) []string {
+	for range depth {
+		at := len(around)
+		if at < len(m.open) && slices.Equal(around, m.open[:at]) && (m.open[at] == "ul" || m.open[at] == "ol") {
+			around = append(around, m.open[at:at+2]...)
+		} else {
+			around = append(around, kind, "li")
 		}
-		around = append(around, list, "li")
 	}
 	return around
 }
@@ -91,46 +90,40 @@ func (m *Markup) within(elements []string) {
 		n++
 	}
 	m.close(n)
-	for _, name := range elements[n:] {
-		m.push(name, "")
+	for _, element := range elements[n:] {
+		m.push(element)
 	}
 }
 
 func (m *Markup) print(s string) { m.b = append(m.b, s...) }
 
-func (m *Markup) push(name, attributes string) {
-	m.print("<" + name + attributes + ">")
-	m.open = append(m.open, name)
+func (m *Markup) push(element string) {
+	m.print("<" + element + ">")
+	m.open = append(m.open, element)
 }
 
 func (m *Markup) close(n int) {
-	for len(m.open) > n {
-		m.print("</" + m.open[len(m.open)-1] + ">")
-		m.open = m.open[:len(m.open)-1]
+	for ; len(m.open) > n; m.open = m.open[:len(m.open)-1] {
+		name, _, _ := strings.Cut(m.open[len(m.open)-1], " ")
+		m.print("</" + name + ">")
 	}
 }
 
-func (m *Markup) element(name string, runs []Run) {
-	m.print("<" + name + ">")
-	m.runs(runs, false)
-	m.print("</" + name + ">")
+func (m *Markup) element(element string, runs []Run, fixed bool) {
+	m.push(element)
+	m.runs(runs, fixed)
+	m.close(len(m.open) - 1)
 }
 
 // runs writes runs; elements that go on in the next run stay open.
 func (m *Markup) runs(runs []Run, fixed bool) {
-	type element struct{ name, attributes string }
-	var open []element
-	closeTo := func(n int) {
-		for ; len(open) > n; open = open[:len(open)-1] {
-			m.print("</" + open[len(open)-1].name + ">")
-		}
-	}
-	var want []element
+	around := len(m.open)
+	want := slices.Clone(m.open)
 	for _, run := range runs {
 		if run.Mark {
 			continue
 		}
-		want = want[:0]
+		want = want[:around]
 		for _, s := range []struct { // the outer elements first
 			style Style
 			name  string
@@ -138,20 +131,12 @@ func (m *Markup) runs(runs []Run, fixed bool) {
 			switch {
 			case run.Style&s.style == 0 || s.style == Code && fixed:
 			case s.style == Link:
-				want = append(want, element{s.name, ` href="` + Escape(run.URL) + `" rel="noopener noreferrer nofollow"`})
+				want = append(want, `a href="`+Escape(run.URL)+`" rel="noopener noreferrer nofollow"`)
 			default:
-				want = append(want, element{s.name, ""})
+				want = append(want, s.name)
 			}
 		}
-		n := 0
-		for n < min(len(want), len(open)) && want[n] == open[n] {
-			n++
-		}
-		closeTo(n)
-		for _, e := range want[n:] {
-			m.print("<" + e.name + e.attributes + ">")
-			open = append(open, e)
-		}
+		m.within(want)
 		switch text := Escape(run.Text); {
 		case run.Style&Picture != 0 && m.Picture != nil:
 			m.print(m.Picture(run.URL, run.Text))
@@ -163,7 +148,7 @@ func (m *Markup) runs(runs []Run, fixed bool) {
 			m.print(strings.ReplaceAll(text, "\n", "<br/>"))
 		}
 	}
-	closeTo(0)
+	m.close(around)
 }
 
 // Escape returns text for HTML and XML. Characters that XML does not know, and C0, are U+FFFD.

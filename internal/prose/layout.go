@@ -25,10 +25,11 @@ func (l Layout) Lines(blocks []Block) [][]Run {
 		}
 		first, further := l.prefix(b)
 		for _, line := range l.rows(b) {
-			from := len(lines)
-			lines = wrap(lines, line, l.Cells-visible.Width(first))
-			for i := from; i < len(lines) && first != ""; i++ {
-				lines[i] = append([]Run{{Text: first, Mark: true}}, lines[i]...)
+			for _, line := range Wrap(line, l.Cells-visible.Width(first)) {
+				if first != "" {
+					line = append([]Run{{Text: first, Mark: true}}, line...)
+				}
+				lines = append(lines, line)
 				first = further
 			}
 		}
@@ -113,11 +114,9 @@ func Text(runs []Run) string {
 }
 
 // Wrap breaks a line of runs, which are safe to show, into lines of at most so many cells.
-func Wrap(runs []Run, cells int) [][]Run { return wrap(nil, runs, cells) }
-
-// wrap is [Wrap] for a list of lines.
-func wrap(lines [][]Run, runs []Run, cells int) [][]Run {
+func Wrap(runs []Run, cells int) [][]Run {
 	spans := visible.Wrap(Text(runs), cells)
+	lines := make([][]Run, 0, len(spans))
 	all := make([]Run, 0, len(runs)+len(spans)-1) // of all lines: each has a part of its own
 	at := 0                                       // where runs[0] begins
 	for _, span := range spans {
