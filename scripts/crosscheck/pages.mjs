@@ -42,7 +42,7 @@ function put(name, messages, meta = {}) {
 const story = hostile.map((mes, i) => ({
     name: i === 5 ? 'Ines of the harbour road' : i % 2 ? 'Ines' : owner, is_user: i % 2 === 1, is_system: i === 5, mes: `${mes} word${i}`, send_date: `2026-0${1 + (i >> 2)}-0${1 + i}T18:42:00.000Z`,
     ...(i % 2 ? {} : { swipes: [`${mes} word${i}`, `${mes} other${i}`], swipe_id: 0 }),
-    extra: { reasoning: mes, title: mes, ...(i === 4 ? { branches: ['b 1', 'b 2', 'b 3', 'b 4'] } : {}), ...(i === 5 ? { files: [{ name: 'notes.txt', url: '/user/files/notes.txt' }] } : {}), ...(i === 2 ? { media: [{ type: 'image', url: '/user/images/secret.png', title: mes }] } : {}) },
+    extra: { reasoning: mes, title: mes, ...(i === 3 || i === 4 ? { branches: Array.from({ length: 20 }, (_, n) => `branch ${n}`) } : {}), ...(i === 5 ? { files: [{ name: 'notes.txt', url: '/user/files/notes.txt' }] } : {}), ...(i === 2 ? { media: [{ type: 'image', url: '/user/images/secret.png', title: mes }] } : {}) },
 }));
 const fence = '\n```\n';
 story.push({
@@ -112,6 +112,8 @@ for (const file of pages) {
                 const left = box(th.previousElementSibling), right = box(th);
                 return left.width === 0 || right.width === 0 || right.left - left.right >= 4;
             })), `${what} runs headings together`);
+            assert.ok(await browser.evaluate(() => [...document.querySelectorAll('aside')].map((one) => one.getBoundingClientRect())
+                .every((box, i, all) => i === 0 || box.height === 0 || box.top >= all[i - 1].bottom)), `${what}: what stands in the margin overlaps`);
             quiet(what);
             await browser.evaluate(`() => { ${axe}; }`);
             const found = await browser.evaluate(async () => (await globalThis.axe.run(document, { resultTypes: ['violations'] })).violations
