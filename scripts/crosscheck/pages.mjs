@@ -50,8 +50,8 @@ story.push({
     mes: `\u0645\u0631\u062d\u0628\u0627${fence}if ${'x'.repeat(300)} { }${fence}| a | b |\n> quoted\n\n- one\n  - two`,
 });
 story.push({ name: owner, is_user: false, mes: 'long'.repeat(200), send_date: '2026-03-21T10:00:00.000Z' });
-put('The story', story);
-put('cp "1"', story.slice(0, 10), { main_chat: 'The story' });
+put('The story of the lamp that turned all night', story);
+put('cp "1"', story.slice(0, 10), { main_chat: 'The story of the lamp that turned all night' });
 for (const [file, bytes] of [['settings.json', '{}'], ['worlds/keep', ''], ['user/images/secret.png', png], [`characters/${owner}.png`, png]]) {
     fs.mkdirSync(path.dirname(path.join(user, file)), { recursive: true });
     fs.writeFileSync(path.join(user, file), bytes);
@@ -138,14 +138,14 @@ for (const file of pages) {
     await open(file, { script: false });
     const { root } = await browser.send('DOM.getDocument');
     const { outerHTML } = await browser.send('DOM.getOuterHTML', { nodeId: root.nodeId });
-    assert.ok(/word8|The story|owner/.test(outerHTML), `${name} without script`);
+    assert.ok(/word8|The story of the lamp that turned all night|owner/.test(outerHTML), `${name} without script`);
     await browser.send('Emulation.setScriptExecutionDisabled', { value: false });
     assert.ok((await browser.send('Page.printToPDF')).data.length > 1000, `${name} printed`);
     console.log(`pages: ${name}`);
 }
 
 // The search by keys alone.
-await open(pages.find((file) => file.endsWith('The story.html')));
+await open(pages.find((file) => file.endsWith('The story of the lamp that turned all night.html')));
 await key('/', '/');
 await browser.send('Input.insertText', { text: 'WORD3' });
 await key('Enter', '\r');
@@ -156,7 +156,7 @@ assert.equal(await browser.evaluate(() => document.querySelectorAll('article.hit
 quiet('the search');
 
 // On a phone: the bar hides no message that is jumped to, its number stays beside its time, and what is found is seen.
-await open(pages.find((file) => file.endsWith('The story.html')), { width: 390, dark: true });
+await open(pages.find((file) => file.endsWith('The story of the lamp that turned all night.html')), { width: 320, dark: true });
 const head = () => browser.evaluate(() => {
     const message = document.querySelector('article:target') ?? document.querySelector('article.hit');
     const [bar, top, number, time] = [document.getElementById('bar'), ...['header', 'header a', 'header time'].map((one) => message.querySelector(one))]
