@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stchat/internal/chat"
@@ -76,7 +77,6 @@ type Tally struct {
 	Counts
 
 	days map[int32]bool // since 1970, of the local calendar
-	chat int            // the last one that was counted
 }
 
 // Statistics is what all messages add up to: the last document of stats.
@@ -167,60 +167,81 @@ type statistician struct {
 	opt  *StatsOptions
 	lib  *library.Library
 	seed message.Seed
+
+	mu   sync.Mutex // of what follows
 	sum  *Statistics
 	all  Tally
 	keys map[string]*Tally
-	chat int // the number of the open one
 }
 
-// folders counts the chats of one folder after another, which is an owner's: parents before what
-// was made from them, so that a copy is never counted for the original.
+// folder is a folder with chats, of an owner or of all groups.
+type folder struct {
+	path   string
+	chats  []string
+	large  bool                            // has a chat that is read with all processors
+	seen   map[string]map[message.ID]int32 // by owner: how often a message was counted
+	errs   []error
+	damage []ChatDamage
+}
+
+// folders counts the chats of all folders, several at once: a message counts once an owner, so
+// none depends on another.
 func (s *statistician) folders(ctx context.Context, walked ops.Walked) error {
-	by := map[string][]string{}
-	var order []string
+	by := map[string]*folder{}
+	var all []*folder
 	for _, t := range walked.Chats {
-		folder := filepath.Dir(t.Path)
-		if by[folder] == nil {
-			order = append(order, folder)
+		path := filepath.Dir(t.Path)
+		f := by[path]
+		if f == nil {
+			f = &folder{path: path}
+			by[path], all = f, append(all, f)
 		}
-		by[folder] = append(by[folder], t.Path)
+		f.chats = append(f.chats, t.Path)
+		f.large = f.large || t.Size >= ops.LargeChat
 	}
-	for _, folder := range order {
-		paths := by[folder]
-		if !s.opt.Every && len(paths) > 1 {
-			if err := s.eldestFirst(ctx, folder, paths); err != nil {
-				return err
-			}
+	progress.SmallFirst(ctx, len(all), nil, func() struct{} { return struct{}{} }, func(_ struct{}, i int, small bool) (done bool) {
+		if all[i].large && small {
+			return false
 		}
-		seen := map[string]map[message.ID]int32{} // by owner: how often a message was counted
-		for _, path := range paths {
-			if err := s.read(ctx, path, seen); err != nil {
-				return err
-			}
-		}
+		s.folder(ctx, all[i])
+		return true
+	})
+	for _, f := range all {
+		s.sum.Errs, s.sum.Damage = append(s.sum.Errs, f.errs...), append(s.sum.Damage, f.damage...)
 	}
-	return nil
+	return ctx.Err()
 }
 
-// eldestFirst sorts the chats of a folder: every chat behind its ancestors, else by name.
-func (s *statistician) eldestFirst(ctx context.Context, folder string, paths []string) error {
-	graphs, err := family.Read(ctx, s.lib, []string{folder}, family.Options{})
-	if err != nil {
-		if ctx.Err() == nil {
-			err = nil // the chats tell what is wrong
-		}
-		return err
+// folder counts the chats of a folder: parents before what was made from them, so that a copy is
+// never counted for the original.
+func (s *statistician) folder(ctx context.Context, f *folder) {
+	if !s.opt.Every && len(f.chats) > 1 {
+		s.eldestFirst(ctx, f)
 	}
+	f.seen = map[string]map[message.ID]int32{}
+	defer func() { f.seen = nil }()
+	for _, path := range f.chats {
+		if ctx.Err() != nil {
+			return
+		}
+		s.read(ctx, f, path)
+		s.opt.Meter.Done()
+	}
+}
+
+// eldestFirst sorts the chats of a folder: every chat behind its ancestors, else by name. Of a chat
+// that cannot be read the reading tells.
+func (s *statistician) eldestFirst(ctx context.Context, f *folder) {
+	graphs, _ := family.Read(ctx, s.lib, []string{f.path}, family.Options{})
 	depth := map[string]int{}
 	for _, g := range graphs {
 		for _, root := range g.Roots() {
 			family.Walk(root, func(c *family.Chat, d int) { depth[filepath.Base(c.Path)] = d })
 		}
 	}
-	slices.SortStableFunc(paths, func(a, b string) int {
+	slices.SortStableFunc(f.chats, func(a, b string) int {
 		return cmp.Or(cmp.Compare(depth[filepath.Base(a)], depth[filepath.Base(b)]), strings.Compare(a, b))
 	})
-	return nil
 }
 
 // reading is what a batch of lines says.
@@ -229,23 +250,21 @@ type reading struct {
 	ids  *message.Identifier
 }
 
-func (s *statistician) read(ctx context.Context, path string, seen map[string]map[message.ID]int32) error {
-	defer s.opt.Meter.Done()
+func (s *statistician) read(ctx context.Context, f *folder, path string) {
 	c, err := ops.Open(ctx, s.lib, path, ops.Anything, s.opt.Open)
 	if err != nil {
-		s.sum.Errs = append(s.sum.Errs, err)
-		return ctx.Err()
+		f.errs = append(f.errs, err)
+		return
 	}
 	defer c.Close()
 	owner := c.Owner
 	if c.Kind == userdir.File {
 		owner = filepath.Base(filepath.Dir(userdir.RealPath(path)))
 	}
-	if seen[owner] == nil {
-		seen[owner] = map[message.ID]int32{}
+	if f.seen[owner] == nil {
+		f.seen[owner] = map[message.ID]int32{}
 	}
-	s.chat++
-	of := &counting{statistician: s, owner: owner, name: owner + "/" + c.Name, seen: seen[owner], here: map[message.ID]int32{}}
+	of := &counting{statistician: s, owner: owner, name: owner + "/" + c.Name, seen: f.seen[owner], here: map[message.ID]int32{}, told: map[*Tally]bool{}}
 	var batch []said
 	base := 0
 	scanned, err := choose.ScanBeside(ctx, &s.opt.Choice, choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine, Progress: s.opt.Meter.Follow()}, func(at choose.Place) error {
@@ -266,15 +285,14 @@ func (s *statistician) read(ctx context.Context, path string, seen map[string]ma
 		Reset: func(r *reading) { r.list = r.list[:0] },
 	})
 	if err != nil {
-		s.sum.Errs = append(s.sum.Errs, c.Errorf("%w", err))
-		return ctx.Err()
+		f.errs = append(f.errs, c.Errorf("%w", err))
+		return
 	}
 	damage := c.Damage
 	damage.Append(scanned.Damage)
 	if damage.Total > 0 {
-		s.sum.Damage = append(s.sum.Damage, ChatDamage{path, damage})
+		f.damage = append(f.damage, ChatDamage{path, damage})
 	}
-	return nil
 }
 
 // saidIn reads what counts of a message.
@@ -329,6 +347,7 @@ type counting struct {
 	owner, name string
 	seen        map[message.ID]int32 // of the owner: how often each was counted
 	here        map[message.ID]int32 // how often each stood in this chat
+	told        map[*Tally]bool      // that count this chat
 }
 
 // count counts a message, unless a chat before had it as often.
@@ -342,6 +361,8 @@ func (c *counting) count(m *said) {
 		}
 		c.seen[m.id] = c.here[m.id]
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var at time.Time
 	day := int32(-1 << 31)
 	if m.date == noDate {
@@ -353,14 +374,14 @@ func (c *counting) count(m *said) {
 		c.sum.Daily[day] += int(m.words)
 		c.sum.dates = append(c.sum.dates, m.date)
 	}
-	c.all.add(c.chat, m, at, day)
+	c.add(&c.all, m, at, day)
 	key := c.key(m, at)
 	t := c.keys[key]
 	if t == nil {
 		t = &Tally{Schema: 1, By: c.opt.By, Key: key, days: map[int32]bool{}}
 		c.keys[key] = t
 	}
-	t.add(c.chat, m, at, day)
+	c.add(t, m, at, day)
 }
 
 // key returns what a message is counted under; "" where it has no date, model or name.
@@ -419,9 +440,10 @@ func DayText(day int32) string { return DayTime(day).Format(time.DateOnly) }
 // DayTime returns the beginning of a day that is a number, in UTC.
 func DayTime(day int32) time.Time { return time.Unix(int64(day)*86400, 0).UTC() }
 
-func (t *Tally) add(chat int, m *said, at time.Time, day int32) {
-	if t.chat != chat {
-		t.chat = chat
+// add adds a message to what was counted.
+func (c *counting) add(t *Tally, m *said, at time.Time, day int32) {
+	if !c.told[t] {
+		c.told[t] = true
 		t.Chats++
 	}
 	t.Messages++
