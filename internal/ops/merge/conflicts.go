@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"stchat/internal/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/library"
 	"stchat/internal/message"
@@ -141,11 +140,11 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 	}
 	list := slices.Clone(theirs.files)
 	slices.SortStableFunc(list, func(a, b *file) int { return len(b.prints) - len(a.prints) })
-	var now []chat.Print // the chat's lines, once they are another version's
-	var arrivals []arrival
+	var arrivals []*file // versions that come as branches, as they will be
+	edited := false      // the chat gets the lines of one
 	for _, c := range list {
-		name := c.name
-		_, label, _ := conflictOf(name)
+		why := needed(g, c.name)
+		_, label, _ := conflictOf(c.name)
 		c.name, c.key = v.of, names.FoldNFC(v.of) // it is a version of that chat
 		o := &owner{opt: opt, label: label, seed: seed, inFolder: newInFolder(), given: given, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
 		o.group = ours.listing(v.of)
@@ -153,79 +152,48 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		if p == nil {
 			return append(jobs, renamed(c, filepath.Join(v.folder, v.of+names.Extension), len(list))), nil
 		}
-		prints, lines := c.prints, now // the prints are forgotten with the job
-		if p.read(ctx, seed); now == nil {
-			lines = p.prints
-		}
-		since, r := now, relate(prints, lines, judging{})
+		p.read(ctx, seed)
+		again, r := edited, relate(c.prints, p.prints, judging{})
 		if !r.holds() {
 			if branch := o.brought(ctx, c, p); branch != nil {
-				p, since, r.keptFrom = branch, nil, 0
-			} else if i := slices.IndexFunc(arrivals, func(a arrival) bool { return hasAll(a.prints, prints) }); i >= 0 {
-				jobs = append(jobs, arrivals[i].holding(c, needed(g, name)))
+				p, again, r.keptFrom = branch, false, 0
+			} else if i := slices.IndexFunc(arrivals, func(a *file) bool { return holds(a, c) }); i >= 0 {
+				j := newJob(SoloChat, c.path, arrivals[i].path)
+				j.row.Sign = Behind
+				removing(j, c, arrivals[i], why)
+				jobs = append(jobs, j)
 				continue
 			}
 		}
-		if err := o.mergePair(ctx, c, p, since); err != nil {
+		if err := o.mergePair(ctx, c, p); err != nil {
 			return nil, err
 		}
 		finish(ctx, o)
-		w, again := o.works[0], false
-		if since != nil { // such a chat is not edited as well
+		w := o.works[0]
+		job := &w.job
+		if jobs = append(jobs, job); again { // what is edited is not edited as well
 			again = w.row.Sign == Ahead || w.row.Sign == Behind && len(w.links) > 0
 			w.links, w.noted, w.row.Noted, w.row.Links = nil, -1, nil, 0
 		}
-		job := &w.job
-		if again {
+		switch {
+		case job.row.Err != nil:
+			continue
+		case again:
 			job.draft, job.row.Sign = nil, Behind
 			job.row.tell("there is more in it than in another conflict file: merge --conflicts again")
-		}
-		if jobs = append(jobs, job); job.row.Err != nil {
 			continue
+		case why == "" && job.row.Sign == Behind && r.keptFrom > 0:
+			why = "the conflict file stays: the chat lacks a text or a value of it"
 		}
-		switch why := needed(g, name); {
-		case why != "":
-			job.row.tell(why)
-		case again:
-		case job.row.Sign == Behind && r.keptFrom > 0:
-			job.row.tell("the conflict file stays: the chat lacks a text or a value of it")
-		default:
-			removing(job, c, p)
-		}
+		removing(job, c, p, why)
 		if job.row.Sign == Ahead {
-			now = prints
-		}
-		if job.row.To != nil {
-			arrivals = append(arrivals, arrival{c, prints, job.path})
+			p.prints, p.messages, edited = c.prints, c.messages, true
+		} else if job.row.To != nil {
+			arrivals = append(arrivals, &file{path: job.path, prints: c.prints})
 		}
 	}
 	return jobs, nil
 }
-
-// arrival is a version of a chat that comes as a branch.
-type arrival struct {
-	of     *file
-	prints []chat.Print
-	path   string
-}
-
-// holding returns what is to be done about a version of which a branch that comes has all. why says why it stays; "":
-// it need not.
-func (a arrival) holding(c *file, why string) *job {
-	j := newJob(SoloChat, c.path, a.path)
-	switch j.row.Sign = Behind; {
-	case why != "":
-		j.row.tell(why)
-	case isTwin(a.of, c):
-		j.draft = func(_ context.Context, s *changeset.Set) error { return s.Remove(c.path, c.stamp, goes) }
-	default:
-		j.row.tell("what comes of another conflict file has all of it: merge --conflicts again")
-	}
-	return j
-}
-
-// goes says why a conflict file is removed.
-const goes = "a conflict file that is merged"
 
 // brought returns a chat beside p that has all of a version of it: an earlier run has brought it, and something
 // keeps the conflict file. nil: there is none.
@@ -235,30 +203,33 @@ func (o *owner) brought(ctx context.Context, c, p *file) *file {
 			continue
 		}
 		f.read(ctx, o.seed)
-		if f.err == nil && hasAll(f.prints, c.prints) {
+		if f.err == nil && holds(f, c) {
 			return f
 		}
 	}
 	return nil
 }
 
-// hasAll reports whether a chat has all that a version says, values included.
-func hasAll(list, version []chat.Print) bool {
-	return relate(version, list, judging{}).keptFrom == 0
-}
+// holds reports whether a chat has all that a version says, values included.
+func holds(f, version *file) bool { return relate(version.prints, f.prints, judging{}).keptFrom == 0 }
 
-// removing adds to a job that the conflict file goes.
-func removing(j *job, c, p *file) {
+// removing adds to a job that the conflict file goes, once the chat that has all of it is there. why says why it stays;
+// "": it need not.
+func removing(j *job, c, in *file, why string) {
+	if why != "" {
+		j.row.tell(why)
+		return
+	}
 	draft := j.draft
-	j.needs = append(j.needs, p.path)
+	j.needs = append(j.needs, in.path)
 	j.draft = func(ctx context.Context, s *changeset.Set) error {
-		s.Rely(p.path, p.stamp)
+		s.Rely(in.path, in.stamp)
 		if draft != nil {
 			if err := draft(ctx, s); err != nil {
 				return err
 			}
 		}
-		return s.Remove(c.path, c.stamp, goes)
+		return s.Remove(c.path, c.stamp, "a conflict file that is merged")
 	}
 }
 

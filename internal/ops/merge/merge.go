@@ -82,7 +82,7 @@ func (o *owner) mergeOne(ctx context.Context) error {
 		return err
 	}
 	o.group = o.ours.listing(p.name)
-	return o.mergePair(ctx, c, p, nil)
+	return o.mergePair(ctx, c, p)
 }
 
 // chats are those that a path means.

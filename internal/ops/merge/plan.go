@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"stchat/internal/align"
-	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/library"
 	"stchat/internal/message"
@@ -73,21 +72,21 @@ func (o *owner) mergeAll(ctx context.Context) error {
 		return err
 	}
 	matches := matchAll(o.ours.files, o.theirs.files, func(c *file) judging { return o.judging(ctx, c) })
-	return o.plan(ctx, matches)
+	err := o.plan(ctx, matches)
+	for _, f := range slices.Concat(o.ours.files, o.theirs.files) {
+		f.prints = nil // only the judgement needed them
+	}
+	return err
 }
 
-// mergePair merges one chat of FROM into one of INTO. now are the lines that this gets from another
-// chat; nil: it has its own.
-func (o *owner) mergePair(ctx context.Context, c, p *file, now []chat.Print) error {
+// mergePair merges one chat of FROM into one of INTO.
+func (o *owner) mergePair(ctx context.Context, c, p *file) error {
 	m := &match{c: c, p: p}
-	if m.twin = now == nil && c.err == nil && p.err == nil && isTwin(c, p); !m.twin {
+	if m.twin = c.err == nil && p.err == nil && isTwin(c, p); !m.twin {
 		o.each(ctx, o.ours.files, func(p *file) { p.head(ctx) })
 		c.read(ctx, o.seed)
 		p.read(ctx, o.seed)
-		if now == nil {
-			now = p.prints
-		}
-		m.relation = relate(c.prints, now, o.judging(ctx, c))
+		m.relation = relate(c.prints, p.prints, o.judging(ctx, c))
 	}
 	return o.plan(ctx, []*match{m})
 }
@@ -142,9 +141,6 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 		o.renames = o.renames || w.name != w.c.name
 	}
 	o.order()
-	for _, f := range append(o.ours.files, o.theirs.files...) {
-		f.prints = nil // only the judgement needed them
-	}
 	return ctx.Err()
 }
 
