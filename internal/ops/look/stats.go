@@ -178,8 +178,7 @@ type statistician struct {
 type folder struct {
 	path   string
 	chats  []string
-	large  bool                            // has a chat that is read with all processors
-	seen   map[string]map[message.ID]int32 // by owner: how often a message was counted
+	large  bool // has a chat that is read with all processors
 	errs   []error
 	damage []ChatDamage
 }
@@ -218,13 +217,12 @@ func (s *statistician) folder(ctx context.Context, f *folder) {
 	if !s.opt.Every && len(f.chats) > 1 {
 		s.eldestFirst(ctx, f)
 	}
-	f.seen = map[string]map[message.ID]int32{}
-	defer func() { f.seen = nil }()
+	seen := map[string]map[message.ID]int32{} // by owner: how often a message was counted
 	for _, path := range f.chats {
 		if ctx.Err() != nil {
 			return
 		}
-		s.read(ctx, f, path)
+		s.read(ctx, f, path, seen)
 		s.opt.Meter.Done()
 	}
 }
@@ -250,7 +248,7 @@ type reading struct {
 	ids  *message.Identifier
 }
 
-func (s *statistician) read(ctx context.Context, f *folder, path string) {
+func (s *statistician) read(ctx context.Context, f *folder, path string, seen map[string]map[message.ID]int32) {
 	c, err := ops.Open(ctx, s.lib, path, ops.Anything, s.opt.Open)
 	if err != nil {
 		f.errs = append(f.errs, err)
@@ -261,10 +259,10 @@ func (s *statistician) read(ctx context.Context, f *folder, path string) {
 	if c.Kind == userdir.File {
 		owner = filepath.Base(filepath.Dir(userdir.RealPath(path)))
 	}
-	if f.seen[owner] == nil {
-		f.seen[owner] = map[message.ID]int32{}
+	if seen[owner] == nil {
+		seen[owner] = map[message.ID]int32{}
 	}
-	of := &counting{statistician: s, owner: owner, name: owner + "/" + c.Name, seen: f.seen[owner], here: map[message.ID]int32{}, told: map[*Tally]bool{}}
+	of := &counting{statistician: s, owner: owner, name: owner + "/" + c.Name, seen: seen[owner], here: map[message.ID]int32{}, told: map[*Tally]bool{}}
 	var batch []said
 	base := 0
 	scanned, err := choose.ScanBeside(ctx, &s.opt.Choice, choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine, Progress: s.opt.Meter.Follow()}, func(at choose.Place) error {

@@ -147,8 +147,9 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 // finish decides about slugs, parents and links, once all chats that may come to the folder of some owners have
 // their names.
 func finish(ctx context.Context, owners ...*owner) {
+	comes := slices.ContainsFunc(owners, (*owner).comes)
 	for _, o := range owners {
-		if slices.ContainsFunc(owners, (*owner).comes) { // of owners whose chats are the same no header was read
+		if comes { // of owners whose chats are the same no header was read
 			o.each(ctx, o.ours.files, func(p *file) { p.head(ctx) })
 		}
 		for _, p := range o.ours.files {
@@ -160,6 +161,7 @@ func finish(ctx context.Context, owners ...*owner) {
 	}
 }
 
+// finish is the function of that name for one owner; slugs and parents of all in the folder are known.
 func (o *owner) finish(ctx context.Context) {
 	for _, w := range o.works {
 		if (w.row.Sign == New || w.row.Sign == Other) && o.slugs[w.c.slug] {
