@@ -107,6 +107,9 @@ func (c *console) documentOf(path string, err error) (doc errorDocument) {
 		doc.Error.Line, doc.Error.Column = &line.Damage.Line, &line.Damage.Column
 		path = cmp.Or(path, line.Path)
 	}
+	if none, ok := errors.AsType[*address.NoneError](err); ok {
+		path = cmp.Or(path, none.Arg)
+	}
 	if source, ok := errors.AsType[*ops.SourceError](err); ok {
 		path = cmp.Or(path, source.Path)
 	}

@@ -261,15 +261,15 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 	}
 	sum, err := keep.Snapshot(ctx, opt)
 	end()
+	few.print()
+	c.flush()
+	for _, e := range sum.Errs {
+		c.failed("", withHint(e, []hint{{keep.ErrLoose, "; name one with --store"}}))
+	}
 	if err == nil && c.json {
 		c.document(sum)
 	}
-	few.print()
-	err = cmp.Or(err, c.printed())
-	for _, e := range sum.Errs {
-		c.fail(withHint(e, []hint{{keep.ErrLoose, "; name one with --store"}}))
-	}
-	if err != nil {
+	if err = cmp.Or(err, c.printed()); err != nil {
 		c.work.done = sum.Unchanged + sum.Versions // others were read, but not kept yet
 		c.work.left = max(0, int(opt.Meter.State().Files)-c.work.done)
 		return withHint(err, nil)

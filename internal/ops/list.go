@@ -88,6 +88,11 @@ type SourceError struct {
 func (e *SourceError) Error() string { return e.Err.Error() }
 func (e *SourceError) Unwrap() error { return e.Err }
 
+// AtPath puts a path in front of an error, and notes it for documents.
+func AtPath(path string, err error) error {
+	return &SourceError{Path: path, Err: fmt.Errorf("%s: %w", path, err)}
+}
+
 // Root is a folder whose chats are looked at together, though not all of them may be meant:
 // a user folder, or a folder of loose chats.
 type Root struct {

@@ -150,7 +150,7 @@ func WrittenBy(o changeset.Outcome) Written {
 // a path is returned as it is.
 func PathError(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("%s: %w", pe.Path, pe.Err)
+		return AtPath(pe.Path, pe.Err)
 	}
 	return err
 }

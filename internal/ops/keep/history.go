@@ -2,7 +2,6 @@ package keep
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -167,7 +166,7 @@ func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, 
 		s, err := openSubject(ctx, Where{Chat: name, Store: opt.Store, Data: opt.Root, Now: opt.Now})
 		s.close()
 		if err == nil && s.id == 0 {
-			err = fmt.Errorf("%s: %w", name, ErrUnknown)
+			err = ops.AtPath(name, ErrUnknown)
 		}
 		if err != nil {
 			return nil, err

@@ -192,7 +192,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	}
 	for _, name := range unknown {
 		if !slices.ContainsFunc(res.Errs, func(err error) bool { return errors.Is(err, ErrNoSource) }) {
-			res.Errs = append(res.Errs, fmt.Errorf("%s: %w", name, ErrUnknown))
+			res.Errs = append(res.Errs, ops.AtPath(name, ErrUnknown))
 		}
 	}
 	sum := &res.Summary

@@ -100,7 +100,7 @@ func openSubject(ctx context.Context, where Where) (*subject, error) {
 	case s.none != nil:
 		return s, s.none
 	}
-	return s, fmt.Errorf("%s: %w", where.Chat, ErrUnknown)
+	return s, ops.AtPath(where.Chat, ErrUnknown)
 }
 
 // unknown is [ErrUnknown] of an OWNER/NAME that nothing has.
@@ -371,7 +371,7 @@ func (s *subject) pick(ctx context.Context, p Pick, newFile bool) (*version, err
 	case p.Rev < -int64(n):
 		return nil, fmt.Errorf("%s: %w: %d; 'log' lists them", s.path, ErrNoVersion, p.Rev)
 	case n == 0:
-		return nil, fmt.Errorf("%s: %w", s.path, ErrUnknown)
+		return nil, ops.AtPath(s.path, ErrUnknown)
 	case p.Rev < 0:
 		i = int(-p.Rev - 1)
 	case !p.AsOf.IsZero():
