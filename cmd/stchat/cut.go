@@ -76,7 +76,7 @@ its path is printed.
   stchat branch chat.jsonl --at 42 --isolate --require auto-recap
   stchat branch "group chats/Trip.jsonl" -a 10 --link`,
 		means:   single(),
-		options: &cutOptions{opt: cut.Options{Kind: names.Branch}},
+		options: &cutOptions{listFlags: listFlags{noFolders: true}, opt: cut.Options{Kind: names.Branch}},
 	}
 }
 

@@ -373,6 +373,7 @@ type listFlags struct {
 	jobs       int
 	shard      ops.Shard
 	allowEmpty bool
+	noFolders  bool // a folder is not all its chats
 }
 
 func (l *listFlags) addFlags(fs *pflag.FlagSet) {
@@ -393,22 +394,23 @@ func (l *listFlags) list(ctx context.Context, c *console, args []string, example
 		runtime.GOMAXPROCS(l.jobs) // all parallel work goes by it
 	}
 	list.Paths = expand(args)
-	if l.filesFrom == "" {
-		if len(args) == 0 {
-			return list, usagef("%s", example)
-		}
-		return list, nil
-	}
-	if l.filesFrom == chat.Stdin && slices.Contains(args, chat.Stdin) {
+	switch {
+	case l.filesFrom == "" && len(args) == 0:
+		return list, usagef("%s", example)
+	case l.filesFrom == chat.Stdin && slices.Contains(args, chat.Stdin):
 		return list, usagef("stdin is a chat already; --files-from needs a file")
+	case l.filesFrom != "":
+		more, err := l.readList(ctx, c)
+		if err != nil {
+			return list, fmt.Errorf("--files-from: %w", ops.PathError(err))
+		}
+		list.Paths = append(list.Paths, more...)
 	}
-	more, err := l.readList(ctx, c)
-	if err != nil {
-		return list, fmt.Errorf("--files-from: %w", ops.PathError(err))
-	}
-	list.Paths = append(list.Paths, more...)
 	if len(list.Paths) == 0 && !l.allowEmpty {
 		return list, fmt.Errorf("%s: this list has no paths; %w", l.filesFrom, errAllowEmpty)
+	}
+	if i := slices.IndexFunc(list.Paths, isFolder); l.noFolders && i >= 0 {
+		return list, usagef("%s is a folder of chats; name those that are meant", list.Paths[i])
 	}
 	return list, nil
 }

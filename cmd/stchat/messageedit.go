@@ -417,13 +417,14 @@ indexes and ids that have to follow.
 
 --save FILE writes the deleted lines to a new file, ready for 'message add
 --at'. --tool-calls also deletes the tool calls directly before a deleted reply,
-as SillyTavern's own button does. Prints the indexes of the deleted messages.
-` + manyDoc + choiceDoc + inPlaceDoc, no: "no message was chosen, or --expect-… fails",
+as SillyTavern's own button does. Prints the indexes of the deleted messages,
+with several CHATs each after its path, and a tab.
+` + choiceDoc + inPlaceDoc, no: "no message was chosen, or --expect-… fails",
 		example: `  stchat message delete chat.jsonl -a -10..
   stchat message delete chat.jsonl -a 40..45 --save removed.jsonl
   stchat undo`,
 		means:   &subjects{chats: true, writes: true, whole: true},
-		options: &messageDeleteOptions{},
+		options: &messageDeleteOptions{inPlaceFlags: inPlaceFlags{listFlags: listFlags{noFolders: true}}},
 	}
 }
 
