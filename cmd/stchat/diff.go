@@ -107,7 +107,7 @@ func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 			defer v.Close()
 		}
 		if err != nil {
-			return withHint(err, []hint{{keep.ErrUnknown, "; stchat snapshot keeps one"}})
+			return withHint(err, []hint{{keep.ErrUnknown, "; stchat snapshot keeps one"}, {keep.ErrOthers, "; 'stchat log' lists those of this chat"}})
 		}
 		for i, side := range []*look.DiffSide{&opt.A, &opt.B} {
 			*side = look.DiffSide{Path: versions[0].Path, Open: chat.Options{Data: o.data}}
