@@ -69,7 +69,7 @@ today's chat. REV is one version of the whole history; one of another chat goes
 to -o, or with -n to a new chat. --at cuts the version after a message; the
 result is then no longer exact.
 
-Prints the path of each file that was written.
+Prints the path of each file that was written, or would be.
 `, no: "no version differs from the chat as it is",
 		example: `  stchat restore "chats/Mira/Harbour.jsonl"
   stchat restore Mira/Harbour --as-of 2d --in-place
@@ -157,7 +157,7 @@ func reportRestored(c *console, dryRun bool, results []*keep.RestoreResult) erro
 	}}
 	of := func(r *keep.RestoreResult) (string, *keep.RestoreResult) { return r.Doc.Source, r }
 	return sayAll(c, how, results, of, func(r *keep.RestoreResult) {
-		if !c.json && !dryRun && r.Doc.Path != cut.Stdout {
+		if !c.json && r.Doc.Path != cut.Stdout {
 			fmt.Fprintln(c.w, either(c.OutTTY, visible.Args(r.Doc.Path), r.Doc.Path))
 		}
 		if r.Doc.InPlace && !dryRun && userdir.HasExtension(r.Doc.Path) {
