@@ -26,7 +26,7 @@ type helpPage struct {
 }
 
 func newHelpPage(c *console) *helpPage {
-	h := &helpPage{w: c.Out, width: helpWidth, color: c.coloured(c.OutTTY), ascii: c.ascii()}
+	h := &helpPage{w: c.w, width: helpWidth, color: c.coloured(c.OutTTY), ascii: c.ascii()}
 	if c.OutTTY {
 		h.width = min(cmp.Or(c.Width, unknownWidth), proseWidth)
 	}

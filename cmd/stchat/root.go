@@ -79,7 +79,10 @@ func newRoot(c *console) *cobra.Command {
 	}
 	root.Flags().BoolVar(&version, "version", false, "print version, commit, Go version and known formats")
 	root.SetFlagErrorFunc(flagError)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { newHelpPage(c).write(cmd) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		c.started = cmd.CommandPath()
+		newHelpPage(c).write(cmd)
+	})
 	root.SetHelpCommand(&cobra.Command{
 		Use:                   "help [COMMAND]",
 		Short:                 "Print the help of a command",
@@ -249,6 +252,7 @@ func run(ctx context.Context, e env, args []string) int {
 	root := newRoot(c)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+	err = cmp.Or(err, c.unprinted()) // of help
 	var usage *usageError
 	switch {
 	case err == nil:

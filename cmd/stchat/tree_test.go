@@ -148,7 +148,9 @@ func TestHelpFits(t *testing.T) {
 	show := func(cmd *cobra.Command, e env) string {
 		var b strings.Builder
 		e.Out, e.Getenv = &b, func(string) string { return "" }
-		newHelpPage(&console{env: e}).write(cmd)
+		c := newConsole(e, nil)
+		newHelpPage(c).write(cmd)
+		c.flush()
 		return b.String()
 	}
 	var see func(cmd *cobra.Command)
