@@ -134,7 +134,7 @@ func chatOf(t *testing.T, n int, line func(w *bufio.Writer, i int)) (path string
 
 // A chat of 150 MB in ordinary lines stands for one of 1 GB here, to be quick:
 // what does not follow the file's size shows in either.
-func TestPlainCheckpointStaysSmall(t *testing.T) {
+func TestPlainCutsStaySmall(t *testing.T) {
 	if testing.Short() || underRace {
 		t.Skip("writes 300 MB, and the race detector needs memory of its own")
 	}
@@ -143,17 +143,21 @@ func TestPlainCheckpointStaysSmall(t *testing.T) {
 		fmt.Fprintf(w, `{"name":"Mira","is_user":%t,"send_date":"2026-01-02T03:04:05.000Z","mes":"%d %s","extra":{}}`, i%2 == 0, i, text)
 	})
 	stchat := program(t)
-	for _, args := range [][]string{
-		{"checkpoint", path, "--no-sync", "-o", filepath.Join(filepath.Dir(path), "a.jsonl")},
-		{"branch", path, "--no-sync", "-a", "-2", "--dry-run"},
-		{"checkpoint", path, "--no-sync", "-a", "-100000", "--dry-run"},
+	for _, tc := range []struct {
+		most int64
+		args []string
+	}{
+		{plainPeak, []string{"checkpoint", path, "--no-sync", "-o", filepath.Join(filepath.Dir(path), "a.jsonl")}},
+		{plainPeak, []string{"branch", path, "--no-sync", "-a", "-2", "--dry-run"}},
+		{plainPeak, []string{"checkpoint", path, "--no-sync", "-a", "-100000", "--dry-run"}},
+		{32 << 20, []string{"split", path, "--no-sync", "--every", "1000", "--dry-run"}},
 	} {
-		got := least(plainPeak, func() int64 {
+		got := least(tc.most, func() int64 {
 			_ = os.Remove(filepath.Join(filepath.Dir(path), "a.jsonl")) // made by the run before
-			return programPeak(t, stchat, args...)
+			return programPeak(t, stchat, tc.args...)
 		})
-		if got > plainPeak {
-			t.Errorf("%s: %d bytes at the peak, want %d at most", args[0], got, plainPeak)
+		if got > tc.most {
+			t.Errorf("%s: %d bytes at the peak, want %d at most", tc.args[0], got, tc.most)
 		}
 	}
 }

@@ -222,6 +222,13 @@ func (a *Facts) Swipes() []int {
 	return a.swipes
 }
 
+// First returns the facts of the first n messages.
+func (a *Facts) First(n int) *Facts {
+	first := *a
+	first.marks, first.swipes = a.marks[:n], a.swipes[:min(n, len(a.swipes))]
+	return &first
+}
+
 // complete reports whether the facts are all there.
 func (a *Facts) complete() bool { return a != nil && a.room >= 0 }
 

@@ -122,6 +122,7 @@ func Split(ctx context.Context, opt SplitOptions) ([]*Part, error) {
 			if err := draft(ctx, calls[k], set, p); err != nil {
 				return err
 			}
+			p.part.states = nil // they grow with the chat
 		}
 		return nil
 	}})
@@ -227,7 +228,7 @@ func (s *stretch) follow(ctx context.Context, src *chat.Chat, r *Result) error {
 			s.states = append(s.states, state)
 		}
 		if s.to < n {
-			lines.Size, facts = s.offs[s.to], nil
+			lines.Size, facts = s.offs[s.to], facts.First(s.to)
 		}
 	}
 	return nil
