@@ -28,7 +28,7 @@ func (u *user) readCards() error {
 	entries, err := entriesOf(u.from.Characters())
 	for _, e := range entries {
 		ext := filepath.Ext(e.Name())
-		if !e.Type().IsRegular() || ext != userdir.CardExtension && ext != ".json" || len(luker.Stems(e.Name())) > 0 || !u.opt.wanted("characters/"+e.Name()) {
+		if !e.Type().IsRegular() || ext != userdir.CardExtension && ext != ".json" || len(luker.Stems(e.Name())) > 0 {
 			continue
 		}
 		stem := strings.TrimSuffix(e.Name(), ext)
@@ -42,6 +42,8 @@ func (u *user) readCards() error {
 			j.row.refuse(err)
 		}
 	}
+	// the chats of a card that is not meant go to the same character all the same
+	u.cards = slices.DeleteFunc(u.cards, func(j *job) bool { return !u.opt.wanted("characters/" + filepath.Base(j.row.From)) })
 	return err
 }
 
