@@ -221,13 +221,13 @@ func (o *owner) judge(ctx context.Context, w *work) {
 		return
 	}
 	w.row.Own, w.row.OwnFrom = w.kept, w.ownFrom
+	if w.at < max(w.c.messages, w.p.messages) {
+		w.row.At = &w.at
+	}
 	if w.ownFrom > 0 && w.fragment {
 		w.row.Sign = Behind
 		w.row.tell(fmt.Sprintf("FROM lacks more than half of what the base has, so its %s not taken", plural.Of(w.ownFrom, "message is", "messages are")))
 		return
-	}
-	if w.at < max(w.c.messages, w.p.messages) {
-		w.row.At = &w.at
 	}
 	if (w.row.Sign == Parted || w.row.Sign == Other) && o.opt.Reworded && reworded(w.c.prints, w.p.prints, w.relation) {
 		w.row.Sign = Behind
