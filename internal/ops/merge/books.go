@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/unicode/norm"
-
 	"stchat/internal/changeset"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
@@ -32,10 +30,9 @@ func (u *user) readBooks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	taken, spelled := map[string]bool{}, map[string]string{}
+	spelled, taken := respelled(namesOf(entries), namesOf(here)), map[string]bool{}
 	for _, e := range here {
-		name := strings.TrimSuffix(e.Name(), lorebook.Extension)
-		taken[names.FoldNFC(name)], spelled[norm.NFC.String(name)] = true, name
+		taken[names.FoldNFC(strings.TrimSuffix(e.Name(), lorebook.Extension))] = true
 	}
 	for _, e := range entries {
 		path := filepath.Join(u.from.Worlds(), e.Name())
@@ -46,7 +43,7 @@ func (u *user) readBooks(ctx context.Context) error {
 		u.carried = append(u.carried, j)
 		from, err := lorebook.Open(path)
 		if err == nil {
-			err = u.placeBook(j, from, cmp.Or(spelled[norm.NFC.String(from.Name)], from.Name), taken)
+			err = u.placeBook(j, from, strings.TrimSuffix(cmp.Or(spelled[e.Name()], e.Name()), lorebook.Extension), taken)
 		}
 		if err != nil {
 			j.row.refuse(err)

@@ -12,13 +12,10 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/text/unicode/norm"
-
 	"stchat/internal/card"
 	"stchat/internal/changeset"
 	"stchat/internal/extension/luker"
 	"stchat/internal/ops"
-	"stchat/internal/ops/address"
 	"stchat/internal/userdir"
 )
 
@@ -87,24 +84,6 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 	j.needed = func() bool { return u.owners[stem].comes() }
 	j.look = func(context.Context) error { _, err := u.cardHere(from, stem); return err }
 	return nil
-}
-
-// respell notes the owners of FROM whose names INTO has in other code points, as a Mac may write them: if neither
-// side tells such names apart, they are the same.
-func (u *user) respell() {
-	owners := func(dir userdir.Dir) map[string][]string {
-		list := map[string][]string{}
-		for _, name := range (&address.Finder{Lib: u.lib, Data: dir.Root}).Owners() {
-			list[norm.NFC.String(name)] = append(list[norm.NFC.String(name)], name)
-		}
-		return list
-	}
-	ours := owners(u.into)
-	for name, theirs := range owners(u.from) {
-		if here := ours[name]; len(theirs) == 1 && len(here) == 1 {
-			u.spelled[theirs[0]] = here[0]
-		}
-	}
 }
 
 // character returns the character of INTO that a card of FROM is: that of its name, or, if that is another one,

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 
+	"golang.org/x/text/unicode/norm"
+
 	"stchat/internal/names"
 )
 
@@ -43,4 +45,23 @@ func freeName(name string, taken func(string) bool) string {
 		name = nextName(name, second)
 	}
 	return name
+}
+
+// respelled returns the names of theirs that ours has in other code points, as a Mac may write them, by those: if neither
+// side tells such names apart, they are the same.
+func respelled(theirs, ours []string) map[string]string {
+	byNFC := func(list []string) map[string][]string {
+		all := map[string][]string{}
+		for _, name := range list {
+			all[norm.NFC.String(name)] = append(all[norm.NFC.String(name)], name)
+		}
+		return all
+	}
+	found, here := map[string]string{}, byNFC(ours)
+	for name, there := range byNFC(theirs) {
+		if len(there) == 1 && len(here[name]) == 1 {
+			found[there[0]] = here[name][0]
+		}
+	}
+	return found
 }

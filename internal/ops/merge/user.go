@@ -34,6 +34,7 @@ type user struct {
 	lib         *library.Library
 	into, from  userdir.Dir
 	spelled     map[string]string            // owners of FROM as INTO spells them, if it does
+	based       map[string]string            // paths in FROM as the base spells them
 	stems       map[string]string            // the cards of FROM, without extension, and those of INTO that they are
 	books       map[string]*book             // by FROM's name
 	extended    map[string]*lorebook.Book    // by path: those of INTO that get more entries, as they will be
@@ -60,7 +61,7 @@ var errTwice = errors.New("another chat of FROM goes into it, too: merge again")
 // name these, and what comes with the chats.
 func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error {
 	u := &user{
-		opt: opt, lib: new(library.Library), into: into, spelled: map[string]string{}, stems: map[string]string{}, books: map[string]*book{}, extended: map[string]*lorebook.Book{}, chats: map[string]map[string]string{},
+		opt: opt, lib: new(library.Library), into: into, stems: map[string]string{}, books: map[string]*book{}, extended: map[string]*lorebook.Book{}, chats: map[string]map[string]string{},
 		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, changed: map[string]bool{}, inGroups: newInFolder(),
 	}
 	var err error
@@ -73,16 +74,19 @@ func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error
 		}
 	}
 	if opt.Base != "" {
-		if _, err := userdir.Open(opt.Base); err != nil {
+		base, err := userdir.Open(opt.Base)
+		if err != nil {
 			return err
 		}
+		u.based = respelled(placesIn(u.from), placesIn(base))
 	}
+	owners := func(dir userdir.Dir) []string { return (&address.Finder{Lib: u.lib, Data: dir.Root}).Owners() }
 	for _, stem := range slices.Sorted(maps.Keys(opt.Owners)) {
 		if !u.comes(stem) && u.lib.Folder(filepath.Join(u.from.Chats(), stem)).Err != nil {
-			return &address.NoneError{Arg: stem, Known: (&address.Finder{Lib: u.lib, Data: u.from.Root}).Owners(), Owner: true}
+			return &address.NoneError{Arg: stem, Known: owners(u.from), Owner: true}
 		}
 	}
-	u.respell()
+	u.spelled = respelled(owners(u.from), owners(into))
 	if err := u.readCards(); err != nil {
 		return err
 	}
@@ -140,6 +144,28 @@ func entriesOf(folder string) ([]fs.DirEntry, error) {
 	return entries, ops.PathError(err)
 }
 
+// namesOf returns the names of a folder's entries.
+func namesOf(entries []fs.DirEntry) (list []string) {
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list
+}
+
+// placesIn returns the paths in a user folder of what the base may spell in another way.
+func placesIn(dir userdir.Dir) (list []string) {
+	for _, folder := range []string{dir.Chats(), dir.Characters(), dir.Groups(), dir.Worlds()} {
+		entries, _ := safefile.ReadDir(folder) // one that is missing has none
+		for _, name := range namesOf(entries) {
+			list = append(list, filepath.Join(filepath.Base(folder), name))
+		}
+	}
+	return list
+}
+
+// inBase returns the path in the base of what is at a path in FROM.
+func (u *user) inBase(rel string) string { return filepath.Join(u.opt.Base, cmp.Or(u.based[rel], rel)) }
+
 // solo merges the chats of characters.
 func (u *user) solo(ctx context.Context) error {
 	folders, err := entriesOf(u.from.Chats())
@@ -185,7 +211,7 @@ func (u *user) merge(ctx context.Context, into, from string, listed *group.File,
 		return nil, err
 	}
 	if opt.Base != "" { // a user folder, too
-		opt.Base = filepath.Join(opt.Base, rel)
+		opt.Base = u.inBase(rel)
 		if _, err := os.Stat(opt.Base); errors.Is(err, fs.ErrNotExist) {
 			opt.Base = ""
 		}
@@ -343,7 +369,7 @@ func (u *user) leaveDeleted(j *job) {
 	if err != nil || u.opt.Base == "" || j.needed == nil {
 		return
 	}
-	if _, same, err := compare(j.row.From, filepath.Join(u.opt.Base, rel)); err == nil && same && !j.needed() {
+	if _, same, err := compare(j.row.From, u.inBase(rel)); err == nil && same && !j.needed() {
 		j.draft, j.row.Sign, j.row.To, j.row.OwnFrom = nil, Behind, nil, 0
 		j.row.tell(deleted)
 	}
