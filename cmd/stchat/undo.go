@@ -85,7 +85,7 @@ files, so what you delete here may still be in there.
 }
 
 func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.list, "list", false, "list the records, newest first: ID, local time, age, command, files, bytes kept; in a pipe with tabs between, and without the age")
+	fs.BoolVar(&o.list, "list", false, "list the records, newest first: ID, local time, age, command, files, bytes kept; in a pipe with tabs between, in UTC, and without the age")
 	fs.BoolVar(&o.force, "force", false, "leave files that were changed since as they are, and take the rest back")
 	fs.Var(filled(&o.prune), "prune", "drop the record `ID`, or all of before a TIME such as 30d, 12h or 2026-03-01")
 	fs.Var(number(&o.keep, 0, "a number of at least 0"), "keep", "drop all records but the newest `N`")
@@ -234,10 +234,10 @@ func printRecords(c *console, root string, now time.Time) error {
 		{Title: "size", Right: true, Code: green},
 	}
 	for _, rec := range list {
-		at, command, files := rec.At.Local(), visible.Text(c.recorded(relativeTo(root, rec.Command))), strconv.Itoa(rec.Files)
-		cells := []string{rec.ID, at.Format(time.RFC3339), command, files, strconv.FormatInt(rec.Bytes, 10), when(rec.Undone, "undone")}
+		command, files := visible.Text(c.recorded(relativeTo(root, rec.Command))), strconv.Itoa(rec.Files)
+		cells := []string{rec.ID, rec.At.UTC().Format(time.RFC3339), command, files, strconv.FormatInt(rec.Bytes, 10), when(rec.Undone, "undone")}
 		if t.rows {
-			cells = []string{rec.ID, at.Format(minute), ageText(now.Sub(rec.At)), when(rec.Undone, "(undone) ") + command, files, formatBytes(rec.Bytes)}
+			cells = []string{rec.ID, rec.At.Local().Format(minute), ageText(now.Sub(rec.At)), when(rec.Undone, "(undone) ") + command, files, formatBytes(rec.Bytes)}
 		}
 		err = cmp.Or(err, t.put(rec, grid.Row{Cells: cells}))
 	}
