@@ -152,7 +152,7 @@ func (o *historyOptions) print(c *console, d *keep.History) {
 		}
 		_ = wrong.put(nil, grid.Row{Cells: cells}) // it fails for documents only
 	}
-	wrong.end()
+	wrong.end("", nil)
 	if o.verify {
 		if d.Mended != nil {
 			c.note("%s stored again", plural.S(*d.Mended, "line"))

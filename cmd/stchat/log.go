@@ -125,9 +125,10 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		return usagef("--gone and --since are about a folder, and %s is none", visible.Quote(where.Chat))
 	}
 	t := newListing(c)
-	var note string
+	note, none := "", ""
 	if where.Pick != (keep.Pick{}) {
 		t.Columns = []grid.Column{{}, {Right: true}, {Title: "role", Optional: true}, {Title: "name", Name: true}, {Title: "text", Text: true}}
+		none = "no message was changed in that version"
 		note, err = keep.Changes(ctx, where, func(d keep.Changed) error { return t.put(d, t.changed(d)) })
 	} else {
 		t.Columns = []grid.Column{
@@ -151,7 +152,7 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 	if note != "" {
 		c.note("%s", note)
 	}
-	t.end()
+	t.end(none, err)
 	unknown := either(o.backups, inLost, "; --backups also looks in SillyTavern's own")
 	return withHint(err, []hint{{keep.ErrUnknown, unknown}})
 }
@@ -161,7 +162,7 @@ func (o *logOptions) folder(ctx context.Context, c *console, where keep.Where) (
 	if where.Rev != 0 || o.backups {
 		return usagef("--rev and --backups are about a chat, and %s is a folder", visible.Quote(where.Chat))
 	}
-	t := newListing(c)
+	t, none := newListing(c), ""
 	switch {
 	case o.gone:
 		t.Columns = []grid.Column{{Title: "chat", Name: true, Code: cyan}, {Title: "last version", Code: dim}, {Title: "messages", Right: true, Code: green}}
@@ -184,9 +185,10 @@ func (o *logOptions) folder(ctx context.Context, c *console, where keep.Where) (
 		}
 	default:
 		t.Columns = []grid.Column{{Title: "found"}, {Title: "rev", Right: true}, {Title: "changes", Code: signed}, {Title: "file", Name: true, Code: cyan}}
+		none = "there is no snapshot" + when(!o.since.IsZero(), " since then")
 		err = keep.FolderLog(ctx, where, o.since, o.limit, t.ran)
 	}
-	t.end()
+	t.end(none, err)
 	return beginsOne(err)
 }
 
@@ -246,10 +248,12 @@ func (t *listing) head(text, about string) {
 	}
 }
 
-// end prints the table, if anything is in it.
-func (t *listing) end() {
+// end prints the table; where nothing is in it, and no error says why, a person is told so.
+func (t *listing) end(none string, err error) {
 	if len(t.Rows) > 0 {
 		t.table(&t.Table)
+	} else if t.rows && none != "" && err == nil {
+		t.c.note("%s", none)
 	}
 }
 

@@ -241,9 +241,7 @@ func printRecords(c *console, root string, now time.Time) error {
 		}
 		err = cmp.Or(err, t.put(rec, grid.Row{Cells: cells}))
 	}
-	if t.end(); t.rows && len(list) == 0 {
-		c.note("%s: nothing is recorded here", c.path(root))
-	}
+	t.end(c.path(root)+": nothing is recorded here", err)
 	c.flush()
 	for _, err := range errs {
 		c.fail(err)
