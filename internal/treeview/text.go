@@ -184,25 +184,27 @@ func (d *drawer) row(c *Chat, name string) grid.Row {
 			r.Cells[3] = "+" + strconv.Itoa(c.Own)
 		}
 	}
-	about, code := d.notes(c)
+	date, about, code := d.notes(c)
 	if c.Said != "" && c.Depth > 0 {
 		r.Cells[4] = d.shown(visible.Text(c.Said))
 		if about != "" {
 			about += d.shown(" · ")
 		}
 	}
-	r.Cells[4] = about + r.Cells[4]
+	r.Cells[4] = date + about + r.Cells[4]
 	r.Text = func(cut string) string {
+		cut = strings.TrimPrefix(cut, date)
 		if said, ok := strings.CutPrefix(cut, about); ok {
-			return d.paint(code, about) + said
+			return d.paint(grid.Dim, date) + d.paint(code, about) + said
 		}
-		return d.paint(code, cut)
+		return d.paint(grid.Dim, date) + d.paint(code, cut)
 	}
 	return r
 }
 
-// notes returns what else there is to say of a chat beside its first own message, and how that is painted.
-func (d *drawer) notes(c *Chat) (text, code string) {
+// notes returns what else there is to say of a chat beside its first own message, and how that is painted;
+// the date of one that is open stands before it, where it is short.
+func (d *drawer) notes(c *Chat) (date, text, code string) {
 	var notes []string
 	if c.Depth == 0 {
 		notes = append(notes, dateRange(c, d.opt.Zone))
@@ -221,12 +223,12 @@ func (d *drawer) notes(c *Chat) (text, code string) {
 	if c.Current {
 		d.marks["●"] = true
 		if open := "● open in SillyTavern"; len(notes) == 1 && len(notes[0]) <= len("Mar 31") {
-			notes[0] += "  " + open
+			date, notes[0] = notes[0]+"  ", open
 		} else { // it must not be cut off
 			notes = slices.Insert(notes, 0, open)
 		}
 	}
-	return d.shown(strings.Join(notes, " · ")), code
+	return date, d.shown(strings.Join(notes, " · ")), code
 }
 
 // before returns what precedes a chat's name: lanes, mark, and how that is painted.
