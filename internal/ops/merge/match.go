@@ -58,6 +58,13 @@ type matcher struct {
 	slugs [2]map[string][]*file // the same by slug
 }
 
+// step is a way in which the copy of a chat of FROM is found: the first that fits, among chats of INTO.
+type step struct {
+	by    By
+	among func(c *file) []*file
+	fits  func(c, p *file) bool
+}
+
 // matchAll returns a match for each chat of FROM, in their order. Each chat of INTO is at most one's.
 func matchAll(into, from []*file, by func(from *file) judging) []*match {
 	m := &matcher{into: into, from: from, by: by, known: map[[2]*file]*relation{}, taken: map[*file]bool{}, found: map[*file]*match{}}
@@ -74,12 +81,25 @@ func matchAll(into, from []*file, by func(from *file) judging) []*match {
 			}
 		}
 	}
-	m.run((*matcher).sameName, (*matcher).sameSelf, (*matcher).sameBranch)
-	rest := *m
-	rest.unequal, rest.taken, rest.found = true, maps.Clone(m.taken), maps.Clone(m.found)
-	rest.run((*matcher).sameSlug, (*matcher).goesOn)
-	m.homes = rest.found
-	m.run((*matcher).homeless, (*matcher).sameMessages, (*matcher).sameSlug, (*matcher).goesOn)
+	sameSlug := func(c *file) []*file { return m.slugs[0][c.slug] }
+	m.run(
+		step{ByName, m.namesakes, func(c, p *file) bool { return m.free(p) && m.relation(c, p).holds() }},
+		// the slug tells equal chats apart, and so does the name that an earlier merge gave to a branch
+		step{ByMessages, sameSlug, m.equal},
+		step{ByMessages, m.branches, m.equal},
+	)
+	last := []step{
+		{BySlug, sameSlug, m.renamed},
+		{ByShared, m.better, func(_, p *file) bool { return m.free(p) }},
+		{ByName, m.namesakes, m.isCopy},
+	}
+	taken, found := m.taken, m.found
+	m.taken, m.found, m.unequal = maps.Clone(taken), maps.Clone(found), true
+	m.run(last...)
+	m.taken, m.found, m.unequal, m.homes = taken, found, false, m.found
+	// first those whose texts no later step finds elsewhere: of two that are equal, the other one needs no copy of its own
+	m.run(step{ByMessages, m.homeless, m.equal}, step{ByMessages, m.equals, m.equal})
+	m.run(last...)
 	list := make([]*match, len(from))
 	for i, c := range from {
 		if list[i] = m.found[c]; list[i] == nil {
@@ -90,11 +110,17 @@ func matchAll(into, from []*file, by func(from *file) judging) []*match {
 }
 
 // run takes the steps, each over all chats before the next.
-func (m *matcher) run(steps ...func(m *matcher, c *file)) {
+func (m *matcher) run(steps ...step) {
 	for _, step := range steps {
 		for _, c := range m.from {
-			if m.found[c] == nil && c.err == nil {
-				step(m, c)
+			if m.found[c] != nil || c.err != nil {
+				continue
+			}
+			list := step.among(c)
+			if i := slices.IndexFunc(list, func(p *file) bool { return step.fits(c, p) }); i >= 0 {
+				p := list[i]
+				m.found[c] = &match{c: c, p: p, by: step.by, also: m.taken[p], relation: *m.relation(c, p)}
+				m.taken[p] = true
 			}
 		}
 	}
@@ -109,72 +135,58 @@ func (m *matcher) relation(c, p *file) *relation {
 	return m.known[key]
 }
 
-func (m *matcher) pair(c, p *file, by By) {
-	m.found[c] = &match{c: c, p: p, by: by, also: m.taken[p], relation: *m.relation(c, p)}
-	m.taken[p] = true
-}
-
 // free reports whether a chat of INTO may be a copy.
-func (m *matcher) free(p *file) bool { return p != nil && p.err == nil && !m.taken[p] }
+func (m *matcher) free(p *file) bool { return p.err == nil && !m.taken[p] }
 
 // namesakes returns the chats of INTO with a chat's name.
 func (m *matcher) namesakes(c *file) []*file { return exactFirst(m.named[0][c.key], c.name) }
 
-// sameName: the same name, and one holds the other.
-func (m *matcher) sameName(c *file) {
-	for _, p := range m.namesakes(c) {
-		if m.free(p) && m.relation(c, p).holds() {
-			m.pair(c, p, ByName)
-			return
-		}
-	}
+// isCopy: a chat that has nothing of its own against its namesake needs no other copy, though that may be another's.
+func (m *matcher) isCopy(c, p *file) bool {
+	return p.err == nil && (!m.taken[p] || m.relation(c, p).ownFrom == 0)
 }
 
-// homeless is sameMessages for a chat whose texts no later step finds elsewhere: of two that are
-// equal, the other one needs no copy of its own.
-func (m *matcher) homeless(c *file) {
-	if home := m.homes[c]; home == nil || home.ownFrom > 0 {
-		m.sameMessages(c)
+// equal: the same messages; none, under a name that differs in its number only, as an earlier merge called it.
+func (m *matcher) equal(c, p *file) bool {
+	n := len(c.prints)
+	switch {
+	case len(p.prints) != n || !m.free(p):
+		return false
+	case n == 0:
+		return unnumbered(c.name) == unnumbered(p.name)
 	}
+	return same(&c.prints[0], &p.prints[0]) && same(&c.prints[n-1], &p.prints[n-1]) && m.relation(c, p).equal()
 }
 
-// sameMessages: the same messages, under any name; none, under a name that differs in its number only.
-func (m *matcher) sameMessages(c *file) { m.equal(c, m.into) }
-
-// sameSelf: the same messages, and the same slug, which tells equal chats apart.
-func (m *matcher) sameSelf(c *file) { m.equal(c, m.slugs[0][c.slug]) }
-
-// sameBranch: the same messages, and one has the name of a branch of the other, as an earlier merge
-// called it. That tells equal chats apart, too.
-func (m *matcher) sameBranch(c *file) {
-	var list []*file
+// branches returns the chats of which one has the name of a branch of the other.
+func (m *matcher) branches(c *file) (list []*file) {
 	for _, p := range m.into {
-		if a, b := c.key, p.key; strings.HasPrefix(a, b+"__") || strings.HasPrefix(b, a+"__") {
+		if strings.HasPrefix(c.key, p.key+"__") || strings.HasPrefix(p.key, c.key+"__") {
 			list = append(list, p)
 		}
 	}
-	m.equal(c, list)
+	return list
 }
 
-// equal takes a chat with the same messages, rather one that no other chat goes to by its name or slug.
-func (m *matcher) equal(c *file, among []*file) {
-	var list []*file
-	for _, p := range among {
-		n := len(c.prints)
-		switch {
-		case len(p.prints) != n || !m.free(p):
-		case n == 0 && unnumbered(c.name) == unnumbered(p.name), // as an earlier merge called it
-			n > 0 && same(&c.prints[0], &p.prints[0]) && same(&c.prints[n-1], &p.prints[n-1]) && m.relation(c, p).equal():
+// equals returns the chats with the same messages, from the first on that no other chat goes to by its name or slug.
+func (m *matcher) equals(c *file) (list []*file) {
+	for _, p := range m.into {
+		if m.equal(c, p) {
 			list = append(list, p)
 		}
 	}
-	at := 0
 	if len(list) > 1 {
-		at = max(0, slices.IndexFunc(list, func(p *file) bool { return !m.isAnothers(c, p) }))
+		list = list[max(0, slices.IndexFunc(list, func(p *file) bool { return !m.isAnothers(c, p) })):]
 	}
-	if len(list) > 0 {
-		m.pair(c, list[at], ByMessages)
+	return list
+}
+
+// homeless is equals for a chat whose texts no later step finds elsewhere.
+func (m *matcher) homeless(c *file) []*file {
+	if home := m.homes[c]; home != nil && home.ownFrom == 0 {
+		return nil
 	}
+	return m.equals(c)
 }
 
 // isAnothers reports whether a chat of INTO is where another chat of FROM finds its messages.
@@ -195,63 +207,44 @@ func (m *matcher) only(slug string) (into, from *file) {
 	return nil, nil
 }
 
-// sameSlug: a chat that was renamed on one side: only these two have the slug, neither has a
-// namesake on the other side, and more than a greeting is shared.
-func (m *matcher) sameSlug(c *file) {
-	if p, _ := m.only(c.slug); m.free(p) && m.named[0][c.key] == nil && m.named[1][p.key] == nil && m.relation(c, p).begun {
-		m.pair(c, p, BySlug)
-	}
+// renamed: only these two have the slug, neither has a namesake on the other side, and more than a greeting is shared.
+func (m *matcher) renamed(c, p *file) bool {
+	only, _ := m.only(c.slug)
+	return p == only && m.free(p) && m.named[0][c.key] == nil && m.named[1][p.key] == nil && m.relation(c, p).begun
 }
 
-// goesOn: the same name, or the chat without a copy that shares more, in which an earlier merge
-// has put this one. A chat that has nothing of its own against its namesake needs no other, though
-// that may be another's copy.
-func (m *matcher) goesOn(c *file) {
-	if list := m.better(c); len(list) > 0 {
-		m.pair(c, list[0], ByShared)
-		return
-	}
-	for _, p := range m.namesakes(c) {
-		if p.err == nil && (!m.taken[p] || m.relation(c, p).ownFrom == 0) {
-			m.pair(c, p, ByName)
-			return
-		}
-	}
-}
-
-// better returns the chats without a copy that share more with a chat than its namesake does: first those that
-// hold it, then those that it holds, then those that share most; of these one that lacks least of it, then
-// one that has least besides, whatever else may be a copy the next time.
+// better returns the chats without a copy that share more with a chat than its namesake does, in which an earlier merge
+// has put it: first those that hold it, then those that it holds, then those that share most; of these one that lacks
+// least of it, then one that has least besides, whatever else may be a copy the next time.
 func (m *matcher) better(c *file) (list []*file) {
 	named := m.namesakes(c)
 	if len(named) == 0 || named[0].err != nil {
 		return nil
 	}
-	p := named[0]
-	rank := map[*file]int{}
-	for _, other := range m.into {
-		if other == p || !m.free(other) || m.named[1][other.key] != nil {
+	shared := len(m.relation(c, named[0]).pairs)
+	for _, p := range m.into {
+		if p == named[0] || !m.free(p) || m.named[1][p.key] != nil {
 			continue
 		}
-		if _, its := m.only(other.slug); its != nil && its != c { // though that may have another copy
+		if _, its := m.only(p.slug); its != nil && its != c { // though that may have another copy
 			continue
 		}
-		r := m.relation(c, other)
-		if !r.begun || m.unequal && r.equal() || len(r.pairs) <= len(m.relation(c, p).pairs) {
-			continue
+		if r := m.relation(c, p); r.begun && !(m.unequal && r.equal()) && len(r.pairs) > shared {
+			list = append(list, p)
 		}
-		list = append(list, other)
+	}
+	rank := func(r *relation) int {
 		switch {
 		case r.keptFrom == 0:
+			return 0
 		case r.kept == 0:
-			rank[other] = 1
-		default:
-			rank[other] = 2
+			return 1
 		}
+		return 2
 	}
 	slices.SortStableFunc(list, func(a, b *file) int {
 		r, s := m.relation(c, a), m.relation(c, b)
-		return cmp.Or(rank[a]-rank[b], len(s.pairs)-len(r.pairs), r.ownFrom-s.ownFrom, r.kept-s.kept, cmp.Compare(a.name, b.name))
+		return cmp.Or(rank(r)-rank(s), len(s.pairs)-len(r.pairs), r.ownFrom-s.ownFrom, r.kept-s.kept, cmp.Compare(a.name, b.name))
 	})
 	return list
 }
