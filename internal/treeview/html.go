@@ -163,7 +163,7 @@ func pageOf(t *Tree) *pageData {
 			p.Dates = append(p.Dates, [2]int64{int64(date.Index), date.At.UnixMilli()})
 		}
 		for _, m := range c.Texts {
-			m.Name, m.Text = pageText(m.Name), pageText(cmp.Or(m.Said, m.Text))
+			m.Name, m.Text = pageText(m.Name), pageText(cmp.Or(m.Said, "(no text)"))
 			p.Texts = append(p.Texts, m)
 		}
 		d.Chats = append(d.Chats, p)

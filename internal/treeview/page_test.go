@@ -60,7 +60,7 @@ func plainTree(owners, families, chats int) *Tree {
 					c.Current = f == 0
 				}
 				said := fmt.Sprintf("message of number%d in family%d", i, f)
-				c.Texts = []Message{{Index: max(c.Messages-2, 0), Role: "user", Name: "You", Text: said}, {Index: max(c.Messages-1, 0), Role: "character", Name: owner.Name, Text: "And so on.", Swipe: 2, Swipes: 3}}
+				c.Texts = []Message{{Index: max(c.Messages-2, 0), Role: "user", Name: "You", Said: said}, {Index: max(c.Messages-1, 0), Role: "character", Name: owner.Name, Said: "And so on.", Swipe: 2, Swipes: 3}}
 				c.Dates = []Date{{0, day}, {c.Messages - 1, day.AddDate(0, 0, 3)}}
 				owner.Chats = append(owner.Chats, c)
 				last = c
@@ -411,9 +411,9 @@ func hitInText(t *testing.T, b *browser) {
 	c := tree.Owners[0].Chats[0]
 	c.Texts = nil
 	for i := range 1000 {
-		c.Texts = append(c.Texts, Message{Index: i, Role: "character", Name: "Ines", Text: fmt.Sprint("Line ", i, " of \u202emany")})
+		c.Texts = append(c.Texts, Message{Index: i, Role: "character", Name: "Ines", Said: fmt.Sprint("Line ", i, " of \u202emany")})
 	}
-	c.Texts[500].Text = "two\nlines, and a (Lighthouse) here"
+	c.Texts[500].Said = "two\nlines, and a (Lighthouse) here"
 	c.Messages, c.Own, tree.Whole = 1000, 1000, true
 	b.page(writePage(t, tree, nil), true)
 	b.is("document.getElementById('query').placeholder", "Search names and all texts")

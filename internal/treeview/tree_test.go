@@ -29,7 +29,7 @@ func hostileTree() *Tree {
 		c := &Chat{
 			Path: "chats/" + text + ".jsonl", Name: text, Owner: o.Name, Role: "root", Messages: 10 + i, Own: 10, Integrity: &text,
 			First: time.UnixMilli(1772390527311).UTC(), Until: time.UnixMilli(1772590527311).UTC(), Preview: Preview{&text, &text}, Children: []string{text},
-			Texts: []Message{{Index: 3, Role: "user", Name: text, Text: text, Swipe: 1, Swipes: 2}}, Dates: []Date{{3, time.UnixMilli(1772390527311).UTC()}},
+			Texts: []Message{{Index: 3, Role: "user", Name: text, Text: text, Said: text, Swipe: 1, Swipes: 2}}, Dates: []Date{{3, time.UnixMilli(1772390527311).UTC()}},
 		}
 		if i > 0 {
 			above := o.Chats[i/2]

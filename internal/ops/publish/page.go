@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"hash/fnv"
@@ -178,7 +179,7 @@ func (g *pager) message(m *look.Message) error {
 // text returns a text as markup, with the pictures in it.
 func (g *pager) text(m *look.Message, text string) string {
 	g.markup.Picture = func(url, title string) string { return g.picture(m, url, "picture", title, "") }
-	return g.markup.Text(text)
+	return cmp.Or(g.markup.Text(text), "<p class=\"sub\">(no text)</p>")
 }
 
 // swipes writes the other swipes, if they are wanted.
