@@ -50,6 +50,8 @@ story.push({
     mes: `\u0645\u0631\u062d\u0628\u0627${fence}if ${'x'.repeat(300)} { }${fence}| a | b |\n> quoted\n\n- one\n  - two`,
 });
 story.push({ name: owner, is_user: false, mes: 'long'.repeat(200), send_date: '2026-03-21T10:00:00.000Z' });
+// Taller than a window, and more than a year after the first: the widest heat map.
+story.push({ name: owner, is_user: false, mes: `${'filler\n\n'.repeat(100)}needle`, send_date: '2027-03-21T10:00:00.000Z' });
 put('The story of the lamp that turned all night', story);
 put('cp "1"', story.slice(0, 10), { main_chat: 'The story of the lamp that turned all night' });
 for (const [file, bytes] of [['settings.json', '{}'], ['worlds/keep', ''], ['user/images/secret.png', png], [`characters/${owner}.png`, png]]) {
@@ -71,9 +73,9 @@ for (const domain of ['Page', 'Runtime', 'Log', 'Network', 'DOM']) {
 }
 
 /** Opens a page of its own; gives what the browser told meanwhile. */
-async function open(file, { width = 1280, dark = false, script = true } = {}) {
+async function open(file, { width = 1280, dark = false, script = true, media = '' } = {}) {
     await browser.send('Emulation.setDeviceMetricsOverride', { width, height: 800, deviceScaleFactor: 1, mobile: false });
-    await browser.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }] });
+    await browser.send('Emulation.setEmulatedMedia', { media, features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }] });
     await browser.send('Emulation.setScriptExecutionDisabled', { value: !script });
     browser.events.length = 0;
     await browser.send('Page.navigate', { url: pathToFileURL(file).href });
@@ -110,10 +112,23 @@ for (const file of pages) {
                 const range = document.createRange();
                 const box = (cell) => { range.selectNodeContents(cell); return range.getBoundingClientRect(); };
                 const left = box(th.previousElementSibling), right = box(th);
-                return left.width === 0 || right.width === 0 || right.left - left.right >= 4;
+                return left.width === 0 || right.width === 0 || right.top >= left.bottom || right.left - left.right >= 4;
             })), `${what} runs headings together`);
             assert.ok(await browser.evaluate(() => [...document.querySelectorAll('aside')].map((one) => one.getBoundingClientRect())
                 .every((box, i, all) => i === 0 || box.height === 0 || box.top >= all[i - 1].bottom)), `${what}: what stands in the margin overlaps`);
+            assert.ok(await browser.evaluate(() => [...document.querySelectorAll('td, th')].filter((cell) => cell.checkVisibility()).map((cell) => {
+                const range = document.createRange();
+                range.selectNodeContents(cell);
+                return range.getBoundingClientRect();
+            }).every((box) => box.left >= 0 && box.right <= innerWidth)), `${what} cuts a cell`);
+            assert.ok(await browser.evaluate(() => [...document.querySelectorAll('main > section td, main > section th')].every((cell) => cell.checkVisibility() || cell.closest('details'))),
+                `${what} leaves a cell out`);
+            assert.ok(await browser.evaluate(() => {
+                const letters = [...document.querySelectorAll('.heat text')].filter((one) => one.textContent), boxes = letters.map((one) => one.getBoundingClientRect());
+                const cells = [...document.querySelectorAll('.heat rect')].map((one) => one.getBoundingClientRect());
+                return letters.every((one) => parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a >= 9.5)
+                    && boxes.every((a, i) => [...boxes.slice(i + 1), ...cells].every((b) => a.right < b.left || b.right < a.left || Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) < a.height / 2));
+            }), `${what}: the letters of the heat map cannot be read`);
             quiet(what);
             await browser.evaluate(`() => { ${axe}; }`);
             const found = await browser.evaluate(async () => (await globalThis.axe.run(document, { resultTypes: ['violations'] })).violations
@@ -139,7 +154,19 @@ for (const file of pages) {
     const { root } = await browser.send('DOM.getDocument');
     const { outerHTML } = await browser.send('DOM.getOuterHTML', { nodeId: root.nodeId });
     assert.ok(/word8|The story of the lamp that turned all night|owner/.test(outerHTML), `${name} without script`);
-    await browser.send('Emulation.setScriptExecutionDisabled', { value: false });
+    // Printed: on white, all of it, and no bar.
+    await open(file, { dark: true, media: 'print' });
+    assert.deepEqual(await browser.evaluate(() => {
+        const white = (one) => getComputedStyle(one).backgroundColor === 'rgb(255, 255, 255)';
+        const seen = (which) => [...document.querySelectorAll(which)].filter((one) => one.checkVisibility());
+        return {
+            paper: white(document.body) && getComputedStyle(document.body).color === 'rgb(0, 0, 0)',
+            controls: seen('input, summary, .find, .buttons, #bar:not(:has(h1))').length,
+            late: seen('article, #rows li').filter((one) => getComputedStyle(one).contentVisibility !== 'visible').length,
+            cut: seen('pre').filter((one) => one.scrollWidth > one.clientWidth).length,
+            list: seen('#rows li, article, td').length > 0,
+        };
+    }), { paper: true, controls: 0, late: 0, cut: 0, list: true }, `${name} printed`);
     assert.ok((await browser.send('Page.printToPDF')).data.length > 1000, `${name} printed`);
     console.log(`pages: ${name}`);
 }
@@ -154,6 +181,14 @@ assert.equal(await browser.evaluate(() => document.querySelectorAll('article.hit
 await key('Escape');
 assert.equal(await browser.evaluate(() => document.querySelectorAll('article.hit').length), 0);
 quiet('the search');
+// To the paragraph, where the message is taller than the window.
+await key('/', '/');
+await browser.send('Input.insertText', { text: 'needle' });
+await key('Enter', '\r');
+assert.ok(await browser.evaluate(() => {
+    const found = [...document.querySelectorAll('p')].find((one) => one.textContent === 'needle').getBoundingClientRect();
+    return found.top > 0 && found.bottom < innerHeight;
+}), 'what is found is out of sight');
 
 // On a phone: the bar hides no message that is jumped to, its number stays beside its time, and what is found is seen.
 await open(pages.find((file) => file.endsWith('The story of the lamp that turned all night.html')), { width: 320, dark: true });

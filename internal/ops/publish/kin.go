@@ -96,7 +96,7 @@ func (e *exporter) index(w io.Writer) error {
 	for _, o := range e.owner {
 		count += len(o.chats)
 		p.printf("<section><h2>%s</h2>\n", bdi(o.name))
-		p.print("<table><thead><tr><th>chat</th><th>fork</th><th>messages</th><th>last</th></tr></thead><tbody>\n")
+		p.print("<table class=\"kin\"><thead><tr><th>chat</th><th>fork</th><th>messages</th><th>last</th></tr></thead><tbody>\n")
 		for _, r := range o.chats {
 			c, fork := r.chat, ""
 			if c.Above != nil {

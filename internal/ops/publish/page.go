@@ -307,9 +307,12 @@ func heat(p *page, s *look.Statistics) {
 	if weeks < 1 {
 		return
 	}
-	p.printf("<section><h2>Days</h2>\n<svg class=\"heat\" viewBox=\"-36 -20 %d 104\" width=\"%[1]d\" role=\"img\" aria-label=\"words a day\">", weeks*12+36)
+	const margin = 44
+	width := weeks*12 + margin
+	// The size of its letters on a phone, where all of it is made to fit; elsewhere the style gives it.
+	p.printf("<section><h2>Days</h2>\n<svg class=\"heat\" viewBox=\"-%d -20 %d 104\" width=\"%[2]d\" font-size=\"%d\" role=\"img\" aria-label=\"words a day\">", margin, width, max(width/33, 10))
 	for weekday, name := range []string{"Mon", "", "Wed", "", "Fri", "", "Sun"} {
-		p.printf("<text x=\"-36\" y=\"%d\">%s</text>", weekday*12+9, name)
+		p.printf("<text x=\"-%d\" y=\"%d\">%s</text>", margin, weekday*12+9, name)
 	}
 	for week := range weeks {
 		if month := look.MonthAbove(from, week); month != "" {
@@ -331,7 +334,7 @@ func heat(p *page, s *look.Statistics) {
 	}
 	p.print("</svg> more, words a day")
 	if best := s.BestDay; best != nil {
-		p.printf("; best day %s, %s", best.Day, plural.Many(best.Words, "word"))
+		p.printf("; best day <time>%s</time>, %s", best.Day, plural.Many(best.Words, "word"))
 	}
 	p.print("</p>\n<details><summary>months</summary><table><thead><tr><th>month</th><th>words</th></tr></thead><tbody>\n")
 	for _, month := range slices.Sorted(maps.Keys(months)) {

@@ -191,7 +191,7 @@ func TestStats(t *testing.T) {
 	}{
 		{1, []string{
 			"1 chat, 1 message, 1 word (", "1 session, median 1 minute and 1 message; longest streak 1 day<",
-			"y=\"-5\">Mar</text>", "2026-03-18: 1 word<", "more, words a day; best day 2026-03-18, 1 word<",
+			"y=\"-5\">Mar</text>", "2026-03-18: 1 word<", "more, words a day; best day <time>2026-03-18</time>, 1 word<",
 		}},
 		{1234, []string{"1,234 chats, 1,234 messages, 1,234 words (", "1,234 sessions, median 1,234 minutes and 1,234 messages; longest streak 1,234 days<"}},
 	} {
