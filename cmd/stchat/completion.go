@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -65,11 +66,20 @@ func (c *console) offering(find func(t *tab)) cobra.CompletionFunc {
 	}
 }
 
-// offer offers a word if it begins as typed and is shown as it is.
+// offer offers a word once if it begins as typed and is shown as it is. Cobra takes away the
+// space that a word begins with.
 func (t *tab) offer(word, about string) {
-	if len(t.offers) < mostOffers && strings.HasPrefix(word, t.typed) && !strings.HasPrefix(word, "-") && word != "" && visible.Text(word) == word {
-		t.offers = append(t.offers, cobra.CompletionWithDesc(word, visible.Text(about)))
+	if !t.wants(word) || word == "" || word[0] == '-' || visible.Text(word) != word || strings.TrimLeftFunc(word, unicode.IsSpace) != word {
+		return
 	}
+	if word += "\t"; !slices.ContainsFunc(t.offers, func(o string) bool { return strings.HasPrefix(o, word) }) {
+		t.offers = append(t.offers, word+visible.Text(about))
+	}
+}
+
+// wants reports whether a word begins as typed, and is not one too many.
+func (t *tab) wants(word string) bool {
+	return len(t.offers) < mostOffers && strings.HasPrefix(word, t.typed)
 }
 
 // data returns the value of --data.
@@ -100,56 +110,63 @@ func (t *tab) store(root string) string {
 // owner's name; then the shell offers files.
 func (t *tab) chats() {
 	f := t.c.finder(t.data())
+	past := slices.Contains([]string{"log", "restore", "lost", "diff"}, t.cmd.Name())
 	owner, _, named := strings.Cut(t.typed, "/")
 	if !named {
-		if t.owners(f, "/"); len(t.offers) > 0 {
+		t.owners(f, "/", func(_ *address.Owner, chats int) bool { return chats > 0 || past })
+		if len(t.offers) > 0 {
 			t.how |= cobra.ShellCompDirectiveNoSpace
 		}
-	} else if found, err := f.Find(owner + "/*"); err == nil {
-		for _, path := range found.Paths {
-			about := ""
-			if info, err := os.Stat(path); err == nil {
-				about = info.ModTime().Local().Format(minute) + ", " + formatBytes(info.Size())
+	} else if o, _, _, err := f.Split(owner); err == nil && o != nil {
+		for _, name := range o.Names(f.Lib) {
+			word := owner + "/" + name
+			if info, err := os.Stat(f.Lib.Folder(o.Folder).File(name)); t.wants(word) && !address.IsPath(word) && err == nil {
+				t.offer(word, info.ModTime().Local().Format(minute)+", "+formatBytes(info.Size()))
 			}
-			t.offer(owner+"/"+strings.TrimSuffix(filepath.Base(path), names.Extension), about)
 		}
 	}
-	if named && slices.Contains([]string{"log", "restore", "lost", "diff"}, t.cmd.Name()) {
-		t.gone(f.Root(), owner)
+	if named && past {
+		t.gone(f, owner)
 	}
 	if len(t.offers) == 0 {
 		t.offers, t.how = []string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt
-		if t.cmd.Name() == "clone-lorebook" {
+		if slices.Contains([]string{"clone-lorebook", "delete", "rename"}, t.cmd.Name()) {
 			t.offers = append(t.offers, "json")
 		}
 	}
 }
 
-// owners offers the names of owners, with what follows them.
-func (t *tab) owners(f *address.Finder, after string) {
+// owners offers the names of owners that fit, with what follows them.
+func (t *tab) owners(f *address.Finder, after string, fits func(o *address.Owner, chats int) bool) {
 	list := f.Owners()
 	slices.Sort(list)
-	for _, name := range slices.Compact(list) {
-		about := "group"
-		if found, err := f.Find(name + "/*"); err == nil && (len(found.Paths) == 0 || filepath.Base(filepath.Dir(found.Paths[0])) != "group chats") {
-			about = plural.S(len(found.Paths), "chat")
+	for _, name := range list {
+		if !t.wants(name+after) || strings.ContainsAny(name, `/\`) || address.IsPath(name+after) {
+			continue
 		}
-		if !strings.ContainsAny(name, `/\`) {
-			t.offer(name+after, about)
+		o, _, _, err := f.Split(name)
+		if err != nil || o == nil {
+			continue
+		}
+		if chats := len(o.Names(f.Lib)); fits(o, chats) {
+			t.offer(name+after, when(o.Group != nil, "group, ")+plural.S(chats, "chat"))
 		}
 	}
 }
 
 // gone offers chats of an owner that only the history has.
-func (t *tab) gone(root, owner string) {
+func (t *tab) gone(f *address.Finder, owner string) {
+	root := f.Root()
 	if root == "" || t.store(root) == "" {
 		return
 	}
-	gone, _ := keep.GoneChats(t.ctx, keep.Where{Chat: root, Store: t.store(root), Now: t.c.Now()})
+	folder := filepath.Join(root, "chats", owner)
+	if o, _, _, err := f.Split(owner); err == nil && o != nil {
+		folder = o.Folder
+	}
+	gone, _ := keep.GoneChats(t.ctx, keep.Where{Chat: folder, Store: t.store(root), Now: t.c.Now()})
 	for _, g := range gone {
-		if filepath.Base(filepath.Dir(g.Path)) == owner {
-			t.offer(owner+"/"+strings.TrimSuffix(filepath.Base(g.Path), names.Extension), "gone, "+plural.S(g.Messages, "message")+" on "+localTime(g.At))
-		}
+		t.offer(owner+"/"+strings.TrimSuffix(filepath.Base(g.Path), names.Extension), "gone, "+plural.S(g.Messages, "message")+" on "+localTime(g.At))
 	}
 }
 
@@ -164,12 +181,10 @@ func (t *tab) revs() {
 	if path == "" || store == "" {
 		return
 	}
-	_, _ = keep.Log(t.ctx, keep.Where{Chat: path, Store: store, Data: cmp.Or(t.data(), t.c.Getenv(dataVariable)), Now: t.c.Now()}, mostOffers, func(d keep.Logged) error {
-		if d.Rev != nil && !d.Other {
-			t.offer(fmt.Sprint(*d.Rev), localTime(d.At)+", "+plural.S(d.Messages, "message"))
-		}
-		return nil
-	})
+	list, _ := keep.Revs(t.ctx, keep.Where{Chat: path, Store: store, Data: cmp.Or(t.data(), t.c.Getenv(dataVariable)), Now: t.c.Now()})
+	for _, v := range list {
+		t.offer(fmt.Sprint(v.Rev), v.At.Local().Format(minute)+", "+plural.S(v.Messages, "message"))
+	}
 }
 
 // records offers what undo takes.
@@ -180,43 +195,63 @@ func (t *tab) records() {
 	}
 	list, _, _ := past.List(root)
 	for _, rec := range list {
-		t.offer(rec.ID, rec.At.Local().Format(minute)+"  "+commandText(relativeTo(root, rec.Command)))
+		if !rec.Undone {
+			t.offer(rec.ID, rec.At.Local().Format(minute)+"  "+commandText(relativeTo(root, rec.Command)))
+		}
 	}
 }
 
-// links offers the checkpoints and branches that messages of the chat link to.
+// links offers the checkpoints and branches that messages of the chat link to, each if it is one
+// message that does, and those that stchat named for it.
 func (t *tab) links() {
 	if len(t.args) == 0 {
 		return
 	}
-	_, _ = ops.Inspect(t.ctx, ops.InspectOptions{List: ops.List{Paths: []string{t.chat()}}, Each: func(r *inspect.Report, err error) error {
+	path := t.chat()
+	_, _ = ops.Inspect(t.ctx, ops.InspectOptions{List: ops.List{Paths: []string{path}}, Each: func(r *inspect.Report, err error) error {
 		if err != nil {
 			return nil // completion shows no errors
 		}
-		for _, links := range [][]inspect.Link{r.Checkpoints, r.Branches} {
-			for _, l := range links {
-				t.offer(l.Name, fmt.Sprintf("message %d", l.At))
+		links := slices.Concat(r.Checkpoints, r.Branches)
+		for _, l := range links {
+			if slices.ContainsFunc(links, func(other inspect.Link) bool { return other.Name == l.Name && other.At != l.At }) {
+				continue
+			}
+			word, at, name := l.Name, 0, ""
+			if messageOrName(&at, &name).set(word) != nil || name != word { // it is read as a number
+				word = "name:" + word
+			}
+			t.offer(word, fmt.Sprintf("message %d", l.At))
+		}
+		for _, name := range new(library.Library).Folder(filepath.Dir(path)).Chats {
+			if strings.HasPrefix(name, userdir.ChatName(path)+"__") && !slices.ContainsFunc(links, func(l inspect.Link) bool { return l.Name == name }) {
+				t.offer(name, "no message links to it")
 			}
 		}
 		return nil
 	}})
 }
 
-// namespaces offers what extensions keep of the first argument.
+// namespaces offers what extensions keep of the first argument, but for the kinds that the command refuses.
 func (t *tab) namespaces() {
 	l, err := state.ListOf(t.ctx, new(library.Library), state.ReadOptions{Path: t.chat(), Data: userFolder(t.c, t.data(), t.args[:1])})
 	if err != nil {
 		return
 	}
+	refused := map[string][]string{
+		"log":    {"plain", "chat_sync", "orphans", "illustrator:"},
+		"set":    {"chat_sync", "orphans", "illustrator:"},
+		"delete": {"chat_sync", "recap:", "illustrator:"},
+	}[t.cmd.Name()]
 	for _, n := range l.Namespaces {
-		if !slices.Contains(t.args, n.Name) {
+		if !slices.Contains(t.args, n.Name) && !slices.Contains(refused, n.Kind) {
 			t.offer(n.Name, n.Kind+", "+formatBytes(n.Bytes))
 		}
 	}
 }
 
-// keys offers the metadata keys of the chat, with what follows them.
-func (t *tab) keys(after string) {
+// keys offers the metadata keys of the chat that a command takes, with what follows them.
+func (t *tab) keys(after string, takes func(key string) bool) {
 	path := t.chat()
 	if path == "" {
 		return
@@ -226,7 +261,8 @@ func (t *tab) keys(after string) {
 		return
 	}
 	for raw, value := range rawjson.Members(m.Metadata) {
-		if key, ok := rawjson.Unquote(raw); ok && !slices.Contains(t.args, key) {
+		key, ok := rawjson.Unquote(raw)
+		if ok && !slices.Contains(t.args, key) && !strings.HasPrefix(key, "/") && takes(key) { // a pointer begins so
 			t.offer(key+after, visible.Brief(string(value)))
 		}
 	}
@@ -237,24 +273,46 @@ func (t *tab) keys(after string) {
 
 // arguments offers what a command takes as its next argument.
 func (t *tab) arguments(v *verb) {
-	first, _, _ := strings.Cut(v.use, " ")
-	switch n := len(t.args); {
-	case first == "undo":
+	n := len(t.args)
+	next := strings.Join(v.next(n), " ")
+	is := func(kind string) bool { return strings.Contains(next, kind) }
+	switch {
+	case next == "", is("NAME"):
+		return
+	case is("FILE"), is("OPS"), is("FROM"):
+		t.how = cobra.ShellCompDirectiveDefault
+		return
+	case is("ID"):
 		t.records()
-	case first == "new", first == "move" && n > 0 && !strings.Contains(t.typed, "/"):
-		if t.owners(t.c.finder(t.data()), ""); len(t.offers) == 0 {
-			t.how = cobra.ShellCompDirectiveDefault
-		}
-	case n > 0 && strings.Contains(v.use, "[KEY...]"):
-		t.keys("")
-	case n > 0 && strings.Contains(v.use, " NS"):
+		return
+	case is("OWNER") && !strings.Contains(t.typed, "/"):
+		t.newOwners()
+		return
+	case is("KEY"):
+		t.keys("", func(string) bool { return true })
+	case is("NS"):
 		t.namespaces()
-	case first == "clone-lorebook" && n == 0 && !strings.Contains(t.typed, "/"), strings.HasPrefix(t.typed, "worlds/"):
-		if t.lorebooks(); len(t.offers) == 0 {
-			t.chats()
-		}
-	default:
+	case is("SOURCE") && !strings.Contains(t.typed, "/"), (is("SOURCE") || is("LOREBOOK")) && strings.HasPrefix(t.typed, "worlds/"):
+		t.lorebooks()
+	}
+	if len(t.offers) == 0 && (!is("NS") || is("PATH")) {
 		t.chats()
+	}
+}
+
+// newOwners offers those who may own a new chat, or one that moves: from a group to another, or from
+// a character.
+func (t *tab) newOwners() {
+	f := t.c.finder(t.data())
+	from := t.chat()
+	folder := userdir.RealPath(filepath.Dir(from))
+	t.owners(f, "", func(o *address.Owner, _ int) bool {
+		same := userdir.RealPath(o.Folder) == folder
+		return from == "" || same && o.Group != nil && !slices.Contains(o.Group.Chats, userdir.ChatName(from)) ||
+			!same && o.Group == nil && filepath.Base(folder) != filepath.Base(o.Dir.GroupChats())
+	})
+	if len(t.offers) == 0 {
+		t.how = cobra.ShellCompDirectiveDefault
 	}
 }
 
@@ -284,9 +342,13 @@ func (c *console) flagOffers(cmd *cobra.Command, f *pflag.Flag) cobra.Completion
 	case f.Name == "at" && (cmd.Name() == "branch" || cmd.Name() == "checkpoint"):
 		return c.offering((*tab).links)
 	case metadata && f.Name == "set":
-		return c.offering(func(t *tab) { t.keys("=") })
-	case metadata && slices.Contains([]string{"unset", "only", "ignore", "value"}, f.Name) && !words:
-		return c.offering(func(t *tab) { t.keys("") })
+		return c.offering(func(t *tab) {
+			t.keys("=", func(key string) bool { return ownFlag(key) == nil && !strings.Contains(key, "=") })
+		})
+	case metadata && f.Name == "unset":
+		return c.offering(func(t *tab) { t.keys("", func(key string) bool { return ownFlag(key) == nil }) })
+	case metadata && slices.Contains([]string{"only", "ignore", "value"}, f.Name) && !words:
+		return c.offering(func(t *tab) { t.keys("", func(string) bool { return true }) })
 	case f.Name == "rebind", f.Name == "like":
 		return c.offering((*tab).chats)
 	}

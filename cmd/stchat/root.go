@@ -245,6 +245,20 @@ func (v verb) operands(cmd *cobra.Command, args []string) error {
 	return usagef("%s takes %s, e.g. `%s`", cmd.Name(), names, strings.TrimSpace(example))
 }
 
+// next returns what a command's argument number n may be, in the words of its synopsis; nothing if it takes no more.
+func (v *verb) next(n int) []string {
+	operands := strings.Fields(v.use)[1:]
+	for i, word := range operands {
+		switch {
+		case i == n:
+			return operands[i : i+1]
+		case strings.Contains(word, "..."):
+			return operands[i:]
+		}
+	}
+	return nil
+}
+
 // run executes the program and returns its exit code. An error before any command's
 // RunE is called is wrong usage: Cobra itself does not distinguish.
 func run(ctx context.Context, e env, args []string) int {

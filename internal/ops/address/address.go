@@ -58,7 +58,8 @@ type Finder struct {
 	Else  string
 	Whole bool // a part of a name is not enough
 
-	named []candidate // what readCards returned; nil: not yet read
+	all   *[4][]candidate // what candidates returned; nil: not yet asked
+	named []candidate     // what readCards returned; nil: not yet read
 }
 
 // Found is what an argument names.
@@ -73,7 +74,7 @@ type Found struct {
 // Find returns what an argument names. A path is not looked for: then there are no Paths. The
 // error is a [*NoneError] if nothing has the name, or wraps [ErrSeveral] or [ErrWhole].
 func (f *Finder) Find(arg string) (found Found, err error) {
-	if isPath(arg) {
+	if IsPath(arg) {
 		return found, nil
 	}
 	if _, err := os.Stat(arg); err == nil {
@@ -102,7 +103,7 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 	if _, err := o.Chats(f.Lib); err != nil {
 		return found, ops.PathError(err)
 	}
-	list := o.list(f.Lib)
+	list := o.Names(f.Lib)
 	var chosen []string
 	switch {
 	case slices.Contains(list, name):
@@ -240,32 +241,41 @@ func (f *Finder) Owners() (list []string) {
 
 // candidate is what a name may mean as an owner.
 type candidate struct {
-	called, path string // path: a character's folder, or a group's file
-	group        *group.File
+	called string
+	folded string // called, as names are compared
+	path   string // a character's folder, or a group's file
+	group  *group.File
 }
 
 // candidates are those in the user folder, ranked: characters by their folders; those by what
 // their cards say, which are not read here; groups by their names; groups by their ids.
 func (f *Finder) candidates() (ranks [4][]candidate, err error) {
+	if f.all != nil {
+		return *f.all, nil
+	}
 	dir := f.dir()
 	all := folders(dir)
 	for _, file := range cards(dir) {
-		if folder := folderOf(file); !slices.Contains(all, folder) {
-			all = append(all, folder)
-		}
+		all = append(all, folderOf(file))
 	}
-	for _, folder := range all {
-		ranks[0] = append(ranks[0], candidate{called: folder, path: folder})
+	slices.Sort(all)
+	for _, folder := range slices.Compact(all) {
+		ranks[0] = append(ranks[0], named(folder, folder, nil))
 	}
 	set, err := f.Lib.In(dir)
 	if err != nil {
 		return ranks, ops.PathError(err)
 	}
 	for _, g := range set.Files {
-		ranks[2] = append(ranks[2], candidate{g.Name, g.Path, g})
-		ranks[3] = append(ranks[3], candidate{strings.TrimSuffix(filepath.Base(g.Path), ".json"), g.Path, g})
+		ranks[2] = append(ranks[2], named(g.Name, g.Path, g))
+		ranks[3] = append(ranks[3], named(strings.TrimSuffix(filepath.Base(g.Path), ".json"), g.Path, g))
 	}
+	f.all = &ranks
 	return ranks, nil
+}
+
+func named(called, path string, g *group.File) candidate {
+	return candidate{called, names.FoldNFC(called), path, g}
 }
 
 // owner finds the owner of a name, nil if there is none.
@@ -278,20 +288,21 @@ func (f *Finder) owner(name string) (*Owner, error) {
 		return nil, nil
 	}
 	ranks, err := f.candidates()
-	same := func(s string) bool { return s == name }
-	if name == "" || err != nil && !slices.ContainsFunc(ranks[0], func(c candidate) bool { return same(c.called) }) {
+	same := func(c candidate) bool { return c.called == name }
+	if name == "" || err != nil && !slices.ContainsFunc(ranks[0], same) {
 		return nil, err
 	}
-	folded := func(s string) bool { return names.FoldNFC(s) == names.FoldNFC(name) }
-	if !slices.ContainsFunc(ranks[0], func(c candidate) bool { return folded(c.called) }) {
+	fold := names.FoldNFC(name)
+	folded := func(c candidate) bool { return c.folded == fold }
+	if !slices.ContainsFunc(ranks[0], folded) {
 		ranks[1] = f.readCards(dir)
 	}
-	for _, fits := range []func(string) bool{same, folded} {
+	for _, fits := range []func(candidate) bool{same, folded} {
 		for _, rank := range ranks {
 			var places []string
 			var found candidate
 			for _, c := range rank {
-				if fits(c.called) {
+				if fits(c) {
 					places, found = append(places, c.path), c
 				}
 			}
@@ -314,7 +325,7 @@ func (f *Finder) readCards(dir userdir.Dir) []candidate {
 		f.named = []candidate{}
 		for _, file := range cards(dir) {
 			if c, err := card.Open(filepath.Join(dir.Characters(), file)); err == nil && c.Name != "" {
-				f.named = append(f.named, candidate{called: c.Name, path: folderOf(file)})
+				f.named = append(f.named, named(c.Name, folderOf(file), nil))
 			}
 		}
 	}
@@ -325,11 +336,16 @@ func (f *Finder) readCards(dir userdir.Dir) []candidate {
 func folders(dir userdir.Dir) (list []string) {
 	entries, _ := os.ReadDir(dir.Chats()) // without them there are no folders
 	for _, e := range entries {
-		if info, err := os.Stat(filepath.Join(dir.Chats(), e.Name())); err == nil && info.IsDir() {
+		if e.IsDir() || e.Type()&fs.ModeSymlink != 0 && isFolder(filepath.Join(dir.Chats(), e.Name())) {
 			list = append(list, e.Name())
 		}
 	}
 	return list
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // cards lists the file names of cards.
@@ -343,9 +359,9 @@ func cards(dir userdir.Dir) (list []string) {
 	return list
 }
 
-// isPath reports whether an argument is a path whatever there is: it begins like one, or ends
+// IsPath reports whether an argument is a path whatever there is: it begins like one, or ends
 // like a file.
-func isPath(arg string) bool {
+func IsPath(arg string) bool {
 	s := filepath.ToSlash(arg)
 	if s == "-" || s == "" || s == "." || s == ".." || filepath.IsAbs(arg) || filepath.VolumeName(arg) != "" {
 		return true

@@ -34,7 +34,7 @@ type Owner struct {
 // by name in the user folder data. The error wraps [ErrOwner] if there is none.
 func OwnerOf(lib *library.Library, arg, data string) (*Owner, error) {
 	o, err := ownerAt(filepath.Clean(arg), arg)
-	if o != nil || isPath(arg) {
+	if o != nil || IsPath(arg) {
 		return o, err
 	}
 	f := &Finder{Lib: lib, Data: data}
@@ -107,8 +107,8 @@ func (o *Owner) Chats(lib *library.Library) (*library.Folder, error) {
 	return f, nil
 }
 
-// list returns the names of the owner's chats that have a file.
-func (o *Owner) list(lib *library.Library) (list []string) {
+// Names returns the names of the owner's chats that have a file.
+func (o *Owner) Names(lib *library.Library) (list []string) {
 	f := lib.Folder(o.Folder)
 	if o.Group == nil {
 		return f.Chats

@@ -45,6 +45,16 @@ type Logged struct {
 	Other    bool           `json:"other"` // it is of another file, which once had the path
 }
 
+// Revs returns the versions of a file in the store, the newest first.
+func Revs(ctx context.Context, where Where) (list []history.Version, err error) {
+	s, err := openSubject(ctx, where)
+	defer s.close()
+	for _, v := range s.versions {
+		list = append(list, v.Version)
+	}
+	return list, err
+}
+
 // Log calls each for a file's versions, the newest first, and then for those of other files that
 // once had the path: for all of them, or of each for limit at most if that is above 0. The note
 // says which file it is, if not the one that has the name now. The error may be about a version
