@@ -152,7 +152,10 @@ func (o *checkOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 	if baseline != nil {
 		rep.Findings, rep.Known = baseline.New(res.Findings)
 	}
-	if err := o.write(c, rep, opt.List.Paths); err != nil {
+	paths := slices.DeleteFunc(slices.Clone(opt.List.Paths), func(path string) bool { // repair refuses them
+		return slices.Contains(res.Others, path) || slices.ContainsFunc(res.Errs, func(e *ops.SourceError) bool { return e.Path == path })
+	})
+	if err := o.write(c, rep, paths); err != nil {
 		return err
 	}
 	c.flush()
