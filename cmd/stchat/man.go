@@ -228,7 +228,8 @@ func writeScript(w io.Writer, generate func(w io.Writer, descriptions bool) erro
 
 // bashChanges escapes also words of which there are several: what they have in common is put into
 // the command line, where a name's space would end it. A quote that is still open is closed before the
-// shell reads the words, and stays before what is offered.
+// shell reads the words, and stays before what is offered. A comma is escaped only where there are
+// braces: nobody types it so, and what is offered must begin as what is typed.
 func bashChanges() [][2]string {
 	return [][2]string{
 		{`COMPREPLY+=("$compline")`, `COMPREPLY+=("${comp#"$quote"}${compline#"${compline%%$tab*}"}")`},
@@ -255,7 +256,10 @@ __stchat_quote() {
         done
         comp=\"${comp//!/'"\!"'}
         ;;
-    *) printf -v comp %q "$1" ;;
+    *)
+        printf -v comp %q "$1"
+        [[ $1 == *{* ]] || comp=${comp//\\,/,}
+        ;;
     esac
 }
 
@@ -275,12 +279,14 @@ func zshChanges() [][2]string {
 }
 
 // fishChanges keeps fish from evaluating the words before the cursor after it has taken their quotes
-// away: a chat called (CMD) would run CMD. What is typed of the last word is asked for without its
-// quotes, too: names have spaces.
+// away: a chat called (CMD) would run CMD. What is typed of the last word is asked for and compared
+// without its quotes, too: names have spaces. It may begin with a hyphen: --set=KEY=.
 func fishChanges() [][2]string {
 	return [][2]string{
 		{"set -l args (commandline -opc)\n", "set -l args (string escape -- (commandline -opc))\n"},
 		{"(string escape -- (commandline -ct))\n", "(string escape -- (string unescape -- (commandline -ct); or commandline -ct))\n"},
+		{"(commandline -t | string escape --style=regex)", "(string escape --style=regex -- (string unescape -- (commandline -t); or commandline -t))"},
+		{`string split --max 1 \t`, `string split --max 1 -- \t`},
 	}
 }
 
