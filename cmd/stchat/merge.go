@@ -160,6 +160,9 @@ func (o *mergeOptions) into(c *console, arg string) (string, error) {
 	case len(found.Paths) > 1:
 		return "", usagef("%s are several chats; name one of them, or their owner", arg)
 	}
+	if found.Guess {
+		c.note("%s is %s", arg, found.Paths[0])
+	}
 	return cmp.Or(strings.Join(found.Paths, ""), arg), nil
 }
 

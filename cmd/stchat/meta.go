@@ -77,7 +77,7 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if at := fs.ArgsLenAtDash(); at >= 0 {
 		before, behind = args[:at], args[at:]
 	}
-	named, keys, err := c.amongWords(o.data, before, false)
+	named, keys, err := c.amongWords(&o.listFlags, o.data, before, false)
 	if err != nil {
 		return err
 	}

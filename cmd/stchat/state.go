@@ -522,7 +522,7 @@ func (o *statePruneOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *statePruneOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
-	named, namespaces, err := c.amongWords(o.Data, args, true)
+	named, namespaces, err := c.amongWords(&o.listFlags, o.Data, args, true)
 	if err != nil {
 		return err
 	}

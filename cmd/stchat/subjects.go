@@ -91,8 +91,9 @@ func (s *subjects) judge(arg string, found address.Found) error {
 }
 
 // amongWords returns those arguments that name chats, as paths, and the others. A command that
-// writes also takes cards, and says what it found by a part of a name.
-func (c *console) amongWords(data string, args []string, writes bool) (paths, others []string, err error) {
+// writes also takes cards, and says what it found by a part of a name. Where --files-from names none
+// either, it is an error that the first is no chat.
+func (c *console) amongWords(list *listFlags, data string, args []string, writes bool) (paths, others []string, err error) {
 	for _, arg := range args {
 		found, err := c.isSubject(data, arg)
 		if err == nil && writes {
@@ -110,6 +111,12 @@ func (c *console) amongWords(data string, args []string, writes bool) (paths, ot
 			paths = append(paths, arg)
 		default:
 			others = append(others, arg)
+		}
+	}
+	if len(paths) == 0 && len(others) > 0 && list.filesFrom == "" { // a chat is meant: say which there are
+		found, err := c.finder(data).Find(others[0])
+		if err = cmp.Or(err, edits().judge(others[0], found)); err != nil {
+			return nil, nil, withHint(err, nil)
 		}
 	}
 	return paths, others, nil
