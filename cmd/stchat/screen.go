@@ -222,31 +222,31 @@ func (c *console) whole(pad, what, copied string) {
 // colon at its beginning, and those with a folder.
 const pathPattern = `^stchat:.(?:warning:.)?(?:would \w+ )?([^:'"]+\.(?:jsonl?|png)):|(\S*[/\\][^\s,:'"][^:'"]*?\.(?:jsonl?|png|zip|db|html))\b`
 
+// quotePattern finds what is quoted, as [visible.Quote] and %q do it.
+const quotePattern = "^(?:\\$'(?:[^'\\\\]|\\\\.)*'|'[^']*'(?:\\\\''[^']*')*|\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`)"
+
 // unbroken returns the words of a text; what stands in quotes is one, and so is a path.
 func unbroken(text string) (words []string) {
-	from, quote, path := 0, byte(0), 0 // before path nothing is broken
+	from, whole := 0, 0 // before whole nothing is broken
 	paths := regexp.MustCompile(pathPattern).FindAllStringSubmatchIndex(text, -1)
+	quoted := regexp.MustCompile(quotePattern)
 	for i := range len(text) {
 		if len(paths) > 0 && (i == paths[0][2] || i == paths[0][4]) {
-			path, paths = max(paths[0][3], paths[0][5]), paths[1:]
+			whole, paths = max(whole, paths[0][3], paths[0][5]), paths[1:]
 		}
-		if i < path {
+		if i < whole {
 			continue
 		}
-		c := text[i]
-		starts := i == from || text[i-1] == '(' || text[i-1] == '=' || strings.HasSuffix(text[:i], "\u00a0")
-		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == ' ':
+		switch text[i] {
+		case ' ':
 			if i > from {
 				words = append(words, text[from:i])
 			}
 			from = i + 1
-		case (c == '\'' || c == '"' || c == '`') && starts && strings.IndexByte(text[i+1:], c) >= 0:
-			quote = c
+		case '$', '\'', '"', '`':
+			if i == from || text[i-1] == '(' || text[i-1] == '=' || strings.HasSuffix(text[:i], "\u00a0") {
+				whole = i + len(quoted.FindString(text[i:]))
+			}
 		}
 	}
 	if from < len(text) {

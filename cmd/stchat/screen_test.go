@@ -51,6 +51,11 @@ func TestProsed(t *testing.T) {
 	if got := prosed("stchat:\u00a0'stchat undo 1' does it again", 16, "  "); got != "stchat:\u00a0'stchat undo 1'\n  does it again" {
 		t.Errorf("a command right behind the program's name: %q", got)
 	}
+	for _, whole := range []string{`$'a lamp \u2067 of Mira\'s, two'`, `'a lamp of Mira'\''s, three doors'`, `"a \"lamp\" of hers"`} {
+		if got := prosed("it names "+whole+" as its parent", 20, "  "); !strings.Contains(got, "\n  "+whole+"\n") {
+			t.Errorf("a quoted name is broken: %q", got)
+		}
+	}
 	if got := prosed("isn't it 'open", 5, ""); got != "isn't\nit\n'open" {
 		t.Errorf("an open quote: %q", got)
 	}
