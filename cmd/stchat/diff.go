@@ -226,20 +226,31 @@ func (p *differ) head(times [2]time.Time) {
 		owner = p.d.A.Owner
 	}
 	short := names.Shorts(owner, both, func(i int) []string { return both[:i] })
+	var left, about, count [2]string
+	end := min(p.measure, 64)
 	for i, side := range []look.DiffedChat{p.d.A, p.d.B} {
 		name := p.shortened(short[i])
 		switch {
 		case side.Path == chat.Stdin:
 			name = "standard input"
 		case side.Rev != nil:
-			name += fmt.Sprintf(", version %d of %s", *side.Rev, times[i].Local().Format(minute))
+			about[i] = fmt.Sprintf("version %d of %s", *side.Rev, times[i].Local().Format(minute))
 		case !times[i].IsZero():
-			name += ", backup of " + times[i].Local().Format(minute)
+			about[i] = "backup of " + times[i].Local().Format(minute)
 		}
-		count := plural.S(side.Messages, "message")
-		left := "AB"[i:i+1] + "  " + p.fitName(name, len(count)+5)
-		gap := strings.Repeat(" ", max(min(p.measure, 64)-visible.Width(left)-len(count), 2))
-		fmt.Fprintln(p.w, paint(p.color, bold, left)+gap+count)
+		count[i] = plural.S(side.Messages, "message")
+		if whole := joined(", ", name, about[i]); visible.Width(whole) <= p.measure-len(count[i])-5 {
+			name, about[i] = whole, ""
+		}
+		left[i] = "AB"[i:i+1] + "  " + p.fitName(name, len(count[i])+5)
+		end = max(end, visible.Width(left[i])+2+len(count[i]))
+	}
+	for i := range left {
+		gap := strings.Repeat(" ", end-visible.Width(left[i])-len(count[i]))
+		fmt.Fprintln(p.w, paint(p.color, bold, left[i])+gap+count[i])
+		if about[i] != "" {
+			p.lines(bold, "   "+about[i])
+		}
 	}
 	number := func(n int, what string) string { return when(n > 0, strconv.Itoa(n)+what) }
 	common := strconv.Itoa(p.d.Common) + " in common"
