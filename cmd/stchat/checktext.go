@@ -96,7 +96,7 @@ func writeSeverity(c *console, list []rules.Finding, severity rules.Severity, ve
 				fmt.Fprintf(w, "      %s and %d more\n", c.sign("…"), f.More)
 				continue
 			}
-			fmt.Fprintln(w, c.prose(whereText(f)+visible.Text(f.Message), "      "))
+			fmt.Fprintln(w, c.prose(whereText(f)+c.excerpt(f.Message), "      "))
 		}
 	}
 }
@@ -167,7 +167,7 @@ func explainRules(c *console, list []rules.Finding, paths []string) *grid.Table 
 // explain writes what is said about a rule, for a person wrapped.
 func explain(c *console, label, text string) {
 	before := strings.ReplaceAll(label, " ", "\u00a0") // no line breaks there
-	text = strings.Replace(c.prose(before+visible.Text(text), "  "), before, label, 1)
+	text = strings.Replace(c.prose(before+c.excerpt(text), "  "), before, label, 1)
 	for line := range strings.SplitSeq(text, "\n") {
 		fmt.Fprintln(c.w, paint(c.outColor, dim, line))
 	}

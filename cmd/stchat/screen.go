@@ -121,8 +121,8 @@ func (c *console) sign(text string) string { return either(c.ascii(), visible.AS
 // ascii reports whether standard output is a terminal that shows no more than ASCII.
 func (c *console) ascii() bool { return c.OutTTY && !isUTF8(c.env) }
 
-// cutMarks are what shows that a text was cut at its ends.
-var cutMarks = regexp.MustCompile(`^…|…(?: \(\d+ characters\))?$`)
+// cutMarks are what shows that a text was cut at its ends, or a name that is quoted in it.
+var cutMarks = regexp.MustCompile(`^…|…(?: \(\d+ characters\))?$|…"`)
 
 // excerpt returns a text of which only a part is shown.
 func (c *console) excerpt(text string) string {

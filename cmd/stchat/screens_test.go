@@ -76,6 +76,10 @@ func TestScreens(t *testing.T) {
 	if _, errs, code := terminal(t, 0, "branch", "--no-sync", a, "--at", "1", "-n", strings.Repeat("長い名前", 10)); code != 0 {
 		t.Fatal(errs)
 	}
+	long := `extra={"image":"/user/images/` + strings.Repeat("long ", 30) + `.png"}`
+	if _, errs, code := terminal(t, 0, "message", "set", "--no-sync", b, "-a", "0", "--set", long); code != 0 {
+		t.Fatal(errs)
+	}
 	if err := os.RemoveAll(filepath.Join("chats", "汐見 栞")); err != nil { // for lost and log --gone
 		t.Fatal(err)
 	}
@@ -88,7 +92,7 @@ func TestScreens(t *testing.T) {
 		t.Errorf("a terminal without UTF-8 cannot show %q", text)
 	}
 	marks := strings.NewReplacer("*", "", "[-", "", "-]", "", "{+", "", "+}", "")
-	copied := regexp.MustCompile(`^ *(stchat|restore|.*stchat (diff-meta|restore|message|repair)) |^chats/|^file  |^ *".*"$|^  (error|warning|info) `)
+	copied := regexp.MustCompile(`^ *(stchat|restore|.*stchat (diff-meta|restore|message|repair)) |^(--- |\+\+\+ )?chats/|^file  |^ *".*"$|^  (error|warning|info) `)
 	for _, locale := range []string{"C.UTF-8", "C"} {
 		for _, width := range []int{20, 39, 60, 80, 120, 200} {
 			for _, args := range [][]string{
