@@ -160,6 +160,9 @@ func (s *slimming) note(p *Plan, at choose.Place, made slim) {
 	for _, img := range made.pictures {
 		s.pictures = append(s.pictures, s.path(img))
 	}
+	if !s.open.hasLog() {
+		return // nothing else asks which swipes went
+	}
 	for _, swipe := range slices.Backward(made.gone) {
 		p.swipeGoes(at.Index, swipe)
 	}
