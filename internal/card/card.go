@@ -148,28 +148,27 @@ func textOf(o *rawjson.Object, key string) string {
 	return s
 }
 
-// WithChat returns the card's bytes with another chat as the one that is open, or as
-// they were read where every part says so already.
-func (c *Card) WithChat(chat string) ([]byte, error) {
-	return c.With(func(json []byte) ([]byte, error) {
+// Chat returns the edit for [Card.With] that makes another chat the one that is open.
+func Chat(chat string) func(json []byte) ([]byte, error) {
+	return func(json []byte) ([]byte, error) {
 		if text, isText := rawjson.Unquote(rawjson.Value(json, "chat")); isText && text == chat {
 			return json, nil
 		}
 		return rawjson.SetPath(json, rawjson.Quote(chat), "chat")
-	})
+	}
 }
 
-// WithBook returns the card's bytes with the lorebook's name in data.extensions.world changed to what it
-// is in renamed; any other name stays.
-func (c *Card) WithBook(renamed map[string]string) ([]byte, error) {
-	return c.With(func(json []byte) ([]byte, error) {
+// Book returns the edit for [Card.With] that changes the lorebook's name in data.extensions.world to what
+// it is in renamed; any other name stays.
+func Book(renamed map[string]string) func(json []byte) ([]byte, error) {
+	return func(json []byte) ([]byte, error) {
 		name := bookOf(json)
 		to, ok := renamed[name]
 		if !ok || to == name {
 			return json, nil
 		}
 		return rawjson.SetPath(json, rawjson.Quote(to), "data", "extensions", "world")
-	})
+	}
 }
 
 // Greeting returns the character's first message, "" if there is none.
@@ -218,16 +217,19 @@ func Edit(path string, do func(c *Card) ([]byte, error)) changeset.Edit {
 }
 
 // With returns the card's bytes with the JSON of every part edited, or as they were read
-// where edit changes none.
-func (c *Card) With(edit func(json []byte) ([]byte, error)) ([]byte, error) {
+// where the edits change none.
+func (c *Card) With(edits ...func(json []byte) ([]byte, error)) ([]byte, error) {
 	var out []byte
 	done := 0
 	for i := range c.parts {
 		p := &c.parts[i]
 		old := p.json.Bytes()
-		edited, err := edit(old)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Path, err)
+		edited := old
+		for _, edit := range edits {
+			var err error
+			if edited, err = edit(edited); err != nil {
+				return nil, fmt.Errorf("%s: %w", c.Path, err)
+			}
 		}
 		if bytes.Equal(edited, old) {
 			continue

@@ -31,7 +31,7 @@ func png(chunks ...string) string {
 	return signature + chunk("IHDR", "\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00") + strings.Join(chunks, "") + chunk("IEND", "")
 }
 
-func TestWithChat(t *testing.T) {
+func TestChat(t *testing.T) {
 	const old, v3 = `{"name":"Mira","chat":"A","n":1.0}`, `{"spec":"x","chat":"A"}`
 	tests := []struct{ name, raw, want string }{
 		{"both", png(text("chara", old), text("ccv3", v3)), png(text("chara", `{"name":"Mira","chat":"B","n":1.0}`), text("ccv3", `{"spec":"x","chat":"B"}`))},
@@ -52,7 +52,7 @@ func TestWithChat(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
 		}
-		got, err := c.WithChat("B")
+		got, err := c.With(Chat("B"))
 		if diff := cmp.Diff(tt.want, string(got)); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", tt.name, err, diff)
 		}
@@ -109,9 +109,9 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// FuzzWithChat sees to it that an edit changes what it should and nothing else, and
+// FuzzChat sees to it that an edit changes what it should and nothing else, and
 // that a second one finds nothing to do.
-func FuzzWithChat(f *testing.F) {
+func FuzzChat(f *testing.F) {
 	f.Add([]byte(png(text("chara", `{"chat":"A"}`), text("ccv3", `{}`))), "B")
 	f.Add([]byte(`{"chat":"A"}`), "\x00\xff\"")
 	f.Add([]byte(png(chunk("tEXt", "chara\x00e30="))), "")
@@ -120,7 +120,7 @@ func FuzzWithChat(f *testing.F) {
 		if err != nil {
 			return
 		}
-		edited, err := c.WithChat(chat)
+		edited, err := c.With(Chat(chat))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func FuzzWithChat(f *testing.F) {
 		if len(again.parts) != len(c.parts) {
 			t.Errorf("%d parts, want %d", len(again.parts), len(c.parts))
 		}
-		back, err := again.WithChat(again.Chat)
+		back, err := again.With(Chat(again.Chat))
 		if err != nil || !bytes.Equal(back, edited) {
 			t.Errorf("a second edit changes something: %v", err)
 		}

@@ -193,7 +193,7 @@ func (f *FileEdit) Bytes(path string, isCard bool, open string) changeset.Edit {
 		if to == "" || to == c.Chat {
 			return nil, nil
 		}
-		return c.WithChat(to)
+		return c.With(card.Chat(to))
 	})
 }
 

@@ -148,5 +148,5 @@ func OpenInCard(s *changeset.Set, dir userdir.Dir, folder, chat string) (*card.C
 	if err != nil {
 		return nil, err
 	}
-	return c, s.Edit(c.Path, safefile.Stamp{}, card.Edit(c.Path, func(c *card.Card) ([]byte, error) { return c.WithChat(chat) }), fmt.Sprintf("the chat that is open: %q", chat))
+	return c, s.Edit(c.Path, safefile.Stamp{}, card.Edit(c.Path, func(c *card.Card) ([]byte, error) { return c.With(card.Chat(chat)) }), fmt.Sprintf("the chat that is open: %q", chat))
 }

@@ -266,7 +266,7 @@ func openingAs(path string, kind history.Kind, data, now []byte) ([]byte, error)
 		if err != nil {
 			return nil, err
 		}
-		return c.WithChat(today.Chat)
+		return c.With(card.Chat(today.Chat))
 	}
 	o, err := rawjson.ParseObject(data)
 	if err != nil {

@@ -143,7 +143,7 @@ func (u *user) compareCard(row *Row, stem string) error {
 	}
 	same := ours.Raw
 	if ours.Chat != theirs.Chat {
-		same, err = ours.WithChat(theirs.Chat)
+		same, err = ours.With(card.Chat(theirs.Chat))
 	}
 	if err == nil && !bytes.Equal(same, here) {
 		row.tell("the cards differ; INTO's stays")
@@ -167,7 +167,7 @@ func (u *user) comes(stem string) bool {
 }
 
 // cardHere returns a card of FROM with the names of INTO. It is read anew each time: pictures are large, and many.
-func (u *user) cardHere(from, stem string) (data []byte, err error) {
+func (u *user) cardHere(from, stem string) ([]byte, error) {
 	theirs, err := card.Open(from)
 	if err != nil {
 		return nil, err
@@ -176,26 +176,11 @@ func (u *user) cardHere(from, stem string) (data []byte, err error) {
 	for name, b := range u.books {
 		renamed[name] = b.to.Name
 	}
-	for _, edit := range []func(c *card.Card) ([]byte, error){
-		func(c *card.Card) ([]byte, error) { return c.WithBook(renamed) },
-		func(c *card.Card) ([]byte, error) {
-			return c.With(func(json []byte) ([]byte, error) { return u.follow(json), nil })
-		},
-		func(c *card.Card) ([]byte, error) {
-			if o := u.owners[stem]; o != nil && c.Chat != "" {
-				return c.WithChat(o.now(c.Chat))
-			}
-			return c.Raw, nil
-		},
-	} {
-		if data, err = edit(theirs); err != nil {
-			return nil, err
-		}
-		if theirs, err = card.Parse(data, theirs.Path); err != nil {
-			return nil, err
-		}
+	edits := []func(json []byte) ([]byte, error){card.Book(renamed), func(json []byte) ([]byte, error) { return u.follow(json), nil }}
+	if o := u.owners[stem]; o != nil && theirs.Chat != "" {
+		edits = append(edits, card.Chat(o.now(theirs.Chat)))
 	}
-	return data, nil
+	return theirs.With(edits...)
 }
 
 // states brings what Luker keeps beside a card of which INTO has none.

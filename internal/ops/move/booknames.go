@@ -179,7 +179,7 @@ func (b *bookNames) cards() error {
 			continue
 		}
 		b.r.Doc.edited(path, "data.extensions.world", 1)
-		now := card.Edit(path, func(c *card.Card) ([]byte, error) { return c.WithBook(b.renamed()) })
+		now := card.Edit(path, func(c *card.Card) ([]byte, error) { return c.With(card.Book(b.renamed())) })
 		if err := b.s.Edit(path, safefile.Stamp{}, now, "the character's lorebook"); err != nil {
 			return err
 		}
