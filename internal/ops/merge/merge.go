@@ -200,6 +200,7 @@ func (r *Result) merge(ctx context.Context, opt *Options) error {
 	case isZip:
 		return r.zip(ctx, opt, into)
 	}
+	r.Doc.Left = leftOut(os.DirFS(opt.From))
 	return r.user(ctx, opt, into)
 }
 

@@ -114,10 +114,6 @@ func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error
 	}
 	u.carried, u.planned = carried, true // what only the comparison names does not come
 	r.root = userdir.RealPath(u.into.Root)
-	r.Doc.Left = leftOut(func(name string) bool {
-		_, err := os.Stat(filepath.Join(u.from.Root, name))
-		return err == nil
-	})
 	r.run(ctx, opt, u.carried, slices.Concat(u.cards, u.owned))
 	return nil
 }
@@ -391,9 +387,9 @@ func (u *user) groupHere(o *owner, there *group.File) []byte {
 	})
 }
 
-// leftOut returns what FROM has and is never merged; has says whether something is in its user
-// folder.
-func leftOut(has func(name string) bool) []string {
+// leftOut returns what a user folder has and is never merged.
+func leftOut(folder fs.FS) []string {
+	has := func(name string) bool { _, err := fs.Stat(folder, name); return err == nil }
 	found := []string{}
 	for _, never := range [][]string{ // what it is, and where
 		{"settings, personas, tags", "settings.json"},

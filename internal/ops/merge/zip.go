@@ -47,27 +47,27 @@ func (r *Result) zip(ctx context.Context, opt *Options, into userdir.Dir) error 
 		return ops.PathError(err)
 	}
 	defer func() { _ = to.Close() }() // a folder of temporary files
-	for _, e := range taken {
+	for _, f := range taken {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := e.unpack(to); err != nil {
-			return fmt.Errorf("%s: %s: %w", opt.From, e.file.Name, ops.PathError(err))
+		entry, err := f.Open()
+		if err == nil {
+			err = to.Add(filepath.FromSlash(strings.TrimPrefix(f.Name, prefix)), entry, int64(f.UncompressedSize64))
+			_ = entry.Close() // only read from
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", opt.From, f.Name, ops.PathError(err))
 		}
 	}
 	name := opt.From
 	if opt.From = to.Dir; opt.Label == "" {
 		opt.Label = labelOf(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
 	}
+	if below, err := fs.Sub(z, path.Clean(prefix)); err == nil {
+		r.Doc.Left = leftOut(below)
+	}
 	err = r.user(ctx, opt, into)
-	r.Doc.Left = leftOut(func(place string) bool {
-		for _, f := range z.File {
-			if rest := strings.TrimPrefix(f.Name, prefix); rest == place || strings.HasPrefix(rest, place+"/") {
-				return true
-			}
-		}
-		return false
-	})
 	for _, row := range r.Rows { // the temporary folder is nobody's business
 		if rel, err := filepath.Rel(to.Dir, row.From); err == nil {
 			row.From = filepath.Join(name, rel)
@@ -80,25 +80,10 @@ func (r *Result) zip(ctx context.Context, opt *Options, into userdir.Dir) error 
 	return err
 }
 
-// entry is an entry of a zip that is merged.
-type entry struct {
-	file  *zip.File
-	place string // in the user folder, with slashes
-}
-
-func (e entry) unpack(to *safefile.Unpacking) error {
-	f, err := e.file.Open()
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return to.Add(filepath.FromSlash(e.place), f, int64(e.file.UncompressedSize64))
-}
-
 // takenEntries returns the entries that are merged, of a user folder at the root or one folder
 // down, and what the names in that begin with. It refuses a zip in which one of them could lead
 // elsewhere, or that holds too much for its size.
-func takenEntries(files []*zip.File, size int64) (prefix string, list []entry, err error) {
+func takenEntries(files []*zip.File, size int64) (prefix string, list []*zip.File, err error) {
 	if len(files) > maxEntries {
 		return "", nil, fmt.Errorf("%w: it has more than %d entries", ErrZip, maxEntries)
 	}
@@ -111,19 +96,18 @@ func takenEntries(files []*zip.File, size int64) (prefix string, list []entry, e
 		if !inside || strings.HasSuffix(place, "/") || !isMerged(place) {
 			continue
 		}
-		why := unsafeEntry(f, place)
+		key, why := names.FoldNFC(place), unsafeEntry(f, place)
 		if why == "" {
 			why = room.Refuses(f)
+		}
+		if why == "" && seen[key] {
+			why = "is in it twice"
 		}
 		if why != "" {
 			return "", nil, fmt.Errorf("%w: %q %s", ErrZip, f.Name, why)
 		}
-		key := names.FoldNFC(place)
-		if seen[key] {
-			return "", nil, fmt.Errorf("%w: %q is in it twice", ErrZip, f.Name)
-		}
 		seen[key] = true
-		list = append(list, entry{f, place})
+		list = append(list, f)
 	}
 	if len(list) == 0 {
 		err = fmt.Errorf("%w: it has nothing that is merged", ErrZip)
