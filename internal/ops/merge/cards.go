@@ -15,6 +15,7 @@ import (
 	"stchat/internal/card"
 	"stchat/internal/changeset"
 	"stchat/internal/extension/luker"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/userdir"
 )
@@ -68,7 +69,7 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 				}
 			}
 		}
-		return u.states(from, ours.Path)
+		return u.states(from, ours.Path, nil)
 	}
 	path, about := filepath.Join(u.into.Characters(), to+ext), "the card of "+theirs.Name
 	j.creates(path, func(_ context.Context, s *changeset.Set) error {
@@ -83,7 +84,7 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 	}
 	j.needed = func() bool { return u.owners[stem].comes() }
 	j.look = func(context.Context) error { _, err := u.cardHere(from, stem); return err }
-	return nil
+	return u.states(from, path, j.needed)
 }
 
 // character returns the character of INTO that a card of FROM is: that of its name, or, if that is another one,
@@ -183,33 +184,29 @@ func (u *user) cardHere(from, stem string) ([]byte, error) {
 	return theirs.With(edits...)
 }
 
-// states brings what Luker keeps beside a card of which INTO has none.
-func (u *user) states(from, into string) error {
+// states brings what Luker keeps beside a card, and INTO does not. needed is the card's, if that is new.
+func (u *user) states(from, into string, needed func() bool) error {
 	theirs, err := luker.CharacterStates(from)
 	if err != nil {
-		return ops.PathError(err)
-	}
-	ours, err := luker.CharacterStates(into)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return ops.PathError(err)
 	}
 	for _, s := range theirs {
 		path := filepath.Join(filepath.Dir(into), luker.CharacterStateName(strings.TrimSuffix(filepath.Base(into), filepath.Ext(into)), s.Namespace))
 		j := newJob(CardKind, s.Path, path)
 		u.cards = append(u.cards, j)
-		if slices.ContainsFunc(ours, func(o luker.Sidecar) bool { return o.Namespace == s.Namespace }) {
-			if j.row.Sign, err = staying(s.Path, path); err != nil {
-				return err
-			}
-			if j.row.Sign == Behind {
-				j.row.tell(fmt.Sprintf("Luker's state %s differs; INTO's stays", s.Namespace))
-			}
-			continue
+		j.row.Sign, err = staying(s.Path, path)
+		switch key, missing := names.FoldNFC(path), errors.Is(err, fs.ErrNotExist); {
+		case missing && !u.given[key]:
+			u.given[key], j.row.Sign, j.needed = true, New, needed
+			j.creates(path, func(_ context.Context, set *changeset.Set) error {
+				return copyFile(set, s.Path, path, "Luker's state of the character")
+			})
+		case err != nil && !missing:
+			return err
+		case missing || j.row.Sign == Behind: // missing: that of another character comes there
+			j.row.Sign = Behind
+			j.row.tell(fmt.Sprintf("Luker's state %s differs; INTO's stays", s.Namespace))
 		}
-		j.row.Sign = New
-		j.creates(path, func(_ context.Context, set *changeset.Set) error {
-			return copyFile(set, s.Path, path, "Luker's state of the character")
-		})
 	}
 	return nil
 }
