@@ -42,7 +42,7 @@ function put(name, messages, meta = {}) {
 const story = hostile.map((mes, i) => ({
     name: i === 5 ? 'Ines of the harbour road' : i % 2 ? 'Ines' : owner, is_user: i % 2 === 1, is_system: i === 5, mes: `${mes} word${i}`, send_date: `2026-0${1 + (i >> 2)}-0${1 + i}T18:42:00.000Z`,
     ...(i % 2 ? {} : { swipes: [`${mes} word${i}`, `${mes} other${i}`], swipe_id: 0 }),
-    extra: { reasoning: mes, title: mes, ...(i === 3 || i === 4 ? { branches: Array.from({ length: 20 }, (_, n) => `branch ${n}`) } : {}), ...(i === 5 ? { files: [{ name: 'notes.txt', url: '/user/files/notes.txt' }] } : {}), ...(i === 2 ? { media: [{ type: 'image', url: '/user/images/secret.png', title: mes }] } : {}) },
+    extra: { reasoning: mes, title: mes, ...(i === 3 || i === 4 ? { branches: Array.from({ length: 20 }, (_, n) => `branch ${n} ${'of a long name '.repeat(n % 4)}`) } : {}), ...(i === 5 ? { files: [{ name: 'notes.txt', url: '/user/files/notes.txt' }] } : {}), ...(i === 2 ? { media: [{ type: 'image', url: '/user/images/secret.png', title: mes }] } : {}) },
 }));
 const fence = '\n```\n';
 story.push({
@@ -54,6 +54,9 @@ story.push({ name: owner, is_user: false, mes: 'long'.repeat(200), send_date: '2
 story.push({ name: owner, is_user: false, mes: `${'filler\n\n'.repeat(100)}needle`, send_date: '2027-03-21T10:00:00.000Z' });
 put('The story of the lamp that turned all night', story);
 put('cp "1"', story.slice(0, 10), { main_chat: 'The story of the lamp that turned all night' });
+for (const n of [2, 4, 6, 8]) {
+    put(`at ${n}`, story.slice(0, n + 1), { main_chat: 'The story of the lamp that turned all night' });
+}
 for (const [file, bytes] of [['settings.json', '{}'], ['worlds/keep', ''], ['user/images/secret.png', png], [`characters/${owner}.png`, png]]) {
     fs.mkdirSync(path.dirname(path.join(user, file)), { recursive: true });
     fs.writeFileSync(path.join(user, file), bytes);
@@ -61,7 +64,8 @@ for (const [file, bytes] of [['settings.json', '{}'], ['worlds/keep', ''], ['use
 
 const site = path.join(folder, 'site');
 const run = (...args) => execFileSync(stchat, ['-q', ...args], { encoding: 'utf8', env: { ...process.env, TZ: 'UTC' } });
-const pages = run('export', path.join(user, 'chats'), '-o', site + path.sep, '--swipes', '--reasoning', '--with-hidden').trim().split('\n');
+const pages = run('export', path.join(user, 'chats'), '-o', site + path.sep, '--swipes', '--reasoning', '--with-hidden').trim().split('\n')
+    .filter((file) => !/at \d\.html$/.test(file));
 pages.push(run('stats', path.join(user, 'chats'), '-o', path.join(folder, 'stats.html')).trim());
 pages.push(path.join(folder, 'tree.html'));
 fs.writeFileSync(pages.at(-1), run('tree', path.join(user, 'chats'), '--format', 'html'));
@@ -102,25 +106,25 @@ for (const file of pages) {
     for (const [, picture] of markup.matchAll(/data:image\/[a-z]+;base64,([^"]+)"/g)) {
         assert.ok(!Buffer.from(picture, 'base64').includes(secret), `${name} has the card's definition`);
     }
-    for (const width of [1280, 390]) {
+    for (const width of [1280, 1100, 390]) {
         for (const dark of [false, true]) {
             const what = `${name}, ${width} px, ${dark ? 'dark' : 'light'}`;
             await open(file, { width, dark });
             assert.equal(await browser.evaluate(() => typeof window.pwned), 'undefined', `${what} ran what a chat says`);
-            assert.ok(await browser.evaluate(() => document.scrollingElement.scrollWidth <= innerWidth), `${what} scrolls sideways`);
+            assert.ok(await browser.evaluate(() => document.scrollingElement.scrollWidth <= document.scrollingElement.clientWidth), `${what} scrolls sideways`);
             assert.ok(await browser.evaluate(() => [...document.querySelectorAll('th + th')].every((th) => {
                 const range = document.createRange();
                 const box = (cell) => { range.selectNodeContents(cell); return range.getBoundingClientRect(); };
                 const left = box(th.previousElementSibling), right = box(th);
                 return left.width === 0 || right.width === 0 || right.top >= left.bottom || right.left - left.right >= 4;
             })), `${what} runs headings together`);
-            assert.ok(await browser.evaluate(() => [...document.querySelectorAll('aside')].map((one) => one.getBoundingClientRect())
+            assert.ok(width < 1100 || await browser.evaluate(() => [...document.querySelectorAll('aside')].map((one) => one.getBoundingClientRect())
                 .every((box, i, all) => i === 0 || box.height === 0 || box.top >= all[i - 1].bottom)), `${what}: what stands in the margin overlaps`);
             assert.ok(await browser.evaluate(() => [...document.querySelectorAll('td, th')].filter((cell) => cell.checkVisibility()).map((cell) => {
                 const range = document.createRange();
                 range.selectNodeContents(cell);
                 return range.getBoundingClientRect();
-            }).every((box) => box.left >= 0 && box.right <= innerWidth)), `${what} cuts a cell`);
+            }).every((box) => box.left >= 0 && box.right <= document.scrollingElement.clientWidth)), `${what} cuts a cell`);
             assert.ok(await browser.evaluate(() => [...document.querySelectorAll('main > section td, main > section th')].every((cell) => cell.checkVisibility() || cell.closest('details'))),
                 `${what} leaves a cell out`);
             assert.ok(await browser.evaluate(() => {
@@ -129,6 +133,9 @@ for (const file of pages) {
                 return letters.every((one) => parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a >= 9.5)
                     && boxes.every((a, i) => [...boxes.slice(i + 1), ...cells].every((b) => a.right < b.left || b.right < a.left || Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) < a.height / 2));
             }), `${what}: the letters of the heat map cannot be read`);
+            assert.ok(await browser.evaluate(() => [...document.querySelectorAll('#bar input')].every((one) =>
+                getComputedStyle(one, '::placeholder').color === getComputedStyle(document.querySelector('.sub, .quiet')).color)), `${what}: what the box is for cannot be read`);
+            assert.ok(await browser.evaluate(() => (document.querySelector('#bar[role]')?.getBoundingClientRect().height ?? 0) < innerHeight / 9), `${what}: the bar takes too much`);
             quiet(what);
             await browser.evaluate(`() => { ${axe}; }`);
             const found = await browser.evaluate(async () => (await globalThis.axe.run(document, { resultTypes: ['violations'] })).violations

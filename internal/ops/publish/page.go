@@ -190,8 +190,8 @@ func (g *pager) swipes(m *look.Message) {
 	chosen := ops.Or(m.Swipe, 0)
 	g.printf("<details class=\"sw\"><summary>‹%d/%d›</summary>", chosen, m.Swipes)
 	for i, text := range m.SwipeTexts {
-		if text != nil && i+1 != chosen {
-			g.printf("<div class=\"alt\" dir=\"auto\"><b>%d</b>%s</div>", i+1, g.text(m, *text))
+		if i+1 != chosen {
+			g.printf("<div class=\"alt\" dir=\"auto\"><b>%d</b>%s</div>", i+1, g.text(m, ops.Or(text, "")))
 		}
 	}
 	g.print("</details>\n")
