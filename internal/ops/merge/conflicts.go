@@ -2,7 +2,10 @@ package merge
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -56,113 +59,82 @@ func (r *Result) conflicts(ctx context.Context, opt *Options) error {
 		return err
 	}
 	r.root = userdir.RealPath(dir.Root)
-	r.tellOthers(dir)
 	var jobs []*job
-	graphs := map[string]*family.Graph{} // by folder
-	list, err := conflictsIn(dir)
-	if err != nil {
-		return err
-	}
-	for _, v := range list {
-		if graphs[v.folder] == nil {
-			read, err := family.Read(ctx, lib, []string{v.folder}, family.Options{})
-			if err != nil {
-				return ops.PathError(err)
+	for _, path := range slices.Sorted(slices.Values(append(dir.Folders(), dir.Chats()))) {
+		folder, versions := lib.Folder(path), map[string][]string{} // by the chat's name, as it is compared
+		if err := folder.Err; err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return ops.PathError(err)
+		}
+		if folder.Kind == userdir.File {
+			r.tellOthers(path)
+			continue
+		}
+		for _, name := range folder.Chats {
+			if of, _, ok := conflictOf(name); ok {
+				versions[names.FoldNFC(of)] = append(versions[names.FoldNFC(of)], name)
 			}
-			graphs[v.folder] = read[0]
 		}
-		some, err := opt.conflict(ctx, lib, graphs[v.folder], v)
+		if len(versions) == 0 {
+			continue
+		}
+		graphs, err := family.Read(ctx, lib, []string{path}, family.Options{})
 		if err != nil {
-			return err
+			return ops.PathError(err)
 		}
-		jobs = append(jobs, some...)
+		for _, of := range slices.Sorted(maps.Keys(versions)) {
+			some, err := opt.conflict(ctx, lib, graphs[0], path, versions[of])
+			if err != nil {
+				return err
+			}
+			jobs = append(jobs, some...)
+		}
 	}
 	r.run(ctx, opt, nil, jobs)
 	return nil
 }
 
-// versions are the conflict files of one chat.
-type versions struct {
-	folder, of string
-	names      []string
-}
-
-// conflictsIn lists the conflict files of a user folder, by chat.
-func conflictsIn(dir userdir.Dir) (list []*versions, err error) {
-	byChat := map[string]*versions{}
-	walked := ops.Walk(ops.List{Paths: []string{dir.Root}, AllowEmpty: true})
-	if len(walked.Errs) > 0 {
-		return nil, walked.Errs[0]
-	}
-	for _, t := range walked.Chats {
-		name := userdir.ChatName(t.Path)
-		of, _, ok := conflictOf(name)
-		if !ok {
-			continue
-		}
-		key := filepath.Join(filepath.Dir(t.Path), names.FoldNFC(of))
-		if byChat[key] == nil {
-			byChat[key] = &versions{folder: filepath.Dir(t.Path), of: of}
-			list = append(list, byChat[key])
-		}
-		byChat[key].names = append(byChat[key].names, name)
-	}
-	return list, nil
-}
-
-// tellOthers tells of conflict files that are no chats.
-func (r *Result) tellOthers(dir userdir.Dir) {
-	for _, folder := range []string{dir.Worlds(), dir.Characters(), dir.Groups()} {
-		entries, _ := safefile.ReadDir(folder) // a folder that is missing has none
-		for _, e := range entries {
-			name := e.Name()
-			if _, _, ok := conflictOf(name[:len(name)-len(filepath.Ext(name))]); ok {
-				r.Warn("%s: a conflict file, and no chat: compare it with the other one", filepath.Join(folder, name))
-			}
+// tellOthers tells of conflict files in a folder that are no chats.
+func (r *Result) tellOthers(folder string) {
+	entries, _ := safefile.ReadDir(folder) // a folder that is missing has none
+	for _, name := range namesOf(entries) {
+		if _, _, ok := conflictOf(strings.TrimSuffix(name, filepath.Ext(name))); ok {
+			r.Warn("%s: a conflict file, and no chat: compare it with the other one", filepath.Join(folder, name))
 		}
 	}
 }
 
 // conflict merges the conflict files of one chat, the longest first: if INTO's chat gets its lines,
 // the others are compared with these.
-func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *family.Graph, v *versions) (jobs []*job, err error) {
+func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *family.Graph, folder string, versions []string) (jobs []*job, err error) {
 	seed, given := message.NewSeed(), map[string]bool{}
-	ours, err := openSide(lib, v.folder, func(s string) bool { _, _, is := conflictOf(s); return !is })
+	ours, err := openSide(lib, folder, func(s string) bool { _, _, is := conflictOf(s); return !is })
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := openSide(lib, v.folder, func(s string) bool { return slices.Contains(v.names, s) })
+	theirs, err := openSide(lib, folder, func(s string) bool { return slices.Contains(versions, s) })
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range theirs.files {
 		c.read(ctx, seed)
 	}
-	list := slices.Clone(theirs.files)
-	slices.SortStableFunc(list, func(a, b *file) int { return len(b.prints) - len(a.prints) })
-	var arrivals []*file // versions that come as branches, as they will be
-	edited := false      // the chat gets the lines of one
-	for _, c := range list {
+	slices.SortStableFunc(theirs.files, func(a, b *file) int { return len(b.prints) - len(a.prints) })
+	edited := false // the chat gets the lines of one
+	for _, c := range theirs.files {
 		why := needed(g, c.name)
-		_, label, _ := conflictOf(c.name)
-		c.name, c.key = v.of, names.FoldNFC(v.of) // it is a version of that chat
+		of, label, _ := conflictOf(c.name)
+		c.name, c.key = of, names.FoldNFC(of) // it is a version of that chat
 		o := &owner{opt: opt, label: label, seed: seed, inFolder: newInFolder(), given: given, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
-		o.group = ours.listing(v.of)
-		p := o.namesake(v.of)
+		o.group = ours.listing(of)
+		p := o.namesake(of)
 		if p == nil {
-			return append(jobs, renamed(c, filepath.Join(v.folder, v.of+names.Extension), len(list))), nil
+			return append(jobs, renamed(c, filepath.Join(folder, of+names.Extension), len(versions))), nil
 		}
 		p.read(ctx, seed)
 		again, r := edited, relate(c.prints, p.prints, judging{})
 		if !r.holds() {
 			if branch := o.brought(ctx, c, p); branch != nil {
 				p, again, r.keptFrom = branch, false, 0
-			} else if i := slices.IndexFunc(arrivals, func(a *file) bool { return holds(a, c) }); i >= 0 {
-				j := newJob(SoloChat, c.path, arrivals[i].path)
-				j.row.Sign = Behind
-				removing(j, c, arrivals[i], why)
-				jobs = append(jobs, j)
-				continue
 			}
 		}
 		if err := o.mergePair(ctx, c, p); err != nil {
@@ -189,14 +161,14 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		if job.row.Sign == Ahead {
 			p.prints, p.messages, edited = c.prints, c.messages, true
 		} else if job.row.To != nil {
-			arrivals = append(arrivals, &file{path: job.path, prints: c.prints})
+			ours.files = append(ours.files, &file{name: w.name, key: names.FoldNFC(w.name), path: w.path, header: c.header, prints: c.prints, comes: true})
 		}
 	}
 	return jobs, nil
 }
 
-// brought returns a chat beside p that has all of a version of it: an earlier run has brought it, and something
-// keeps the conflict file. nil: there is none.
+// brought returns a chat beside p that has all of a version of it: another version that comes there, or this one, which
+// an earlier run has brought and something keeps. nil: there is none.
 func (o *owner) brought(ctx context.Context, c, p *file) *file {
 	for _, f := range o.ours.files {
 		if f == p || !strings.HasPrefix(f.key, p.key) {

@@ -391,7 +391,7 @@ func (o *owner) link(ctx context.Context, w *work) error {
 		w.links[w.noted] = append(w.links[w.noted], link{false, w.name})
 		return nil
 	}
-	if w.row.Sign == Same && !o.renames || w.p == nil || w.isNew() || w.also {
+	if w.row.Sign == Same && !o.renames || w.p == nil || w.isNew() || w.also || w.p.comes {
 		return nil
 	}
 	theirs, err := w.c.links(ctx)

@@ -46,6 +46,7 @@ type file struct {
 	header   []byte // its metadata; nil: not read
 	sidecars []luker.Sidecar
 	messages int
+	comes    bool  // it is not there yet
 	err      error // why it cannot be read: it has a name, and is nobody's copy
 }
 
