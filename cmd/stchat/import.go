@@ -90,17 +90,6 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		return usagef("stdin can be read once")
 	}
 	c.changes(&opt.Changes)
-	end := c.meter("reading", c.json, &opt.Meter)
-	results, ended, notes, err := bring.Run(ctx, opt)
-	end()
-	c.ended(ended)
-	c.notes(notes)
-	switch {
-	case err != nil:
-		return withHint(err, nil)
-	case len(results) == 0:
-		return errNo
-	}
 	of := func(r *bring.Result) (string, *ops.Result[bring.Document]) {
 		if errors.Is(r.Err, bring.ErrTavern) && slices.Contains(opt.Files, r.Doc.Source) {
 			r.Err = &hinted{r.Err, "; `stchat merge " + visible.Args(opt.Owner, r.Doc.Source) + "`"}
@@ -108,12 +97,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		return r.Doc.Source, &r.Result
 	}
 	inPlace := false // a card or a group
-	how := &saying{dryRun: o.opt.Changes.DryRun, end: func() {
-		if inPlace && !o.opt.Changes.DryRun {
-			c.closeTabs(false)
-		}
-	}}
-	return sayAll(c, how, results, of, func(r *bring.Result) {
+	done := func(r *bring.Result) {
 		inPlace = inPlace || slices.ContainsFunc(r.Doc.Steps, func(s ops.Step) bool { return s.Do == changeset.Replace })
 		c.made(r.Doc.Path) // whose document is printed already
 		for _, d := range r.More {
@@ -136,5 +120,23 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		if r.Doc.Branches > 0 {
 			c.note("%s: %s of the conversation not imported; --branches imports them too%s", r.Doc.Path, plural.S(r.Doc.Branches, "other end"), when(!r.Doc.DryRun, ", after 'stchat undo'"))
 		}
+	}
+	told, outcome := false, error(nil)
+	end := c.meter("importing", c.json, &opt.Meter)
+	ended, notes, err := bring.Run(ctx, opt, func(list []*bring.Result) {
+		end() // progress is gone before the first result, also where more are to come
+		told, outcome = true, cmp.Or(outcome, sayAll(c, &saying{dryRun: opt.Changes.DryRun}, list, of, done))
 	})
+	end()
+	c.ended(ended)
+	c.notes(notes)
+	switch {
+	case err != nil:
+		return withHint(err, nil)
+	case !told:
+		return errNo
+	case inPlace && !opt.Changes.DryRun:
+		c.closeTabs(false)
+	}
+	return outcome
 }

@@ -14,10 +14,14 @@ import (
 	"time"
 
 	"stchat/internal/card"
+	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/convert"
+	"stchat/internal/library"
 	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/ops/address"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 )
@@ -27,46 +31,91 @@ const keyImport = "stchat_import"
 
 // imported is a chat that was imported before.
 type imported struct {
-	path, name string
-	messages   int
-	first      uint64 // the hash of its first text
+	name     string
+	messages int
+	first    uint64 // the hash of its first text
+}
+
+// findOwner finds the owner as it is now.
+func (c *call) findOwner() (err error) {
+	c.lib = new(library.Library)
+	c.owner, err = address.OwnerOf(c.lib, c.Owner, c.Data)
+	return err
 }
 
 // lookAround finds what the owner has, and who speaks there.
 func (c *call) lookAround(ctx context.Context) error {
-	c.taken, c.next, c.known = map[string]bool{}, map[string]int{}, map[string][]imported{}
+	if err := c.findOwner(); err != nil {
+		return err
+	}
+	if !c.Changes.DryRun { // what is looked at is not half done, neither by a killed run nor by one at work
+		root := changeset.RootOf(filepath.Join(c.owner.Folder, "x"))
+		c.ended = changeset.Settle(ctx, root, c.Changes)
+		unlock, _, err := safefile.Lock(ctx, root)
+		if err != nil {
+			return fmt.Errorf("%s: %w", root, err)
+		}
+		defer unlock()
+		if err := c.findOwner(); err != nil {
+			return err
+		}
+	}
+	if err := ops.InFiles(c.lib, c.owner.Dir, c.Owner); err != nil {
+		return err
+	}
+	if raw, _, err := safefile.Read(filepath.Join(c.owner.Dir.Root, "settings.json")); err == nil {
+		c.user, _ = rawjson.Unquote(rawjson.Value(raw, "username"))
+	}
+	c.user = cmp.Or(c.user, "User")
+	if c.owner.Group != nil {
+		c.faces = map[string]string{}
+		for avatar := range rawjson.Texts(rawjson.Value(c.owner.Group.Raw(), "members")) {
+			if filepath.Base(avatar) != avatar {
+				continue
+			}
+			if known, err := card.Open(filepath.Join(c.owner.Dir.Characters(), avatar)); err == nil {
+				c.faces[known.Name] = avatar
+			}
+		}
+	}
+	return c.lookForChats(ctx)
+}
+
+// lookForChats finds the owner's chats that are not known yet.
+func (c *call) lookForChats(ctx context.Context) error {
 	folder, err := c.owner.Chats(c.lib)
 	if err != nil {
 		return err
 	}
 	for _, name := range folder.Chats {
 		c.taken[names.Fold(name)] = true
-		if c.owner.Group == nil || c.owner.Group.Lists(name) {
+		if !c.seen[name] && (c.owner.Group == nil || c.owner.Group.Lists(name)) {
+			c.seen[name] = true
 			if err := c.look(ctx, folder.File(name), name); err != nil {
 				return err
 			}
 		}
 	}
-	if raw, _, err := safefile.Read(filepath.Join(c.owner.Dir.Root, "settings.json")); err == nil {
-		c.user, _ = rawjson.Unquote(rawjson.Value(raw, "username"))
-	}
-	c.user = cmp.Or(c.user, "User")
-	if c.owner.Group == nil {
-		return nil
-	}
-	c.faces = map[string]string{}
-	for _, name := range c.owner.Group.Chats {
-		c.taken[names.Fold(name)] = true
-	}
-	for avatar := range rawjson.Texts(rawjson.Value(c.owner.Group.Raw(), "members")) {
-		if filepath.Base(avatar) != avatar {
-			continue
-		}
-		if known, err := card.Open(filepath.Join(c.owner.Dir.Characters(), avatar)); err == nil {
-			c.faces[known.Name] = avatar
+	if c.owner.Group != nil {
+		for _, name := range c.owner.Group.Chats {
+			c.taken[names.Fold(name)] = true
 		}
 	}
 	return nil
+}
+
+// lookAgain gives up the names of a conversation, and finds what the owner has since.
+func (c *call) lookAgain(ctx context.Context, j *job) error {
+	for _, name := range slices.Concat(j.branches, []string{j.name}) {
+		delete(c.taken, names.Fold(name))
+		delete(c.seen, name)
+	}
+	clear(c.next)
+	c.known[j.key()] = slices.DeleteFunc(c.known[j.key()], func(k imported) bool { return k.name == j.name })
+	if err := c.findOwner(); err != nil {
+		return err
+	}
+	return c.lookForChats(ctx)
 }
 
 // look notes a chat that was imported. What cannot be read was not.
@@ -96,7 +145,7 @@ func (c *call) look(ctx context.Context, path, name string) error {
 		return err
 	}
 	key := format + "\x00" + id
-	c.known[key] = append(c.known[key], imported{path, name, scanned.Messages, c.hash(first)})
+	c.known[key] = append(c.known[key], imported{name, scanned.Messages, c.hash(first)})
 	return nil
 }
 
@@ -136,7 +185,7 @@ func (c *call) setNames(j *job, full *complete) {
 		if err != nil || full.at(b) < 0 { // it has nothing in common with the chat
 			name.File = c.free(j.name)
 		}
-		c.taken[names.Fold(name.File)] = true
+		c.take(name.File)
 		j.branches = append(j.branches, name.File)
 	}
 }
@@ -152,13 +201,17 @@ func (c *call) free(wanted string) string {
 			end := fmt.Sprintf(" (%d)", n)
 			name = strings.TrimRight(names.Shorten(wanted, names.MaxBytes-len(end)), " ") + end
 		}
-		if key := names.Fold(name); !c.taken[key] && len(folder.Sidecars(name)) == 0 {
-			c.taken[key] = true
-			c.next[folded] = n + 1
+		if !c.taken[names.Fold(name)] && len(folder.Sidecars(name)) == 0 {
+			if c.take(name); n > 1 {
+				c.next[folded] = n + 1
+			}
 			return name
 		}
 	}
 }
+
+// take notes that a chat of this call has a name.
+func (c *call) take(name string) { c.taken[names.Fold(name)], c.seen[name] = true, true }
 
 func (c *call) path(name string) string {
 	return filepath.Join(c.owner.Folder, name+names.Extension)

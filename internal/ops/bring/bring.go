@@ -10,7 +10,6 @@ import (
 	"hash/maphash"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -94,48 +93,54 @@ type call struct {
 	user      string            // SillyTavern's own name of the user
 	greetings func() []string   // of the owner's card, which is read once
 	faces     map[string]string // of a group: the avatars of its members, by name
+	seen      map[string]bool   // chats that were looked at, or are of this call
 	taken     map[string]bool   // folded names of chats
 	next      map[string]int    // by folded name, the number to try
 	known     map[string][]imported
 	seed      maphash.Seed
-	results   []*Result
-	jobs      []*job // those of them that are written
+	found     int       // conversations
+	results   []*Result // that were not told yet
+	jobs      []*job    // those of them that are to be written
+	tell      func(list []*Result)
+	ended     []changeset.Ended
 	notes     []string
 }
+
+// together is how many conversations are written and told at a time.
+const together = 2048
 
 // job is a conversation that is written.
 type job struct {
 	*Result
 	source   *source
 	found    convert.Found
+	id       string
 	name     string
 	branches []string // the names of its branches' chats
 	tried    bool
 }
 
-// Run imports. The results are in the order of the conversations, those of FILEs that cannot
-// be read in their places; notes are about those that have none, and ended is what killed runs had
-// begun. Where no conversation has a message, there are no results. The error is that of the options.
-func Run(ctx context.Context, opt Options) (results []*Result, ended []changeset.Ended, notes []string, err error) {
-	c := &call{Options: &opt, lib: new(library.Library), seed: maphash.MakeSeed()}
-	if c.owner, err = address.OwnerOf(c.lib, opt.Owner, opt.Data); err != nil {
-		return nil, nil, nil, err
-	}
-	if !opt.Changes.DryRun { // what a killed import began is there before anything is looked up
-		ended = changeset.Settle(ctx, changeset.RootOf(filepath.Join(c.owner.Folder, "x")), opt.Changes)
-	}
-	if len(ended) > 0 {
-		c.lib = new(library.Library)
-		if c.owner, err = address.OwnerOf(c.lib, opt.Owner, opt.Data); err != nil {
-			return nil, ended, nil, err
-		}
+// key is what a conversation is recognised by.
+func (j *job) key() string { return j.found.Format + "\x00" + j.id }
+
+// Run imports. It calls tell for many results at a time, in the order of the conversations, those of
+// FILEs that cannot be read in their places; notes are about those that have none. Where no
+// conversation has a message, tell is not called, and ended is what killed runs had begun; otherwise
+// the first result has that. The error is that of the options.
+func Run(ctx context.Context, opt Options, tell func(list []*Result)) (ended []changeset.Ended, notes []string, err error) {
+	opt.Changes.Call = new(changeset.Call) // one record
+	c := &call{
+		Options: &opt, seed: maphash.MakeSeed(), tell: tell,
+		seen: map[string]bool{}, taken: map[string]bool{}, next: map[string]int{}, known: map[string][]imported{},
 	}
 	c.greetings = sync.OnceValue(c.readGreetings)
-	if err := ops.InFiles(c.lib, c.owner.Dir, opt.Owner); err != nil {
-		return nil, ended, nil, err
-	}
+	err = c.run(ctx)
+	return c.ended, c.notes, err
+}
+
+func (c *call) run(ctx context.Context) error {
 	if err := c.lookAround(ctx); err != nil {
-		return nil, ended, nil, err
+		return err
 	}
 	var sources []*source
 	defer func() {
@@ -143,7 +148,7 @@ func Run(ctx context.Context, opt Options) (results []*Result, ended []changeset
 			s.close()
 		}
 	}()
-	for _, path := range opt.Files {
+	for _, path := range c.Files {
 		more, err := c.sources(ctx, path)
 		sources = append(sources, more...)
 		for _, s := range more {
@@ -159,16 +164,29 @@ func Run(ctx context.Context, opt Options) (results []*Result, ended []changeset
 			c.fail(chat.Label(path), err)
 		}
 	}
-	read := slices.DeleteFunc(slices.Clone(c.results), func(r *Result) bool { return r.Err != nil })
-	if len(read) > 1 && (opt.Name != "" || opt.Open) {
-		return nil, ended, nil, ErrOne
+	if c.found > 1 && c.single() {
+		return ErrOne
 	}
-	for _, r := range ops.Each(ctx, opt.Changes, c.jobs, c.unit) {
+	c.write(ctx)
+	return nil
+}
+
+// single reports whether only one conversation can be imported.
+func (c *call) single() bool { return c.Name != "" || c.Open }
+
+// write writes the conversations that were found, and tells what became of them.
+func (c *call) write(ctx context.Context) {
+	for _, r := range ops.Each(ctx, c.Changes, c.jobs, c.unit) {
 		for k := range r.More { // part of the same operation
-			r.More[k].Operation, r.More[k].DryRun = r.Doc.Operation, opt.Changes.DryRun
+			r.More[k].Operation, r.More[k].DryRun = r.Doc.Operation, c.Changes.DryRun
 		}
 	}
-	return c.results, ended, c.notes, nil
+	if len(c.results) > 0 {
+		first := c.results[0]
+		first.Ended, c.ended = append(c.ended, first.Ended...), nil
+		c.tell(c.results)
+	}
+	c.results, c.jobs = nil, nil
 }
 
 // fail notes why something could not be imported.
@@ -211,10 +229,10 @@ func (c *call) scan(ctx context.Context, s *source) error {
 		case len(conversation.Messages) == 0:
 			c.notes = append(c.notes, fmt.Sprintf("%s: a conversation without messages is not written%s", s.label, titled(conversation)))
 		default:
-			if !utf8.Valid(raw) && f.Format != "chub" { // whose lines stay as they are
-				conversation.Notes = append(conversation.Notes, "what is not UTF-8 in its source is U+FFFD now")
-			}
 			c.decide(s, f, conversation)
+		}
+		if len(c.results) >= together && !c.single() {
+			c.write(ctx)
 		}
 		return nil
 	})
@@ -232,7 +250,11 @@ func (c *call) read(f convert.Found, raw []byte) (*convert.Conversation, error) 
 	for name := range c.faces {
 		opt.Characters = append(opt.Characters, name)
 	}
-	return convert.Read(f.Format, raw, opt)
+	conversation, err := convert.Read(f.Format, raw, opt)
+	if err == nil && !utf8.Valid(raw) && f.Format != "chub" { // whose lines stay as they are
+		conversation.Notes = append(conversation.Notes, "what is not UTF-8 in its source is U+FFFD now")
+	}
+	return conversation, err
 }
 
 func titled(c *convert.Conversation) string {
@@ -244,19 +266,24 @@ func titled(c *convert.Conversation) string {
 
 // decide notes what becomes of a conversation.
 func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversation) {
-	id := conversation.ID
-	if id == "" {
-		id = hashOf(conversation.Messages)
+	j := &job{Result: &Result{}, source: s, found: f, id: conversation.ID}
+	if j.id == "" {
+		j.id = hashOf(conversation.Messages)
 	}
-	r := &Result{}
-	r.Doc = Document{Schema: 1, Source: s.label, Format: f.Format, ID: id, Dropped: slices.Clone(conversation.Dropped), Branches: len(conversation.Branches)}
+	c.results, c.found = append(c.results, j.Result), c.found+1
+	if c.judge(j, c.completed(conversation, s.mtime)); !j.Doc.Existed || c.Open {
+		c.jobs = append(c.jobs, j)
+	}
+}
+
+// judge finds out whether the owner has a conversation already, and otherwise takes names for it.
+func (c *call) judge(j *job, full *complete) {
+	d := &j.Doc
+	*d = Document{Schema: 1, Source: j.source.label, Format: full.Format, ID: j.id, Dropped: slices.Clone(full.Dropped), Branches: len(full.Branches)}
 	if c.owner.Group != nil {
-		r.Doc.Group = &c.owner.Group.Path
+		d.Group = &c.owner.Group.Path
 	}
-	c.results = append(c.results, r)
-	key := f.Format + "\x00" + id
-	known := c.known[key]
-	full := c.completed(conversation, s.mtime)
+	known := c.known[j.key()]
 	own := full.Messages[len(full.all(nil)):]
 	wants := func(k imported) int { // how many messages it has if it has all
 		if k.first != c.hash(own[0].Text) && (full.greeting != nil || c.isGreeting(full, k.first)) {
@@ -267,23 +294,15 @@ func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversa
 	as := slices.IndexFunc(known, func(k imported) bool { return k.messages >= wants(k) })
 	if grown := as < 0; len(known) > 0 && (!grown || !c.Grown) {
 		k := known[max(as, 0)]
-		r.Doc.Path, r.Doc.Name, r.Doc.Existed, r.Doc.Messages = k.path, k.name, true, k.messages
-		r.Doc.DryRun = c.Changes.DryRun
-		if grown {
-			r.Note("%s: it has grown since it was imported: %d messages, here %d; --grown imports it again, beside", k.path, wants(k), k.messages)
-		}
-		if c.Open {
-			c.jobs = append(c.jobs, &job{Result: r, name: k.name})
+		j.name, d.Path, d.Name = k.name, c.lib.Folder(c.owner.Folder).File(k.name), k.name
+		d.Existed, d.Messages, d.DryRun = true, k.messages, c.Changes.DryRun
+		if j.Notes = nil; grown {
+			j.Note("%s: it has grown since it was imported: %d messages, here %d; --grown imports it again, beside", d.Path, wants(k), k.messages)
 		}
 		return
 	}
-	j := &job{Result: r, source: s, found: f}
 	c.setNames(j, full)
-	c.known[key] = append(known, imported{c.path(j.name), j.name, len(full.Messages), c.hash(full.Messages[0].Text)})
-	for _, note := range conversation.Notes {
-		r.Note("%s: %s", c.path(j.name), note)
-	}
-	c.jobs = append(c.jobs, j)
+	c.known[j.key()] = append(known, imported{j.name, len(full.Messages), c.hash(full.Messages[0].Text)})
 }
 
 // unit writes a conversation.
@@ -323,15 +342,16 @@ func (c *call) draft(ctx context.Context, j *job, s *changeset.Set) error {
 		return fmt.Errorf("%s: %w", j.source.label, err)
 	}
 	full := c.completed(conversation, j.source.mtime)
-	if j.tried { // another program took the name
-		c.lib = new(library.Library)
-		if err := c.lookAround(ctx); err != nil {
+	if j.tried { // somebody took its name, maybe for the same conversation
+		if err := c.lookAgain(ctx, j); err != nil {
 			return err
 		}
-		c.setNames(j, full)
+		if c.judge(j, full); j.Doc.Existed {
+			return c.open(s, j.name)
+		}
 	}
 	j.tried = true
-	return c.write(j, full, s)
+	return c.compose(j, full, s)
 }
 
 // source is a file with conversations.

@@ -42,9 +42,12 @@ func user(t *testing.T) string {
 
 func bring(t *testing.T, dir string, opt Options) []*Result {
 	t.Helper()
-	opt.Owner = filepath.Join(dir, "chats", "Mira")
+	if opt.Owner == "" {
+		opt.Owner = filepath.Join(dir, "chats", "Mira")
+	}
 	opt.Changes = changeset.Options{NoSync: true, Now: time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC), NewUUID: uuid.NewString}
-	results, _, _, err := Run(t.Context(), opt)
+	var results []*Result
+	_, _, err := Run(t.Context(), opt, func(list []*Result) { results = append(results, list...) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,6 +246,78 @@ func TestNamesAreTaken(t *testing.T) {
 	found, _ := filepath.Glob(filepath.Join(dir, "chats", "Mira", "*.jsonl"))
 	if len(paths) != 80 || len(found) != 81 {
 		t.Errorf("%d paths, %d chats", len(paths), len(found))
+	}
+}
+
+// Calls side by side import what is in all their FILEs once: who comes second finds it.
+func TestSideBySide(t *testing.T) {
+	for _, owner := range []string{"chats/Mira", "groups/7.json"} {
+		dir := user(t)
+		put(t, filepath.Join(dir, "groups", "7.json"), []byte(`{"id":"7","chats":[]}`))
+		var file strings.Builder
+		for i := range 20 {
+			fmt.Fprintf(&file, talk+"\n", fmt.Sprint(i))
+		}
+		path := put(t, filepath.Join(dir, "f.json"), []byte(file.String()))
+		done := make(chan []*Result)
+		for range 4 {
+			go func() { done <- bring(t, dir, Options{Files: []string{path}, Owner: filepath.Join(dir, owner)}) }()
+		}
+		paths, existed := map[string]bool{}, 0
+		for range 4 {
+			for _, r := range <-done {
+				if r.Err != nil {
+					t.Error(r.Err)
+				}
+				if paths[r.Doc.Path] = true; r.Doc.Existed {
+					existed++
+				}
+			}
+		}
+		if len(paths) != 20 || existed != 60 {
+			t.Errorf("%s: %d chats, %d were there already", owner, len(paths), existed)
+		}
+	}
+}
+
+// Many conversations are written and told in parts, as one record.
+func TestManyAtATime(t *testing.T) {
+	dir := user(t)
+	var file strings.Builder
+	for i := range together + 50 {
+		fmt.Fprintf(&file, talk+"\n", fmt.Sprint(i))
+	}
+	fmt.Fprintf(&file, talk, "7")
+	opt := Options{
+		Files: []string{put(t, filepath.Join(dir, "f.json"), []byte(file.String()))}, Owner: filepath.Join(dir, "chats", "Mira"),
+		Changes: changeset.Options{NoSync: true, NewUUID: uuid.NewString},
+	}
+	var told []int
+	operations, paths := map[string]bool{}, map[string]bool{}
+	_, _, err := Run(t.Context(), opt, func(list []*Result) {
+		told = append(told, len(list))
+		for i, r := range list {
+			switch n := i + together*(len(told)-1); {
+			case r.Err != nil:
+				t.Error(r.Err)
+			case n == together+50:
+				if !r.Doc.Existed || !paths[r.Doc.Path] {
+					t.Errorf("%+v", r.Doc)
+				}
+			default:
+				operations[*r.Doc.Operation], paths[r.Doc.Path] = true, true
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int{together, 51}, told); diff != "" || len(operations) != 1 || len(paths) != together+50 {
+		t.Errorf("%s, %d operations, %d chats", diff, len(operations), len(paths))
+	}
+	opt.Open = true
+	if _, _, err := Run(t.Context(), opt, func([]*Result) { t.Error("something is told") }); err != ErrOne {
+		t.Error(err)
 	}
 }
 

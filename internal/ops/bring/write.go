@@ -111,11 +111,14 @@ func (c *call) greet(full *complete) *convert.Message {
 	return m
 }
 
-// write drafts the chats of a conversation.
-func (c *call) write(j *job, full *complete, s *changeset.Set) error {
-	j.Warnings, j.More = nil, nil
+// compose drafts the chats of a conversation.
+func (c *call) compose(j *job, full *complete, s *changeset.Set) error {
+	j.Warnings, j.Notes, j.More = nil, nil, nil
 	d := &j.Doc
 	d.Path, d.Name = c.path(j.name), j.name
+	for _, note := range full.Notes {
+		j.Note("%s: %s", d.Path, note)
+	}
 	d.Branches = len(full.Branches) - len(j.branches)
 	if c.greets(full) && full.greeting == nil {
 		j.Warn("%s: there is no card with a greeting, so the chat begins without one", d.Path)
