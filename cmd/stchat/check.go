@@ -94,7 +94,7 @@ func (o *checkOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&o.severity, "error", "error", "warning", "info"), "severity", "exit 1 from this `SEVERITY` on: error, warning or info")
 	fs.Var(oneOf(&o.report, "info", "error", "warning", "info"), "report", "leave findings below this `SEVERITY` out of every format; --severity may not be lower")
 	fs.Var(filled(&o.config), "config", "take settings from `FILE` instead of "+checkConfig+", or none")
-	fs.StringVar(&o.baseline, "baseline", "", "report only what `FILE`, the JSON output of an earlier check, does not have")
+	fs.Var(filled(&o.baseline), "baseline", "report only what `FILE`, the JSON output of an earlier check, does not have")
 	fs.BoolVar(&o.skipOther, "skip-other", false, "leave a file alone that is not a chat, even if it is named: for lists of changed files")
 	fs.BoolVar(&o.verbose, "verbose", false, "show every finding in the text, also what repeats")
 	fs.BoolVar(&o.listRules, "list-rules", false, "list the rules and what they find")
@@ -298,7 +298,7 @@ func (o *checkOptions) configured(c *console, fs *pflag.FlagSet, args []string) 
 		switch f := fs.Lookup(name); {
 		case f.Changed && name != "select" && name != "ignore", name == "format" && c.json:
 			return nil
-		case name == "baseline":
+		case name == "baseline" && value != "":
 			if value, err = below(path, value); err != nil {
 				return err
 			}
