@@ -141,6 +141,7 @@ func (o *diffOptions) versions(ctx context.Context, c *console, args []string) (
 		return nil, err
 	}
 	var picks []keep.Pick
+	unordered := usagef("--rev takes a number as log lists it, or the older and the newer one, N..M, not %q", o.rev)
 	if !o.asOf.IsZero() {
 		picks = []keep.Pick{{AsOf: o.asOf}}
 	} else {
@@ -148,7 +149,7 @@ func (o *diffOptions) versions(ctx context.Context, c *console, args []string) (
 		n, errN := strconv.ParseInt(from, 10, 64)
 		m, errM := strconv.ParseInt(cmp.Or(to, "-1"), 10, 64)
 		if errN != nil || errM != nil || n == 0 || m == 0 || two && (to == "" || n > m && n > 0 == (m > 0)) {
-			return nil, usagef("--rev takes a number as log lists it, or the older and the newer one, N..M, not %q", o.rev)
+			return nil, unordered
 		}
 		picks = []keep.Pick{{Rev: n}}
 		if two {
@@ -161,6 +162,9 @@ func (o *diffOptions) versions(ctx context.Context, c *console, args []string) (
 			return list, err
 		}
 		list = append(list, v)
+	}
+	if len(picks) == 2 && *list[0].Rev > *list[1].Rev { // one was counted from the end
+		return list, unordered
 	}
 	if len(picks) == 1 && !list[0].Live {
 		where.Pick = keep.Pick{}

@@ -1,11 +1,11 @@
 package look
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
 	"path"
-	"reflect"
 	"slices"
 
 	"stchat/internal/align"
@@ -319,16 +319,17 @@ func (d *Comparison) message(s *compared, i int) *Message {
 func (d *Comparison) changed(p align.Pair) Difference {
 	a, b := d.message(&d.a, p.A), d.message(&d.b, p.B)
 	row := Difference{Schema: 1, Op: "change", A: &p.A, B: &p.B, Role: b.Role, Name: ops.Or(b.Name, ""), Date: b.Date, From: a.Text, To: b.Text}
+	equal := func(a, b []byte) bool { return bytes.Equal(a, b) || metadiff.Equal(a, b) } // nil: there is none
 	for _, k := range []struct {
 		key  string
 		same bool
 	}{
-		{"text", reflect.DeepEqual(a.Text, b.Text)},
-		{"name", ops.Or(a.Name, "") == ops.Or(b.Name, "")},
+		{"text", equal(a.Raw.Text, b.Raw.Text)},
+		{"name", equal(a.Raw.Name, b.Raw.Name)},
 		{"role", rawjson.Truthy(a.Raw.User) == rawjson.Truthy(b.Raw.User)},
 		{"hidden", rawjson.Truthy(a.Raw.System) == rawjson.Truthy(b.Raw.System)},
-		{"swipes", !d.opt.Swipes || reflect.DeepEqual(a.SwipeTexts, b.SwipeTexts)},
-		{"swipe", !d.opt.Swipes || reflect.DeepEqual(a.Swipe, b.Swipe)},
+		{"swipes", !d.opt.Swipes || equal(a.Raw.Swipes, b.Raw.Swipes)},
+		{"swipe", !d.opt.Swipes || equal(a.Raw.Swipe, b.Raw.Swipe)},
 	} {
 		if !k.same {
 			row.Keys = append(row.Keys, k.key)
