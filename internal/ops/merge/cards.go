@@ -91,7 +91,7 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 // of a name that SillyTavern would give to a duplicate. If there is none, it returns the name that is free.
 func (u *user) character(theirs *card.Card, stem string) (to string, ours *card.Card, err error) {
 	given := u.opt.Owners[stem]
-	for n, to := 1, cmp.Or(given, u.spelled[stem], stem); ; n, to = n+1, stem+strconv.Itoa(n) {
+	for n, to := 1, cmp.Or(u.stems[stem], stem); ; n, to = n+1, stem+strconv.Itoa(n) {
 		ours, err := card.Of(u.into, to)
 		missing := errors.Is(err, card.ErrMissing)
 		switch {

@@ -145,7 +145,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		job := &w.job
 		if jobs = append(jobs, job); again { // what is edited is not edited as well
 			again = w.row.Sign == Ahead || w.row.Sign == Behind && len(w.links) > 0
-			w.links, w.noted, w.row.Noted, w.row.Links = nil, -1, nil, 0
+			w.links, w.row.Noted, w.row.Links = nil, nil, 0
 		}
 		switch {
 		case job.row.Err != nil:

@@ -50,7 +50,7 @@ func (w *work) draft(ctx context.Context, s *changeset.Set) error {
 				err = group.List(s, g.Path, "its name in the group's list", false, w.name)
 			}
 		}
-		if err != nil || w.noted < 0 {
+		if err != nil || w.row.Noted == nil {
 			return err
 		}
 	}

@@ -62,7 +62,6 @@ type work struct {
 	parent string         // main_chat of what is written; "": none
 	links  map[int][]link // to put, by message of what is written
 	slug   string         // of what is written
-	noted  int            // the message of INTO that names the branch; -1: none
 }
 
 // mergeAll compares two folders, and returns what is to be done in the order of FROM's chats,
@@ -124,7 +123,7 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 		}
 	}
 	for _, m := range matches {
-		w := &work{owner: o, match: m, noted: -1, links: map[int][]link{}}
+		w := &work{owner: o, match: m, links: map[int][]link{}}
 		if o.judge(ctx, w); o.group != nil {
 			w.listIn(o.group)
 		}
@@ -322,7 +321,7 @@ func (o *owner) name(w *work) {
 		w.name = freeName(nextName(w.name, second), taken)
 	}
 	w.path = filepath.Join(o.ours.folder.Path, w.name+names.Extension)
-	o.taken[names.FoldNFC(w.name)], o.given[names.FoldNFC(w.path)] = true, true
+	o.given[names.FoldNFC(w.path)] = true
 	w.row.To = &w.path
 	if w.row.rename(w.c.name, w.name); w.p == nil {
 		w.row.Path = w.path
@@ -386,9 +385,8 @@ func (o *owner) adopt(w *work) {
 // come.
 func (o *owner) link(ctx context.Context, w *work) error {
 	if w.row.Sign == Parted && !o.opt.NoLink {
-		w.noted = w.pairs[len(w.pairs)-1].B
-		w.row.Noted = &w.noted
-		w.links[w.noted] = append(w.links[w.noted], link{false, w.name})
+		at := w.pairs[len(w.pairs)-1].B
+		w.row.Noted, w.links[at] = &at, []link{{false, w.name}}
 		return nil
 	}
 	if w.row.Sign == Same && !o.renames || w.p == nil || w.isNew() || w.also || w.p.comes {

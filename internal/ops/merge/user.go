@@ -33,9 +33,8 @@ type user struct {
 	opt         *Options
 	lib         *library.Library
 	into, from  userdir.Dir
-	spelled     map[string]string            // owners of FROM as INTO spells them, if it does
 	based       map[string]string            // paths in FROM as the base spells them
-	stems       map[string]string            // the cards of FROM, without extension, and those of INTO that they are
+	stems       map[string]string            // the characters of FROM, by their folders, and those of INTO that they are
 	books       map[string]*book             // by FROM's name
 	extended    map[string]*lorebook.Book    // by path: those of INTO that get more entries, as they will be
 	chats       map[string]map[string]string // by a lorebook of FROM: what the chats that name it are called in INTO
@@ -61,7 +60,7 @@ var errTwice = errors.New("another chat of FROM goes into it, too: merge again")
 // name these, and what comes with the chats.
 func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error {
 	u := &user{
-		opt: opt, lib: new(library.Library), into: into, stems: map[string]string{}, books: map[string]*book{}, extended: map[string]*lorebook.Book{}, chats: map[string]map[string]string{},
+		opt: opt, lib: new(library.Library), into: into, books: map[string]*book{}, extended: map[string]*lorebook.Book{}, chats: map[string]map[string]string{},
 		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, changed: map[string]bool{}, inGroups: newInFolder(),
 	}
 	var err error
@@ -86,7 +85,8 @@ func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error
 			return &address.NoneError{Arg: stem, Known: owners(u.from), Owner: true}
 		}
 	}
-	u.spelled = respelled(owners(u.from), owners(into))
+	u.stems = respelled(owners(u.from), owners(into))
+	maps.Copy(u.stems, opt.Owners)
 	if err := u.readCards(); err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (u *user) solo(ctx context.Context) error {
 		if info, err := os.Stat(from); err != nil || !info.IsDir() { // a link leads to one, too
 			continue
 		}
-		stem := cmp.Or(u.stems[e.Name()], u.opt.Owners[e.Name()], u.spelled[e.Name()], e.Name())
+		stem := cmp.Or(u.stems[e.Name()], e.Name())
 		o, err := u.merge(ctx, filepath.Join(u.into.Chats(), stem), from, nil, everything, everything)
 		if err != nil {
 			return err
