@@ -75,7 +75,7 @@ func (u *user) placeBook(j *job, from *lorebook.Book, name string, taken map[str
 			if use(to, New); name != from.Name {
 				row.Sign = Other
 			} else {
-				j.needed = func() bool { return u.isNamed(u.books[from.Name]) }
+				j.needed = func() bool { return u.isNeeded(to.Path) }
 			}
 			row.OwnFrom = len(from.Entries)
 			j.creates(to.Path, func(_ context.Context, s *changeset.Set) error {

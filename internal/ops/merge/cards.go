@@ -175,7 +175,9 @@ func (u *user) cardHere(from, stem string) ([]byte, error) {
 	}
 	renamed := map[string]string{}
 	for name, b := range u.books {
-		renamed[name] = b.to.Name
+		if renamed[name] = b.to.Name; b.job.draft != nil && theirs.HasBook(name) {
+			u.need(b.job.path)
+		}
 	}
 	edits := []func(json []byte) ([]byte, error){card.Book(renamed), func(json []byte) ([]byte, error) { return u.follow(json), nil }}
 	if o := u.owners[stem]; o != nil && theirs.Chat != "" {

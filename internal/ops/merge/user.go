@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/card"
 	"stchat/internal/changeset"
 	"stchat/internal/group"
 	"stchat/internal/library"
@@ -334,13 +333,9 @@ func (u *user) group(ctx context.Context, there, here *group.File, both map[stri
 	return nil
 }
 
-// isNamed reports whether a card or a chat that comes names a lorebook.
-func (u *user) isNamed(b *book) bool {
-	return slices.ContainsFunc(u.works, func(w *work) bool { return slices.Contains(w.needs, b.job.path) }) ||
-		slices.ContainsFunc(u.cards, func(j *job) bool {
-			c, err := card.Open(j.row.From)
-			return j.draft != nil && err == nil && c.HasBook(b.from.Name)
-		})
+// isNeeded reports whether a card or a chat that comes needs a file.
+func (u *user) isNeeded(path string) bool {
+	return slices.ContainsFunc(slices.Concat(u.cards, u.owned), func(j *job) bool { return slices.Contains(j.needs, path) })
 }
 
 // comes reports whether a chat of an owner, if there is one, comes.
