@@ -120,7 +120,7 @@ func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	if !o.opt.Conflicts && len(args) == 1 {
 		return usagef("merge takes INTO FROM..., e.g. `stchat merge chats/Mira /media/phone/default-user/chats/Mira`")
 	}
-	opt := o.opt
+	opt := &o.opt
 	opt.Reworded = o.reworded == "keep"
 	if opt.Into, err = o.into(c, args[0]); err != nil {
 		return err
@@ -128,14 +128,14 @@ func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	c.changes(&opt.Changes)
 	opt.Changes.Call = new(changeset.Call) // one record
 	froms, failed := args[1:], false
-	if o.opt.Conflicts {
+	if opt.Conflicts {
 		froms = []string{""}
 	}
 	for _, opt.From = range froms {
 		end := c.meter("reading", c.json || opt.Conflicts, &opt.Meter)
-		r := merge.Run(ctx, opt)
+		r := merge.Run(ctx, *opt)
 		end()
-		if err := o.report(c, &opt, r); err != nil {
+		if err := o.report(c, r); err != nil {
 			return err
 		}
 		failed = failed || r.Err != nil || r.Doc.Refused > 0
@@ -167,8 +167,8 @@ func (o *mergeOptions) into(c *console, arg string) (string, error) {
 }
 
 // report prints the rows of one FROM, and the summary.
-func (o *mergeOptions) report(c *console, opt *merge.Options, r *merge.Result) error {
-	say(c, &saying{dryRun: o.opt.Changes.DryRun}, opt.From, &r.Result)
+func (o *mergeOptions) report(c *console, r *merge.Result) error {
+	say(c, &saying{dryRun: o.opt.Changes.DryRun}, o.opt.From, &r.Result)
 	if r.Err != nil {
 		return nil
 	}
@@ -178,13 +178,8 @@ func (o *mergeOptions) report(c *console, opt *merge.Options, r *merge.Result) e
 		}
 		return c.document(r.Doc)
 	}
-	t := &mergeTable{c: c, root: opt.Into, all: o.verbose || !c.shown}
+	t := &mergeTable{c: c, root: mergeRoot(o.opt.Into), all: o.verbose || !c.shown}
 	t.Columns = []grid.Column{{}, {Name: true, Code: cyan}, {Wrap: true}}
-	if dir, ok := userdir.Enclosing(filepath.Join(opt.Into, "x.jsonl")); ok && filepath.Ext(opt.Into) == "" {
-		t.root = dir.Root
-	} else if dir, ok := userdir.Enclosing(opt.Into); ok {
-		t.root = dir.Root
-	}
 	var edited []string
 	for _, row := range r.Rows {
 		t.row(row)
@@ -204,9 +199,19 @@ func (o *mergeOptions) report(c *console, opt *merge.Options, r *merge.Result) e
 		return err
 	}
 	if len(edited) > 0 && !o.opt.Changes.DryRun {
-		c.closeTabs(opt.BumpIntegrity, edited...)
+		c.closeTabs(o.opt.BumpIntegrity, edited...)
 	}
 	return nil
+}
+
+// mergeRoot returns the folder from which paths in INTO are shown: the user's, if there is one.
+func mergeRoot(into string) string {
+	for _, inside := range []string{filepath.Join(into, "x.jsonl"), into} { // of a folder of chats, of a file
+		if dir, ok := userdir.Enclosing(inside); ok {
+			return dir.Root
+		}
+	}
+	return into
 }
 
 // mergeTable collects rows for a person, and prints them for a pipe.
