@@ -375,8 +375,10 @@ func (r *reader) print(m *look.Message) {
 				fmt.Fprintln(r.w)
 			}
 			r.day = day
-			line := r.sign("─")
-			r.line(dim, r.fit(line+line+" "+day+" "+strings.Repeat(line, max(r.measure-visible.Width(day)-4, 2)), 0))
+			if line, more := r.sign("─"), r.measure-len(day)-4; more > 0 {
+				day = line + line + " " + day + " " + strings.Repeat(line, more)
+			}
+			r.screen.lines(dim, day)
 		}
 	}
 	r.begun = true
