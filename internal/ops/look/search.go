@@ -132,7 +132,13 @@ func search(ctx context.Context, opt SearchOptions, told []uint64) (res *SearchR
 		res.Errs = append(res.Errs, ops.Walk(opt.List).Errors()...)
 		return res, nil
 	}
-	opt.Meter.Expect(len(s.sources)-s.asked, 0)
+	bytes := int64(0) // that are read; of old versions nobody knows
+	for _, src := range s.sources {
+		if src.version == nil && (s.index != nil || len(s.stores) == 0) {
+			bytes += src.Size
+		}
+	}
+	opt.Meter.Expect(len(s.sources)-s.asked, bytes)
 	if err := cmp.Or(s.readChats(ctx), s.readVersions(ctx)); err != nil {
 		return nil, err
 	}

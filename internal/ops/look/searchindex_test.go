@@ -18,6 +18,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
+	"stchat/internal/progress"
 	"stchat/internal/wordindex"
 	"stchat/internal/words"
 )
@@ -27,6 +28,28 @@ type finds struct {
 	Hits   []*look.SearchHit
 	Found  int
 	ByDate bool
+}
+
+// A search knows how far it is in the chats that it reads, if it reads no old versions.
+func TestSearchProgress(t *testing.T) {
+	root := t.TempDir()
+	size := int64(0)
+	for i := range 4 {
+		chat := `{"chat_metadata":{}}` + strings.Repeat("\n"+`{"name":"Mira","mes":"a lamp"}`, 1+i*50_000)
+		if err := os.WriteFile(filepath.Join(root, fmt.Sprint(i, ".jsonl")), []byte(chat), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		size += int64(len(chat))
+	}
+	query, err := words.Parse("door")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := look.SearchOptions{List: ops.List{Paths: []string{root}}, Want: wordindex.Want{Query: query}, Meter: new(progress.Meter), Store: func(string) string { return "" }}
+	searched(t, opt, false)
+	if got := opt.Meter.State(); got.Bytes != size || got.Read < size*9/10 || got.Done != 4 {
+		t.Errorf("%+v, of %d bytes", got, size)
+	}
 }
 
 // searched returns what a search finds by the scan or by the index.
