@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -168,12 +169,10 @@ func (s *slimming) note(p *Plan, at choose.Place, made slim) {
 	}
 }
 
-// path is where a picture becomes a file: where those of the chat's owner lie.
+// path is where a picture becomes a file: where those of the chat's owner lie. A group may have any
+// name, .. too.
 func (s *slimming) path(img inlined) string {
-	owner, err := names.Sanitize(s.open.chat.Owner)
-	if err != nil {
-		owner = s.open.chat.Name
-	}
+	owner := cmp.Or(names.File(s.open.chat.Owner), "_")
 	return filepath.Join(s.open.chat.Dir.Root, "user", "images", owner, img.sum+img.ext)
 }
 
