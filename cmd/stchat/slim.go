@@ -86,6 +86,9 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 		sum.Failed += len(list) - sum.Changed - sum.Unchanged
 		if o.sum(c, &sum); len(edited) > 0 && c.printed() == nil {
 			c.note("%s are free once 'stchat undo --prune' drops what is kept for undo", formatBytes(freed))
+			if slices.Contains(o.drop, "swipes") {
+				c.note("a copy that still has the swipes is merged with 'stchat merge --no-swipes'")
+			}
 			c.closeTabs(bumped, edited...)
 		}
 	}}
