@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,6 +21,9 @@ import (
 	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
+
+// meters finds those that are shown where the machine is slow.
+var meters = regexp.MustCompile(`[^\n]*\r\x1b\[K`)
 
 // hardFolder makes a user folder that is hard to show: names of 244 bytes, in scripts of all widths
 // and directions, and branches forty deep.
@@ -63,8 +67,8 @@ func hardChats() (a, b string) {
 	return owner + "311ms.jsonl", owner + "999ms.jsonl"
 }
 
-// TestScreens shows the hard folder with every command that a person looks at, at several widths:
-// no line is too wide but one that is to be copied, nothing drives the terminal, and colours change
+// TestScreens shows the hard folder with every command that a person looks at, at several widths and one by
+// chance: no line is too wide, in notes neither, but one that is to be copied, nothing drives the terminal, and colours change
 // nothing but the marks of texts.
 func TestScreens(t *testing.T) {
 	user := hardFolder(t)
@@ -91,10 +95,11 @@ func TestScreens(t *testing.T) {
 	if text := preview.String(); !strings.Contains(text, " characters)") || visible.ASCII(text) != text {
 		t.Errorf("a terminal without UTF-8 cannot show %q", text)
 	}
+	rng := rand.New(rand.NewPCG(3, 4))
 	marks := strings.NewReplacer("*", "", "[-", "", "-]", "", "{+", "", "+}", "")
-	copied := regexp.MustCompile(`^ *(stchat|restore|.*stchat (diff-meta|restore|message|repair)) |^(--- |\+\+\+ )?chats/|^file  |^ *".*"$|^  (error|warning|info) `)
+	copied := regexp.MustCompile(`^ *(stchat|restore|.*stchat (branch|diff-meta|restore|message|repair)) |^( *|--- |\+\+\+ )chats/|^file  |^ *".*"$|^  (error|warning|info) `)
 	for _, locale := range []string{"C.UTF-8", "C"} {
-		for _, width := range []int{20, 39, 60, 80, 120, 200} {
+		for _, fixed := range []int{0, 20, 39, 60, 80, 120, 200} {
 			for _, args := range [][]string{
 				{"message", "get", a},
 				{"message", "get", a, "--swipes"},
@@ -126,16 +131,17 @@ func TestScreens(t *testing.T) {
 				{"undo", "--list"},
 				{"snapshot", "--dry-run", user},
 			} {
+				width := either(fixed > 0, fixed, 21+rng.IntN(118))
 				show := func(color string) string {
-					var out, errs bytes.Buffer
+					var out bytes.Buffer
 					e := env{
-						In: strings.NewReader(""), Out: &out, Err: &errs, OutTTY: true, Width: width, Now: time.Now,
+						In: strings.NewReader(""), Out: &out, Err: &out, OutTTY: true, ErrTTY: true, Width: width, Now: time.Now,
 						Getenv: func(name string) string { return map[string]string{"LC_ALL": locale}[name] },
 					}
 					if code := run(context.Background(), e, append(slices.Clip(args), "--color", color)); code > 1 {
-						t.Fatalf("%q at %d: exit %d\n%s", args, width, code, errs.String())
+						t.Fatalf("%q at %d: exit %d\n%s", args, width, code, out.String())
 					}
-					return out.String()
+					return meters.ReplaceAllString(out.String(), "")
 				}
 				plain, painted := show("never"), show("always")
 				for line := range strings.Lines(plain) {
@@ -273,7 +279,7 @@ func screenOf(t *testing.T, user string, width int, locale string, args []string
 		Now: func() time.Time { return time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC) },
 	}
 	code := run(context.Background(), e, args)
-	text := regexp.MustCompile(`[^\n]*\r\x1b\[K`).ReplaceAllString(out.String(), "") // a meter, where the machine is slow
+	text := meters.ReplaceAllString(out.String(), "")
 	text = strings.NewReplacer(userdir.RealPath(user), "USER", user, "USER", "\x1b", "␛").Replace(text)
 	text = regexp.MustCompile(`\d{8}T\d{6}-[0-9a-f]{8}`).ReplaceAllString(text, "20260401T120000-01234567")
 	lines := strings.SplitAfter(text, "\n")
