@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -85,8 +86,10 @@ func HTML(w io.Writer, t *Tree) error {
 	if err := Text(&text, t, TextOptions{Width: 120, Zone: time.UTC}); err != nil {
 		return err
 	}
+	// Each cell apart, so that a name that is written from the right leaves the others in their places.
+	rows := regexp.MustCompile(`[^ \n]+(?: [^ \n]+)*`).ReplaceAllString(html.EscapeString(text.String()), `<bdi dir="ltr">$0</bdi>`)
 	fmt.Fprintf(b, "%s<noscript>\n<h1>%s</h1>\n<pre>%s</pre>\n</noscript>\n<template id=\"page\">\n%s</template>\n<script type=\"application/json\" id=\"data\">%s</script>\n<script>%s</script>\n</body>\n</html>\n",
-		webpage.Head(title, pageStyle, pageScript, false), title, html.EscapeString(text.String()), pageBody, data, pageScript)
+		webpage.Head(title, pageStyle, pageScript, false), title, rows, pageBody, data, pageScript)
 	return b.Flush()
 }
 

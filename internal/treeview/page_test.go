@@ -169,6 +169,17 @@ func TestPageHoldsNoLoophole(t *testing.T) {
 	}
 }
 
+// TestTextInPage looks at the tree that is read without scripting: a name that is written from the
+// right does not change places with the numbers beside it.
+func TestTextInPage(t *testing.T) {
+	tree := plainTree(1, 1, 2)
+	tree.Owners[0].Chats[1].Name = "شتاء <b>"
+	out := draw(t, func(w *bytes.Buffer) error { return HTML(w, tree) })
+	if want := `(?m)^<bdi dir="ltr">[├└]─· شتاء &lt;b&gt;</bdi> {2,}<bdi dir="ltr">\d+</bdi> {2,}<bdi dir="ltr">\d+</bdi>`; !regexp.MustCompile(want).MatchString(out) {
+		t.Errorf("the page lacks %s: %s", want, out[strings.Index(out, "<pre>"):strings.Index(out, "</pre>")])
+	}
+}
+
 // TestPage opens pages from disk in a real browser.
 func TestPage(t *testing.T) {
 	b := chromium(t)

@@ -136,6 +136,8 @@ for (const file of pages) {
             assert.ok(await browser.evaluate(() => [...document.querySelectorAll('#bar input')].every((one) =>
                 getComputedStyle(one, '::placeholder').color === getComputedStyle(document.querySelector('.sub, .quiet')).color)), `${what}: what the box is for cannot be read`);
             assert.ok(await browser.evaluate(() => (document.querySelector('#bar[role]')?.getBoundingClientRect().height ?? 0) < innerHeight / 9), `${what}: the bar takes too much`);
+            assert.deepEqual(await browser.evaluate(() => [...document.querySelectorAll('#lanes .meta')].map((one) => one.textContent).filter((one) => one.endsWith('…'))), [],
+                `${what} cuts a date`);
             quiet(what);
             await browser.evaluate(`() => { ${axe}; }`);
             const found = await browser.evaluate(async () => (await globalThis.axe.run(document, { resultTypes: ['violations'] })).violations
@@ -171,9 +173,10 @@ for (const file of pages) {
             controls: seen('input, summary, .find, .buttons, #bar:not(:has(h1))').length,
             late: seen('article, #rows li').filter((one) => getComputedStyle(one).contentVisibility !== 'visible').length,
             cut: seen('pre').filter((one) => one.scrollWidth > one.clientWidth).length,
+            pale: seen('.av, .u .t').filter((one) => getComputedStyle(one).printColorAdjust !== 'exact').length,
             list: seen('#rows li, article, td').length > 0,
         };
-    }), { paper: true, controls: 0, late: 0, cut: 0, list: true }, `${name} printed`);
+    }), { paper: true, controls: 0, late: 0, cut: 0, pale: 0, list: true }, `${name} printed`);
     assert.ok((await browser.send('Page.printToPDF')).data.length > 1000, `${name} printed`);
     console.log(`pages: ${name}`);
 }

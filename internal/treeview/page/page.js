@@ -272,6 +272,7 @@ function lane(i, labels) {
 		if (!s || left < (className === "text" ? 90 : 40)) return;
 		if (gap) left -= 9;
 		const fits = fitting(s, className, left);
+		if (className === "meta" && fits !== s) return; // no number and no date is cut
 		draw(text, "tspan", className, gap ? {dx: 9} : {}, fits);
 		left -= breadth(fits, className);
 	};
