@@ -250,8 +250,9 @@ func (t *tab) namespaces() {
 	}
 }
 
-// keys offers the metadata keys of the chat that a command takes, with what follows them.
-func (t *tab) keys(after string, takes func(key string) bool) {
+// keys offers the metadata keys of the chat, with what follows them; if they are to be edited, not
+// those that have a flag of their own.
+func (t *tab) keys(after string, edits bool) {
 	path := t.chat()
 	if path == "" {
 		return
@@ -262,7 +263,8 @@ func (t *tab) keys(after string, takes func(key string) bool) {
 	}
 	for raw, value := range rawjson.Members(m.Metadata) {
 		key, ok := rawjson.Unquote(raw)
-		if ok && !slices.Contains(t.args, key) && !strings.HasPrefix(key, "/") && takes(key) { // a pointer begins so
+		misread := strings.HasPrefix(key, "/") || after != "" && strings.Contains(key, after)
+		if ok && !misread && !slices.Contains(t.args, key) && (!edits || ownFlag(key) == nil) {
 			t.offer(key+after, visible.Brief(string(value)))
 		}
 	}
@@ -282,6 +284,9 @@ func (t *tab) arguments(v *verb) {
 	case is("FILE"), is("OPS"), is("FROM"):
 		t.how = cobra.ShellCompDirectiveDefault
 		return
+	case is("DIR"):
+		t.how = cobra.ShellCompDirectiveFilterDirs
+		return
 	case is("ID"):
 		t.records()
 		return
@@ -289,7 +294,7 @@ func (t *tab) arguments(v *verb) {
 		t.newOwners()
 		return
 	case is("KEY"):
-		t.keys("", func(string) bool { return true })
+		t.keys("", false)
 	case is("NS"):
 		t.namespaces()
 	case is("SOURCE") && !strings.Contains(t.typed, "/"), (is("SOURCE") || is("LOREBOOK")) && strings.HasPrefix(t.typed, "worlds/"):
@@ -342,13 +347,11 @@ func (c *console) flagOffers(cmd *cobra.Command, f *pflag.Flag) cobra.Completion
 	case f.Name == "at" && (cmd.Name() == "branch" || cmd.Name() == "checkpoint"):
 		return c.offering((*tab).links)
 	case metadata && f.Name == "set":
-		return c.offering(func(t *tab) {
-			t.keys("=", func(key string) bool { return ownFlag(key) == nil && !strings.Contains(key, "=") })
-		})
+		return c.offering(func(t *tab) { t.keys("=", true) })
 	case metadata && f.Name == "unset":
-		return c.offering(func(t *tab) { t.keys("", func(key string) bool { return ownFlag(key) == nil }) })
+		return c.offering(func(t *tab) { t.keys("", true) })
 	case metadata && slices.Contains([]string{"only", "ignore", "value"}, f.Name) && !words:
-		return c.offering(func(t *tab) { t.keys("", func(string) bool { return true }) })
+		return c.offering(func(t *tab) { t.keys("", false) })
 	case f.Name == "rebind", f.Name == "like":
 		return c.offering((*tab).chats)
 	}

@@ -52,7 +52,6 @@ those of the source, else those of SillyTavern.
   stchat import story.json --to chats/Mira --open
   stchat import old.txt --to Mira --as txt --user Tom -n "The old chat"`,
 		args:    cobra.MinimumNArgs(1),
-		offers:  cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
 		options: &importOptions{},
 	}
 }

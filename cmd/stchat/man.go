@@ -28,7 +28,7 @@ func newMan() verb {
 date is that of SOURCE_DATE_EPOCH, else today's.
 `, hidden: true, // packagers run it; users have the pages
 		example: "  stchat man /usr/local/share/man/man1",
-		args:    cobra.ExactArgs(1), offers: completeDirs,
+		args:    cobra.ExactArgs(1),
 		options: flagless(func(c *console, args []string) error {
 			date := c.Now()
 			if epoch, err := strconv.ParseInt(c.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
@@ -412,7 +412,7 @@ func newVersion() verb {
 platform, and the formats it knows.
 `,
 		example: "  stchat version\n  stchat version --json",
-		args:    cobra.NoArgs, offers: cobra.NoFileCompletions,
+		args:    cobra.NoArgs,
 		options: versionOptions{},
 	}
 }
