@@ -234,6 +234,7 @@ func TestGoldenScreens(t *testing.T) {
 			var b strings.Builder
 			for _, args := range [][]string{
 				{"tree"},
+				{"tree", "--flat"},
 				{"message", "get", folder.a, "-a", "0..1"},
 				{"diff", folder.a, folder.b},
 				{"diff", folder.a, "--rev", "-1"},

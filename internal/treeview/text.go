@@ -2,6 +2,7 @@ package treeview
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -231,14 +232,15 @@ func (d *drawer) notes(c *Chat) (date, text, code string) {
 	return date, d.shown(strings.Join(notes, " · ")), code
 }
 
+// codeOf returns how a mark is painted.
+func codeOf(mark string) string {
+	return cmp.Or(map[string]string{"◆": Checkpoint, "·": grid.Dim, " ": grid.Dim, "?": Computed, "●": Open}[mark], Warning)
+}
+
 // before returns what precedes a chat's name: lanes, mark, and how that is painted.
 func (d *drawer) before(c *Chat) (lanes, sign, code string) {
 	m := mark(c)
-	code = map[string]string{"◆": Checkpoint, "·": grid.Dim, "?": Computed}[m]
-	if code == "" {
-		code = Warning
-	}
-	sign = m + " "
+	sign, code = m+" ", codeOf(m)
 	if c.Depth == 0 && m == "·" {
 		sign = ""
 	} else {
@@ -323,8 +325,9 @@ func remarks(c *Chat) []string {
 // flat lays out a row per chat.
 func (d *drawer) flat(owners []*Owner) *grid.Table {
 	t := &grid.Table{Columns: []grid.Column{
-		{Title: "chat", Name: true, Code: Name}, {Title: "messages", Right: true, Code: Number}, {Title: "last", Code: grid.Dim, Optional: true}, {Title: "from", Text: true, Code: Name},
+		{Title: "chat", Name: true, Code: Name}, {Title: "messages", Right: true, Code: Number}, {Title: "last", Code: grid.Dim, Optional: true}, {Title: "from", Text: true},
 	}}
+	open := d.shown("● open in SillyTavern")
 	for _, o := range owners {
 		for _, c := range o.Chats {
 			last, from := "", ""
@@ -339,7 +342,7 @@ func (d *drawer) flat(owners []*Owner) *grid.Table {
 			}
 			if c.Current {
 				d.marks["●"] = true
-				from = strings.TrimSuffix("● open in SillyTavern · "+from, " · ")
+				from = strings.TrimSuffix(open+d.shown(" · ")+from, d.shown(" · "))
 			}
 			m := mark(c)
 			if d.marks[m] = true; d.terse && c.Current {
@@ -347,7 +350,15 @@ func (d *drawer) flat(owners []*Owner) *grid.Table {
 			} else if c.Parent == nil && m == "·" {
 				m = " "
 			}
-			t.Rows = append(t.Rows, grid.Row{Lead: d.shown(m) + " ", Cells: []string{d.shown(visible.Text(c.Name)), strconv.Itoa(c.Messages), last, d.shown(from)}})
+			t.Rows = append(t.Rows, grid.Row{
+				Sign: d.shown(m) + " ", Code: codeOf(m), Cells: []string{d.shown(visible.Text(c.Name)), strconv.Itoa(c.Messages), last, from},
+				Text: func(cut string) string {
+					if rest, ok := strings.CutPrefix(cut, open); ok && c.Current {
+						return d.paint(Open, open) + d.paint(Name, rest)
+					}
+					return d.paint(Name, cut)
+				},
+			})
 		}
 	}
 	return t
