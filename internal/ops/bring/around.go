@@ -36,10 +36,12 @@ type imported struct {
 	first    uint64 // the hash of its first text
 }
 
-// findOwner finds the owner as it is now.
+// findOwner finds the owner, and its chats as they are now.
 func (c *call) findOwner() (err error) {
 	c.lib = new(library.Library)
-	c.owner, err = address.OwnerOf(c.lib, c.Owner, c.Data)
+	if c.owner, err = address.OwnerOf(c.lib, c.Owner, c.Data); err == nil {
+		c.folder, err = c.owner.Chats(c.lib)
+	}
 	return err
 }
 
@@ -48,15 +50,15 @@ func (c *call) lookAround(ctx context.Context) error {
 	if err := c.findOwner(); err != nil {
 		return err
 	}
-	if !c.Changes.DryRun { // what is looked at is not half done, neither by a killed run nor by one at work
+	if !c.Changes.DryRun { // nothing is half done then, neither by a killed run nor by one at work
 		root := changeset.RootOf(filepath.Join(c.owner.Folder, "x"))
 		c.ended = changeset.Settle(ctx, root, c.Changes)
 		unlock, _, err := safefile.Lock(ctx, root)
 		if err != nil {
 			return fmt.Errorf("%s: %w", root, err)
 		}
-		defer unlock()
-		if err := c.findOwner(); err != nil {
+		err = c.findOwner()
+		if unlock(); err != nil {
 			return err
 		}
 	}
@@ -83,15 +85,11 @@ func (c *call) lookAround(ctx context.Context) error {
 
 // lookForChats finds the owner's chats that are not known yet.
 func (c *call) lookForChats(ctx context.Context) error {
-	folder, err := c.owner.Chats(c.lib)
-	if err != nil {
-		return err
-	}
-	for _, name := range folder.Chats {
+	for _, name := range c.folder.Chats {
 		c.taken[names.Fold(name)] = true
 		if !c.seen[name] && (c.owner.Group == nil || c.owner.Group.Lists(name)) {
 			c.seen[name] = true
-			if err := c.look(ctx, folder.File(name), name); err != nil {
+			if err := c.look(ctx, name); err != nil {
 				return err
 			}
 		}
@@ -119,8 +117,8 @@ func (c *call) lookAgain(ctx context.Context, j *job) error {
 }
 
 // look notes a chat that was imported. What cannot be read was not.
-func (c *call) look(ctx context.Context, path, name string) error {
-	opened, err := chat.Open(ctx, path, chat.Options{Any: true, Groups: c.lib})
+func (c *call) look(ctx context.Context, name string) error {
+	opened, err := chat.Open(ctx, c.folder.File(name), chat.Options{Any: true, Groups: c.lib})
 	if err != nil {
 		return ctx.Err()
 	}
@@ -193,7 +191,6 @@ func (c *call) setNames(j *job, full *complete) {
 // free returns a name that no chat has, and takes it: the one that is wanted, else with a
 // number.
 func (c *call) free(wanted string) string {
-	folder := c.lib.Folder(c.owner.Folder)
 	folded := names.Fold(wanted)
 	for n := max(1, c.next[folded]); ; n++ {
 		name := wanted
@@ -201,7 +198,7 @@ func (c *call) free(wanted string) string {
 			end := fmt.Sprintf(" (%d)", n)
 			name = strings.TrimRight(names.Shorten(wanted, names.MaxBytes-len(end)), " ") + end
 		}
-		if !c.taken[names.Fold(name)] && len(folder.Sidecars(name)) == 0 {
+		if !c.taken[names.Fold(name)] && len(c.folder.Sidecars(name)) == 0 {
 			if c.take(name); n > 1 {
 				c.next[folded] = n + 1
 			}

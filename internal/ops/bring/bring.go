@@ -90,6 +90,7 @@ type call struct {
 	*Options
 	lib       *library.Library
 	owner     *address.Owner
+	folder    *library.Folder   // of its chats
 	user      string            // SillyTavern's own name of the user
 	greetings func() []string   // of the owner's card, which is read once
 	faces     map[string]string // of a group: the avatars of its members, by name
@@ -294,7 +295,7 @@ func (c *call) judge(j *job, full *complete) {
 	as := slices.IndexFunc(known, func(k imported) bool { return k.messages >= wants(k) })
 	if grown := as < 0; len(known) > 0 && (!grown || !c.Grown) {
 		k := known[max(as, 0)]
-		j.name, d.Path, d.Name = k.name, c.lib.Folder(c.owner.Folder).File(k.name), k.name
+		j.name, d.Path, d.Name = k.name, c.folder.File(k.name), k.name
 		d.Existed, d.Messages, d.DryRun = true, k.messages, c.Changes.DryRun
 		if j.Notes = nil; grown {
 			j.Note("%s: it has grown since it was imported: %d messages, here %d; --grown imports it again, beside", d.Path, wants(k), k.messages)
