@@ -53,7 +53,7 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 			}
 		}
 	}
-	o, err := opt.owner(lib, here.folder.Path, there.folder.Path,
+	o, err := opt.owner(lib, here.folder.Path, there.folder.Path, opt.Base,
 		func(name string) bool { return single || here.has(name) },
 		func(name string) bool { return there.has(name) && (single || opt.wanted(name+names.Extension)) })
 	if err != nil {
@@ -122,19 +122,19 @@ func (c *chats) has(name string) bool {
 
 func everything(string) bool { return true }
 
-// owner opens two folders with the chats of both that are wanted.
-func (opt *Options) owner(lib *library.Library, into, from string, here, there func(name string) bool) (*owner, error) {
+// owner opens two folders with the chats of both that are wanted, and what both came from; "": unknown.
+func (opt *Options) owner(lib *library.Library, into, from, base string, here, there func(name string) bool) (*owner, error) {
 	o := &owner{opt: opt, label: cmp.Or(opt.Label, label(into, from)), inFolder: newInFolder(), given: map[string]bool{}, seed: message.NewSeed()}
 	var err error
 	if o.ours, err = openSide(lib, into, here); err != nil {
 		return nil, err
 	}
-	if o.theirs, err = openSide(lib, from, there); err == nil && opt.Base != "" {
-		base, wanted := opt.Base, everything
+	if o.theirs, err = openSide(lib, from, there); err == nil && base != "" {
+		folder, wanted := base, everything
 		if userdir.HasExtension(base) {
-			base, wanted = filepath.Dir(base), func(name string) bool { return name == userdir.ChatName(opt.Base) }
+			folder, wanted = filepath.Dir(base), func(name string) bool { return name == userdir.ChatName(base) }
 		}
-		o.base, err = openSide(lib, base, wanted)
+		o.base, err = openSide(lib, folder, wanted)
 	}
 	return o, err
 }

@@ -142,17 +142,12 @@ func (f *file) read(ctx context.Context, seed message.Seed) {
 // are the same, then their prints, which are forgotten where one chat holds the other: these are one.
 // So memory follows the largest such pair, and the others.
 func (o *owner) readBoth(ctx context.Context) error {
-	named, namesakes := byName(o.ours.files), map[*file]*file{} // of chats of FROM
-	for _, exactly := range []bool{true, false} {
-		for _, c := range o.theirs.files {
-			list := exactFirst(named[c.key], c.name)
-			if namesakes[c] == nil && len(list) > 0 && (list[0].name == c.name || !exactly) {
-				namesakes[c], named[c.key] = list[0], list[1:]
-			}
-		}
-	}
+	ours, theirs := byName(o.ours.files), byName(o.theirs.files)
 	o.each(ctx, o.theirs.files, func(c *file) {
-		p := namesakes[c]
+		var p *file // with the very name, or the only one of each side
+		if list := exactFirst(ours[c.key], c.name); len(list) > 0 && (list[0].name == c.name || len(list)+len(theirs[c.key]) == 2) {
+			p = list[0]
+		}
 		if p != nil && isTwin(c, p) {
 			c.settled = &match{c: c, p: p, by: ByName, twin: true}
 			p.settled = c.settled

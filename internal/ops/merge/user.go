@@ -158,8 +158,13 @@ func placesIn(dir userdir.Dir) (list []string) {
 	return list
 }
 
-// inBase returns the path in the base of what is at a path in FROM.
-func (u *user) inBase(rel string) string { return filepath.Join(u.opt.Base, cmp.Or(u.based[rel], rel)) }
+// inBase returns the path in the base of what is at a path in FROM; "": there is no base.
+func (u *user) inBase(rel string) string {
+	if u.opt.Base == "" {
+		return ""
+	}
+	return filepath.Join(u.opt.Base, cmp.Or(u.based[rel], rel))
+}
 
 // solo merges the chats of characters.
 func (u *user) solo(ctx context.Context) error {
@@ -200,19 +205,12 @@ func (u *user) add(o *owner) {
 
 // merge compares the chats of an owner, whom a group lists in INTO, on both sides.
 func (u *user) merge(ctx context.Context, into, from string, listed *group.File, here, there func(name string) bool) (*owner, error) {
-	opt := *u.opt
 	rel, err := filepath.Rel(u.from.Root, from)
 	if err != nil {
 		return nil, err
 	}
-	if opt.Base != "" { // a user folder, too
-		opt.Base = u.inBase(rel)
-		if _, err := os.Stat(opt.Base); errors.Is(err, fs.ErrNotExist) {
-			opt.Base = ""
-		}
-	}
-	o, err := opt.owner(u.lib, into, from, here, func(name string) bool {
-		return there(name) && opt.wanted(filepath.ToSlash(rel)+"/"+name+names.Extension)
+	o, err := u.opt.owner(u.lib, into, from, u.inBase(rel), here, func(name string) bool {
+		return there(name) && u.opt.wanted(filepath.ToSlash(rel)+"/"+name+names.Extension)
 	})
 	if err != nil {
 		return nil, err
@@ -357,7 +355,7 @@ func (u *user) collect(ctx context.Context, j *job) {
 // leaveDeleted leaves out what the base has as it is, unless something that comes needs it.
 func (u *user) leaveDeleted(j *job) {
 	rel, err := filepath.Rel(u.from.Root, j.row.From)
-	if err != nil || u.opt.Base == "" || j.needed == nil {
+	if err != nil || j.needed == nil {
 		return
 	}
 	if _, same, err := compare(j.row.From, u.inBase(rel)); err == nil && same && !j.needed() {

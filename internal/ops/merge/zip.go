@@ -28,10 +28,7 @@ const maxEntries = 1_000_000
 func (r *Result) zip(ctx context.Context, opt *Options, into userdir.Dir) error {
 	z, err := zip.OpenReader(opt.From)
 	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%s: %w", opt.From, err)
-		}
-		return ops.PathError(err)
+		return ops.PathError(fmt.Errorf("%s: %w", opt.From, err))
 	}
 	defer z.Close()
 	info, err := os.Stat(opt.From)
