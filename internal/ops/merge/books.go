@@ -57,7 +57,7 @@ func (u *user) readBooks(ctx context.Context) error {
 func (u *user) placeBook(j *job, from *lorebook.Book, name string, taken map[string]bool) error {
 	row := j.row
 	use := func(to *lorebook.Book, sign Sign) {
-		row.Sign, row.Path, j.path = sign, to.Path, to.Path
+		row.Sign, row.Path = sign, to.Path
 		u.books[from.Name] = &book{from, to, j}
 		row.rename(from.Name, to.Name)
 	}

@@ -176,7 +176,7 @@ func (u *user) cardHere(from, stem string) ([]byte, error) {
 	renamed := map[string]string{}
 	for name, b := range u.books {
 		if renamed[name] = b.to.Name; b.job.draft != nil && theirs.HasBook(name) {
-			u.need(b.job.path)
+			u.need(b.to.Path)
 		}
 	}
 	edits := []func(json []byte) ([]byte, error){card.Book(renamed), func(json []byte) ([]byte, error) { return u.follow(json), nil }}

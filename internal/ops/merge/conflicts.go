@@ -161,7 +161,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		if job.row.Sign == Ahead {
 			p.prints, p.messages, edited = c.prints, c.messages, true
 		} else if job.row.To != nil {
-			ours.files = append(ours.files, &file{name: w.name, key: names.FoldNFC(w.name), path: w.path, header: c.header, prints: c.prints, comes: true})
+			ours.files = append(ours.files, &file{name: w.name, key: names.FoldNFC(w.name), path: *w.row.To, header: c.header, prints: c.prints, comes: true})
 		}
 	}
 	return jobs, nil

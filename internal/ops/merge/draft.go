@@ -35,7 +35,7 @@ func (w *work) draft(ctx context.Context, s *changeset.Set) error {
 		var d *changeset.Draft
 		var err error
 		if w.isNew() {
-			d, err = s.Create(w.path, fmt.Sprintf("the chat %q", w.name), changeset.Like(w.c.stamp), changeset.InFolder())
+			d, err = s.Create(*w.row.To, fmt.Sprintf("the chat %q", w.name), changeset.Like(w.c.stamp), changeset.InFolder())
 		} else {
 			d, err = s.Replace(w.p.path, w.p.stamp, plural.S(w.row.OwnFrom, "message")+" more")
 		}
@@ -191,7 +191,7 @@ func (w *work) copySidecars(s *changeset.Set) error {
 		if from.Kind == luker.ChatSync {
 			raw = luker.SyncData(w.slug, w.opt.Changes.Now.UnixMilli())
 		}
-		path := filepath.Join(filepath.Dir(w.path), luker.SidecarName(w.name, from.Namespace))
+		path := filepath.Join(w.ours.folder.Path, luker.SidecarName(w.name, from.Namespace))
 		about := fmt.Sprintf("Luker's %s of it", from.Namespace)
 		if w.row.Sign == Ahead && slices.ContainsFunc(w.p.sidecars, func(p luker.Sidecar) bool { return p.Namespace == from.Namespace }) {
 			err = s.Edit(path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return raw, nil }), about)

@@ -13,7 +13,6 @@ import (
 // job is one row and what is written for it.
 type job struct {
 	row     *Row
-	path    string                                            // what it writes
 	needs   []string                                          // what must not be missing when it is there
 	draft   func(ctx context.Context, s *changeset.Set) error // nil: nothing is to do
 	outcome changeset.Outcome
@@ -26,13 +25,16 @@ type job struct {
 
 // newJob returns what is to be done about a thing of FROM: as yet nothing.
 func newJob(kind Kind, from, path string) *job {
-	return &job{path: path, row: &Row{Schema: 1, Kind: kind, Path: path, From: from, Renamed: []Rename{}, Told: []string{}}}
+	return &job{row: &Row{Schema: 1, Kind: kind, Path: path, From: from, Renamed: []Rename{}, Told: []string{}}}
 }
 
 // creates says that a job makes a new file.
 func (j *job) creates(path string, draft func(ctx context.Context, s *changeset.Set) error) {
-	j.path, j.row.Path, j.row.To, j.draft = path, path, &path, draft
+	j.row.Path, j.row.To, j.draft = path, &path, draft
 }
+
+// path returns the path of what a job writes.
+func (j *job) path() string { return ops.Or(j.row.To, j.row.Path) }
 
 // Complete notes what became of the files.
 func (j *job) Complete(out changeset.Outcome, _ bool) {
@@ -63,13 +65,13 @@ func (r *Result) run(ctx context.Context, opt *Options, first, others []*job) {
 		jobs = slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.row.Err != nil || j.draft == nil })
 		ops.Each(ctx, opt.Changes, jobs, func(j *job) (*job, changeset.Unit) {
 			needs := slices.DeleteFunc(j.needs, func(path string) bool { _, made := tried[path]; return made })
-			return j, changeset.Unit{Root: cmp.Or(r.root, changeset.RootOf(j.path)), Shares: append(needs, j.path), Draft: j.draft}
+			return j, changeset.Unit{Root: cmp.Or(r.root, changeset.RootOf(j.path())), Shares: append(needs, j.path()), Draft: j.draft}
 		})
 		writing = append(writing, jobs...)
 	}
 	commit(first)
 	for _, j := range first {
-		tried[j.path] = j.row.Err
+		tried[j.path()] = j.row.Err
 	}
 	commit(others)
 	seen := map[changeset.Step]bool{} // only what is done, and to which path

@@ -320,11 +320,10 @@ func (o *owner) name(w *work) {
 	case here(w.name):
 		w.name = freeName(nextName(w.name, second), taken)
 	}
-	w.path = filepath.Join(o.ours.folder.Path, w.name+names.Extension)
-	o.given[names.FoldNFC(w.path)] = true
-	w.row.To = &w.path
+	path := filepath.Join(o.ours.folder.Path, w.name+names.Extension)
+	w.row.To, o.given[names.FoldNFC(path)] = &path, true
 	if w.row.rename(w.c.name, w.name); w.p == nil {
-		w.row.Path = w.path
+		w.row.Path = path
 	}
 }
 

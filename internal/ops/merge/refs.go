@@ -246,7 +246,7 @@ func (u *user) metadata(md *rawjson.Object) {
 			aside = append(aside, [2]*lorebook.Book{&copied, b.to})
 		}
 		if b.job.draft != nil {
-			u.need(b.job.path)
+			u.need(b.to.Path)
 		}
 	}
 	for _, pair := range aside {

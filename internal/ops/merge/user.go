@@ -279,7 +279,7 @@ func (u *user) group(ctx context.Context, there, here *group.File, both map[stri
 	file := filepath.Base(there.Path)
 	own := newJob(GroupKind, there.Path, filepath.Join(u.into.Groups(), file))
 	if here == nil {
-		if _, err := group.Load(own.path); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := group.Load(own.row.Path); !errors.Is(err, fs.ErrNotExist) {
 			own.row.refuse(err)
 			own.row.tell("its chats do not come either")
 			u.owned = append(u.owned, own)
@@ -296,7 +296,7 @@ func (u *user) group(ctx context.Context, there, here *group.File, both map[stri
 		switch {
 		case w.theirs.folder != o.theirs.folder || !there.Lists(w.c.name):
 		case here == nil:
-			w.needs = append(w.needs, own.path)
+			w.needs = append(w.needs, own.row.Path)
 		default:
 			w.listIn(here)
 		}
@@ -304,8 +304,8 @@ func (u *user) group(ctx context.Context, there, here *group.File, both map[stri
 	switch {
 	case here == nil:
 		own.row.Sign = New
-		own.creates(own.path, func(_ context.Context, s *changeset.Set) error {
-			return ops.Create(s, own.path, fmt.Sprintf("the group %q", there.Name), u.groupHere(o, there), changeset.InFolder())
+		own.creates(own.row.Path, func(_ context.Context, s *changeset.Set) error {
+			return ops.Create(s, own.row.Path, fmt.Sprintf("the group %q", there.Name), u.groupHere(o, there), changeset.InFolder())
 		})
 		own.needed = o.comes
 		own.look = func(context.Context) error { u.groupHere(o, there); return nil }
