@@ -258,12 +258,10 @@ func (w *work) compareHeaders() {
 	if w.p == nil || w.row.Sign != Behind && w.row.Sign != Ahead {
 		return
 	}
-	ours, theirs := w.p.metadata(), w.c.metadata()
-	w.renameOwn(theirs, w.p.name)
-	differs := differing(ours, theirs, w.row.Sign == Behind, func() *rawjson.Object {
-		w.user.metadata(theirs) // which looks at files
-		return theirs
-	}, "integrity", "main_chat")
+	here := w.c.metadata()
+	w.renameOwn(here, w.p.name)
+	w.user.metadata(here)
+	differs := differing(w.p.metadata(), w.c.metadata(), here, w.row.Sign == Behind, "integrity", "main_chat")
 	switch {
 	case len(differs) == 0:
 	case w.row.Sign == Ahead:
@@ -273,18 +271,15 @@ func (w *work) compareHeaders() {
 	}
 }
 
-// differing returns the keys of theirs, but for some, whose values are others in ours, also with the names of
-// INTO; also those that ours lacks, if lacking.
-func differing(ours, theirs *rawjson.Object, lacking bool, renamed func() *rawjson.Object, but ...string) []string {
-	same := func(key string) bool {
+// differing returns the keys of theirs, but for some, whose values are others in ours, and also with the names of
+// INTO, as in here; also those that ours lacks, if lacking.
+func differing(ours, theirs, here *rawjson.Object, lacking bool, but ...string) []string {
+	return slices.DeleteFunc(theirs.Keys(), func(key string) bool {
 		own, ok := ours.Get(key)
-		return slices.Contains(but, key) || ok && bytes.Equal(rawjson.Compact(own), rawjson.Compact(theirs.Value(key))) || !ok && !lacking
-	}
-	keys := slices.DeleteFunc(theirs.Keys(), same)
-	if len(keys) > 0 {
-		theirs = renamed()
-	}
-	return slices.DeleteFunc(keys, same)
+		own = rawjson.Compact(own)
+		return slices.Contains(but, key) || !ok && !lacking ||
+			ok && (bytes.Equal(own, rawjson.Compact(theirs.Value(key))) || bytes.Equal(own, rawjson.Compact(here.Value(key))))
+	})
 }
 
 // writes reports whether a file of FROM comes.

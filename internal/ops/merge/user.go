@@ -317,9 +317,8 @@ func (u *user) group(ctx context.Context, there, here *group.File, both map[stri
 			g, _ := rawjson.ParseObject(raw)
 			return g
 		}
-		renamed := func() *rawjson.Object { return object(u.groupHere(o, there)) }
 		own.compare = func() {
-			if keys := differing(object(here.Raw()), object(there.Raw()), true, renamed, "chats", "date_last_chat"); len(keys) > 0 {
+			if keys := differing(object(here.Raw()), object(there.Raw()), object(u.groupHere(o, there)), true, "chats", "date_last_chat"); len(keys) > 0 {
 				own.row.tell("the groups differ; INTO's stays but for its list of chats: " + keysTold(keys))
 			}
 		}
