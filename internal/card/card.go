@@ -148,10 +148,10 @@ func textOf(o *rawjson.Object, key string) string {
 	return s
 }
 
-// Chat returns the edit for [Card.With] that makes another chat the one that is open.
+// Chat returns the edit for [Card.With] that makes another chat the one that is open; "" is none, as where no text says so.
 func Chat(chat string) func(json []byte) ([]byte, error) {
 	return func(json []byte) ([]byte, error) {
-		if text, isText := rawjson.Unquote(rawjson.Value(json, "chat")); isText && text == chat {
+		if text, _ := rawjson.Unquote(rawjson.Value(json, "chat")); text == chat {
 			return json, nil
 		}
 		return rawjson.SetPath(json, rawjson.Quote(chat), "chat")

@@ -142,10 +142,7 @@ func (u *user) compareCard(row *Row, stem string) error {
 	if err != nil {
 		return err
 	}
-	same := ours.Raw
-	if ours.Chat != theirs.Chat {
-		same, err = ours.With(card.Chat(theirs.Chat))
-	}
+	same, err := ours.With(card.Chat(theirs.Chat))
 	if err == nil && !bytes.Equal(same, here) {
 		row.tell("the cards differ; INTO's stays")
 	}
