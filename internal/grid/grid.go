@@ -168,19 +168,12 @@ func (t *Table) line(r Row, widths []int) string {
 		}
 		room := max(widths[i]-visible.Width(lead+sign), 1)
 		cell = t.cut(i, cell, room)
-		code := c.Code
-		if i < len(r.Codes) && r.Codes[i] != "" {
-			code = r.Codes[i]
-		}
 		free := max(room-visible.Width(cell), 0)
 		if c.Right {
 			gap, free = gap+free, 0
 		}
 		if lead+sign+cell != "" {
-			if cell = t.paint(code, cell); c.Text && r.Text != nil {
-				cell = r.Text(cell)
-			}
-			b.WriteString(strings.Repeat(" ", gap) + t.paint(Dim, lead) + t.paint(r.Code, sign) + cell)
+			b.WriteString(strings.Repeat(" ", gap) + t.paint(Dim, lead) + t.paint(r.Code, sign) + t.painted(r, i, cell))
 			gap = 0
 		}
 		gap += free + 2
@@ -217,8 +210,10 @@ func (t *Table) narrow() (lines []string) {
 			name = 0
 		}
 		lead := visible.Truncate(r.Lead+r.Sign, max(t.Width/2, 1), "")
-		lines = append(lines, lead+t.cut(names, r.Cells[name], max(t.Width-visible.Width(lead), 1)))
-		below, wrapped := "", []string(nil)
+		lanes := strings.TrimSuffix(lead, r.Sign)
+		called := t.cut(names, r.Cells[name], max(t.Width-visible.Width(lead), 1))
+		lines = append(lines, t.paint(Dim, lanes)+t.paint(r.Code, lead[len(lanes):])+t.painted(r, name, called))
+		below, used, wrapped := "", 0, []string(nil)
 		for i, cell := range r.Cells {
 			c, cell := t.Columns[i], strings.TrimRight(cell, " ")
 			if i == name || cell == "" || cell == "-" || c.Optional {
@@ -226,13 +221,13 @@ func (t *Table) narrow() (lines []string) {
 			}
 			if c.Wrap {
 				for _, at := range visible.Wrap(cell, max(t.Width-2, 1)) {
-					wrapped = append(wrapped, "  "+cell[at[0]:at[1]])
+					wrapped = append(wrapped, "  "+t.painted(r, i, cell[at[0]:at[1]]))
 				}
 				continue
 			}
 			if c.Text {
 				whole := cell
-				if cell = visible.CutRight(cell, max(t.Width-visible.Width(below)-2, 0), t.ellipsis()); cell != whole && visible.Width(cell) < narrowest {
+				if cell = visible.CutRight(cell, max(t.Width-used-2, 0), t.ellipsis()); cell != whole && visible.Width(cell) < narrowest {
 					continue
 				}
 			}
@@ -241,10 +236,12 @@ func (t *Table) narrow() (lines []string) {
 					cell = strings.TrimSuffix(cell, "s")
 				}
 			}
-			if below != "" && visible.Width(below+cell)+2 > t.Width {
-				lines, below = append(lines, below), ""
+			if used > 0 && used+visible.Width(cell)+2 > t.Width {
+				lines, below, used = append(lines, below), "", 0
 			}
-			below += "  " + visible.CutRight(cell, max(t.Width-2, 1), t.ellipsis())
+			cell = visible.CutRight(cell, max(t.Width-2, 1), t.ellipsis())
+			used += 2 + visible.Width(cell)
+			below += "  " + t.painted(r, i, cell)
 		}
 		if below != "" {
 			lines = append(lines, below)
@@ -252,6 +249,18 @@ func (t *Table) narrow() (lines []string) {
 		lines = append(append(lines, wrapped...), r.Below...)
 	}
 	return lines
+}
+
+// painted returns a cell as it is painted.
+func (t *Table) painted(r Row, i int, cell string) string {
+	code := t.Columns[i].Code
+	if i < len(r.Codes) && r.Codes[i] != "" {
+		code = r.Codes[i]
+	}
+	if cell = t.paint(code, cell); t.Columns[i].Text && r.Text != nil {
+		return r.Text(cell)
+	}
+	return cell
 }
 
 // cut shortens a cell of a column: texts at their end, all else at its beginning. A name may end

@@ -125,6 +125,10 @@ func TestTwoLines(t *testing.T) {
 		60: "rev  time              messages  chat\n 61  2026-11-27 08:51     1,299  …at night - Branch #1\n  2  2026-11-27 08:49         1  Mira",
 		40: "Harbour at night - Branch #1\n  61 rev  2026-11-27 08:51\n  1,299 messages\nMira\n  2 rev  2026-11-27 08:49  1 message",
 	})
+	table.Paint = func(code, text string) string { return "<" + code + ":" + text + ">" }
+	table.Columns[1].Code, table.Columns[4].Code, table.Rows[0].Lead = Dim, "name", "└─ "
+	looks(t, table, map[int]string{30: "<dim:└─ ><name:…at night - Branch #1>\n  61 rev  <dim:2026-11-27 08:51>\n  1,299 messages\n<name:Mira>\n  2 rev  <dim:2026-11-27 08:49>\n  1 message"})
+	table.Paint, table.Rows[0].Lead = nil, ""
 	table.Columns, table.Rows = []Column{{Name: true}, {Title: "messages", Right: true}, {Text: true}}, []Row{{Cells: []string{"Mira", "24", "ends there"}}, {Cells: []string{"Ines", "24", "computed, no link"}}}
 	looks(t, table, map[int]string{30: "Mira\n  24 messages  ends there\nInes\n  24 messages", 31: "Mira\n  24 messages  ends there\nInes\n  24 messages", 39: "Mira\n  24 messages  ends there\nInes\n  24 messages  computed, no link"})
 	table.Columns, table.Rows = []Column{{}, {}, {Name: true}, {Wrap: true}}, []Row{{Cells: []string{"+", "warning", "unfinished-change", "a command was interrupted"}}}
