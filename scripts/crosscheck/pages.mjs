@@ -51,7 +51,7 @@ story.push({
 });
 story.push({ name: owner, is_user: false, mes: 'long'.repeat(200), send_date: '2026-03-21T10:00:00.000Z' });
 // Taller than a window, and more than a year after the first: the widest heat map.
-story.push({ name: owner, is_user: false, mes: `${'filler\n\n'.repeat(100)}needle`, send_date: '2027-03-21T10:00:00.000Z' });
+story.push({ name: owner, is_user: false, mes: `${'filler\n\n'.repeat(100)}Maße`, send_date: '2027-03-21T10:00:00.000Z' });
 put('The story of the lamp that turned all night', story);
 put('cp "1"', story.slice(0, 10), { main_chat: 'The story of the lamp that turned all night' });
 for (const n of [2, 4, 6, 8]) {
@@ -127,6 +127,8 @@ for (const file of pages) {
             }).every((box) => box.left >= 0 && box.right <= document.scrollingElement.clientWidth)), `${what} cuts a cell`);
             assert.ok(await browser.evaluate(() => [...document.querySelectorAll('main > section td, main > section th')].every((cell) => cell.checkVisibility() || cell.closest('details'))),
                 `${what} leaves a cell out`);
+            assert.ok(await browser.evaluate(() => [...document.querySelectorAll('.kin tr')].map((row) => [...row.cells].map((cell) => cell.getBoundingClientRect()))
+                .every(([, , messages, date]) => date.top - messages.top < 40)), `${what} has a date that stands apart`);
             assert.ok(await browser.evaluate(() => {
                 const letters = [...document.querySelectorAll('.heat text')].filter((one) => one.textContent), boxes = letters.map((one) => one.getBoundingClientRect());
                 const cells = [...document.querySelectorAll('.heat rect')].map((one) => one.getBoundingClientRect());
@@ -193,10 +195,10 @@ assert.equal(await browser.evaluate(() => document.querySelectorAll('article.hit
 quiet('the search');
 // To the paragraph, where the message is taller than the window.
 await key('/', '/');
-await browser.send('Input.insertText', { text: 'needle' });
+await browser.send('Input.insertText', { text: 'MASSE' });
 await key('Enter', '\r');
 assert.ok(await browser.evaluate(() => {
-    const found = [...document.querySelectorAll('p')].find((one) => one.textContent === 'needle').getBoundingClientRect();
+    const found = [...document.querySelectorAll('p')].find((one) => one.textContent === 'Maße').getBoundingClientRect();
     return found.top > 0 && found.bottom < innerHeight;
 }), 'what is found is out of sight');
 

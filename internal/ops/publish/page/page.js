@@ -2,7 +2,7 @@
 {
   const make = (tag, text, set) => Object.assign(document.createElement(tag), { textContent: text }, set);
   const articles = [...document.getElementsByTagName("article")];
-  const fold = (s) => s.normalize("NFKD").toLowerCase();
+  const fold = (s) => s.normalize("NFKD").toUpperCase(); // which makes ß and SS, ς and σ the same
   const texts = new Map();
   const textOf = (a) => {
     if (!texts.has(a)) texts.set(a, fold(a.querySelector(".t").textContent));
