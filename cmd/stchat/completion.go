@@ -110,7 +110,7 @@ func (t *tab) store(root string) string {
 // owner's name; then the shell offers files.
 func (t *tab) chats() {
 	f := t.c.finder(t.data())
-	past := slices.Contains([]string{"log", "restore", "lost", "diff"}, t.cmd.Name())
+	past := t.cmd.Name() == "lost" || len(t.args) == 0 && slices.Contains([]string{"log", "restore", "diff"}, t.cmd.Name())
 	owner, _, named := strings.Cut(t.typed, "/")
 	if !named {
 		t.owners(f, "/", func(_ *address.Owner, chats int) bool { return chats > 0 || past })
@@ -366,9 +366,12 @@ func aboutWord(word string) string {
 		}
 	}
 	return map[string]string{
-		"dot": "for Graphviz", "fields": "values of keys", "github": "notes on a pull request", "gitlab": "for its Code Quality", "html": "a page",
-		"junit": "a test report", "mermaid": "a diagram in Markdown", "merge-patch": "RFC 7386", "openai": "training data", "patch": "RFC 6902",
-		"raw": "the stored lines", "read": "as a person reads it", "rows": "a table of messages", "sarif": "for code scanning",
-		"sharegpt": "training data", "svg": "a picture", "txt": "as SillyTavern exports it",
+		"agnai": "Agnaistic", "cai": "CharacterAI Dumper", "chatgpt": "ChatGPT's data export", "chub": "Chub's chats for SillyTavern",
+		"claude": "Claude's data export", "dot": "for Graphviz", "fields": "values of keys", "github": "notes on a pull request",
+		"gitlab": "for its Code Quality", "html": "a page", "json": "documents for scripts", "junit": "a test report", "kobold": "KoboldAI Lite",
+		"markdown": "Markdown", "mermaid": "a diagram in Markdown", "merge-patch": "RFC 7386", "ooba": "text-generation-webui",
+		"openai": "training data", "patch": "RFC 6902", "raw": "the stored lines", "read": "as a person reads it", "risu": "RisuAI",
+		"rows": "a table of messages", "sarif": "for code scanning", "sharegpt": "training data", "svg": "a picture", "text": "plain text",
+		"txt": "as SillyTavern exports it",
 	}[word]
 }

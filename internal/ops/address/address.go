@@ -260,21 +260,21 @@ func (f *Finder) candidates() (ranks [4][]candidate, err error) {
 	}
 	slices.Sort(all)
 	for _, folder := range slices.Compact(all) {
-		ranks[0] = append(ranks[0], named(folder, folder, nil))
+		ranks[0] = append(ranks[0], newCandidate(folder, folder, nil))
 	}
 	set, err := f.Lib.In(dir)
 	if err != nil {
 		return ranks, ops.PathError(err)
 	}
 	for _, g := range set.Files {
-		ranks[2] = append(ranks[2], named(g.Name, g.Path, g))
-		ranks[3] = append(ranks[3], named(strings.TrimSuffix(filepath.Base(g.Path), ".json"), g.Path, g))
+		ranks[2] = append(ranks[2], newCandidate(g.Name, g.Path, g))
+		ranks[3] = append(ranks[3], newCandidate(strings.TrimSuffix(filepath.Base(g.Path), ".json"), g.Path, g))
 	}
 	f.all = &ranks
 	return ranks, nil
 }
 
-func named(called, path string, g *group.File) candidate {
+func newCandidate(called, path string, g *group.File) candidate {
 	return candidate{called, names.FoldNFC(called), path, g}
 }
 
@@ -325,7 +325,7 @@ func (f *Finder) readCards(dir userdir.Dir) []candidate {
 		f.named = []candidate{}
 		for _, file := range cards(dir) {
 			if c, err := card.Open(filepath.Join(dir.Characters(), file)); err == nil && c.Name != "" {
-				f.named = append(f.named, named(c.Name, folderOf(file), nil))
+				f.named = append(f.named, newCandidate(c.Name, folderOf(file), nil))
 			}
 		}
 	}
