@@ -23,11 +23,8 @@ import (
 func (u *user) readBooks(ctx context.Context) error {
 	u.noteRenamed(ctx)
 	entries, err := entriesOf(u.from.Worlds())
-	if err != nil {
-		return err
-	}
-	here, err := entriesOf(u.into.Worlds())
-	if err != nil {
+	here, errHere := entriesOf(u.into.Worlds())
+	if err := cmp.Or(err, errHere); err != nil {
 		return err
 	}
 	spelled, taken := respelled(namesOf(entries), namesOf(here)), map[string]bool{}

@@ -53,7 +53,6 @@ func (r *Row) refuse(err error) {
 func (r *Result) run(ctx context.Context, opt *Options, first, others []*job) {
 	opt.Changes.Precious = true
 	tried := map[string]error{} // what others need; nil: it is there
-	var writing []*job
 	commit := func(jobs []*job) {
 		for _, j := range jobs {
 			for _, path := range j.needs {
@@ -67,7 +66,6 @@ func (r *Result) run(ctx context.Context, opt *Options, first, others []*job) {
 			needs := slices.DeleteFunc(j.needs, func(path string) bool { _, made := tried[path]; return made })
 			return j, changeset.Unit{Root: cmp.Or(r.root, changeset.RootOf(j.path())), Shares: append(needs, j.path()), Draft: j.draft}
 		})
-		writing = append(writing, jobs...)
 	}
 	commit(first)
 	for _, j := range first {
@@ -75,7 +73,7 @@ func (r *Result) run(ctx context.Context, opt *Options, first, others []*job) {
 	}
 	commit(others)
 	seen := map[changeset.Step]bool{} // only what is done, and to which path
-	for _, j := range writing {
+	for _, j := range slices.Concat(first, others) {
 		o := j.outcome
 		r.ID, r.NoRecord = cmp.Or(o.ID, r.ID), cmp.Or(r.NoRecord, o.NoRecord)
 		r.Ended, r.Dropped = append(r.Ended, o.Ended...), append(r.Dropped, o.Dropped...)
@@ -85,8 +83,6 @@ func (r *Result) run(ctx context.Context, opt *Options, first, others []*job) {
 				r.Steps = append(r.Steps, s)
 			}
 		}
-	}
-	for _, j := range slices.Concat(first, others) {
 		r.Rows = append(r.Rows, j.row)
 		switch {
 		case j.row.Sign == Refused:

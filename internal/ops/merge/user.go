@@ -224,11 +224,8 @@ func (u *user) merge(ctx context.Context, into, from string, listed *group.File,
 // groups merges the chats of groups, which are the same by their file's name.
 func (u *user) groups(ctx context.Context) error {
 	theirs, err := u.lib.In(u.from)
-	if err != nil {
-		return ops.PathError(err)
-	}
-	ours, err := u.lib.In(u.into)
-	if err != nil {
+	ours, errHere := u.lib.In(u.into)
+	if err := cmp.Or(err, errHere); err != nil {
 		return ops.PathError(err)
 	}
 	for _, bad := range theirs.Bad {
@@ -240,12 +237,11 @@ func (u *user) groups(ctx context.Context) error {
 	for _, g := range ours.Files {
 		byFile[filepath.Base(g.Path)] = g
 	}
-	both := map[string]bool{} // chats that a group lists on either side
-	for _, there := range theirs.Files {
-		here := byFile[filepath.Base(there.Path)]
-		for _, name := range there.Chats {
-			both[name] = both[name] || here != nil && here.Lists(name)
-		}
+	both := func(name string) bool { // whether a group lists a chat on either side
+		return slices.ContainsFunc(theirs.Listing(name), func(there *group.File) bool {
+			here := byFile[filepath.Base(there.Path)]
+			return here != nil && here.Lists(name)
+		})
 	}
 	for _, known := range []bool{true, false} { // a chat that several list may have its copy in one that INTO has
 		for _, there := range theirs.Files {
@@ -275,7 +271,7 @@ func (u *user) groups(ctx context.Context) error {
 
 // group merges a group and those of its chats that no other one has brought. here is that of INTO; nil: there is
 // none. A chat in both is where another one lists it, if this one of FROM lists it as well.
-func (u *user) group(ctx context.Context, there, here *group.File, both map[string]bool) error {
+func (u *user) group(ctx context.Context, there, here *group.File, both func(name string) bool) error {
 	file := filepath.Base(there.Path)
 	own := newJob(GroupKind, there.Path, filepath.Join(u.into.Groups(), file))
 	if here == nil {
@@ -287,7 +283,7 @@ func (u *user) group(ctx context.Context, there, here *group.File, both map[stri
 		}
 	}
 	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), here, func(name string) bool {
-		return here != nil && (here.Lists(name) || there.Lists(name) && both[name]) && !u.inGroups.copied[name]
+		return here != nil && (here.Lists(name) || there.Lists(name) && both(name)) && !u.inGroups.copied[name]
 	}, func(name string) bool { return there.Lists(name) && u.inGroups.to[name] == "" })
 	if err != nil {
 		return err
