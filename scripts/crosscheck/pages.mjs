@@ -55,7 +55,7 @@ story.push({ name: owner, is_user: false, mes: `${'filler\n\n'.repeat(100)}Maße
 put('The story of the lamp that turned all night', story);
 put('cp "1"', story.slice(0, 10), { main_chat: 'The story of the lamp that turned all night' });
 for (const n of [2, 4, 6, 8]) {
-    put(`at ${n}`, story.slice(0, n + 1), { main_chat: 'The story of the lamp that turned all night' });
+    put(`at ${n}${' of a long name'.repeat(n)}`, story.slice(0, n + 1), { main_chat: 'The story of the lamp that turned all night' });
 }
 for (const [file, bytes] of [['settings.json', '{}'], ['worlds/keep', ''], ['user/images/secret.png', png], [`characters/${owner}.png`, png]]) {
     fs.mkdirSync(path.dirname(path.join(user, file)), { recursive: true });
@@ -65,7 +65,7 @@ for (const [file, bytes] of [['settings.json', '{}'], ['worlds/keep', ''], ['use
 const site = path.join(folder, 'site');
 const run = (...args) => execFileSync(stchat, ['-q', ...args], { encoding: 'utf8', env: { ...process.env, TZ: 'UTC' } });
 const pages = run('export', path.join(user, 'chats'), '-o', site + path.sep, '--swipes', '--reasoning', '--with-hidden').trim().split('\n')
-    .filter((file) => !/at \d\.html$/.test(file));
+    .filter((file) => !/at \d of a/.test(file));
 pages.push(run('stats', path.join(user, 'chats'), '-o', path.join(folder, 'stats.html')).trim());
 pages.push(path.join(folder, 'tree.html'));
 fs.writeFileSync(pages.at(-1), run('tree', path.join(user, 'chats'), '--format', 'html'));
