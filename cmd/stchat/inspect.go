@@ -116,9 +116,7 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 			c.warn("%s: %s", chat.Label(reports[0].Path), text)
 		}
 	}
-	if len(shown.Rows) > 0 {
-		c.table(shown)
-	}
+	c.table(shown)
 	if err = cmp.Or(err, c.printed()); err != nil {
 		c.work.done, c.work.left = res.Done, res.Chats-res.Done
 		return err

@@ -446,9 +446,7 @@ func writeLost(c *console, res *keep.LostResult) {
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	if len(t.Rows) > 0 {
-		c.table(t)
-	}
+	c.table(t)
 }
 
 // quotaText returns how many of the places for an owner's backups are taken, and by whom.

@@ -320,9 +320,7 @@ func (p *hitPrinter) all(hits []*look.SearchHit) {
 			}
 		}
 	}
-	if len(hits) > 0 {
-		p.table(t)
-	}
+	p.table(t)
 }
 
 // rooms returns how many cells there are for the texts at least, whether there is room beside them

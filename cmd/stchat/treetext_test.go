@@ -24,6 +24,13 @@ func TestTreeOnATerminal(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
+	alone := t.TempDir() // a chat that no table shows
+	if err := os.WriteFile(filepath.Join(alone, "a.jsonl"), []byte(`{"chat_metadata":{}}`+"\n"+`{"name":"Mira","mes":"a"}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, _ := terminal(t, 100, "tree", alone, "--color", "never"); out != "0 families, 0 chats; 1 alone (--all)\n" {
+		t.Errorf("%s", out)
+	}
 }
 
 // TestTreeIsHarmless shows a chat and its branch with hostile text wherever there may

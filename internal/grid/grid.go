@@ -57,10 +57,10 @@ const (
 	twoLines  = 40 // below so many cells a row is two lines, and where the columns do not fit
 )
 
-// Lines returns the table.
+// Lines returns the table; without rows it has no lines.
 func (t *Table) Lines() (lines []string) {
 	widths := t.natural()
-	if t.Width < twoLines || !t.shrink(widths) {
+	if len(t.Rows) == 0 || t.Width < twoLines || !t.shrink(widths) {
 		return t.narrow()
 	}
 	titles := Row{}
