@@ -336,7 +336,7 @@ func (f *Finder) readCards(dir userdir.Dir) []candidate {
 func folders(dir userdir.Dir) (list []string) {
 	entries, _ := os.ReadDir(dir.Chats()) // without them there are no folders
 	for _, e := range entries {
-		if e.IsDir() || e.Type()&fs.ModeSymlink != 0 && isFolder(filepath.Join(dir.Chats(), e.Name())) {
+		if e.IsDir() || !e.Type().IsRegular() && isFolder(filepath.Join(dir.Chats(), e.Name())) { // links and junctions
 			list = append(list, e.Name())
 		}
 	}
