@@ -157,7 +157,7 @@ func (t *tab) owners(f *address.Finder, after string, fits func(o *address.Owner
 // gone offers chats of an owner that only the history has.
 func (t *tab) gone(f *address.Finder, owner string) {
 	root := f.Root()
-	if root == "" || t.store(root) == "" {
+	if root == "" || t.store(root) == "" || address.IsPath(t.typed) {
 		return
 	}
 	folder := filepath.Join(root, "chats", owner)
