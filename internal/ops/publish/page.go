@@ -272,10 +272,15 @@ func Stats(w io.Writer, s *look.Statistics) error {
 	if len(s.Rows) > 0 {
 		by = s.Rows[0].By
 	}
-	p.printf("<section><h2>Who</h2>\n<table><thead><tr><th>%s</th><th>words</th><th>messages</th><th>chats</th><th class=\"share\">share</th></tr></thead><tbody>\n", by)
+	p.printf("<section><h2>By %[1]s</h2>\n<table><thead><tr><th>%[1]s</th><th>chats</th><th>messages</th><th>words</th><th class=\"share\">share</th></tr></thead><tbody>\n", by)
 	for _, t := range s.Rows {
+		about := look.Span(t.First, t.Last, time.DateOnly)
+		if t.Swipes > 0 {
+			about += " · " + plural.Many(t.Swipes, "other swipe")
+		}
 		share := float64(t.Words) * 100 / float64(max(s.Words, 1))
-		p.printf("<tr><td>%s</td><td>%s</td><td>%s</td><td>%d</td><td class=\"share\">%s %.0f %%</td></tr>\n", bdi(t.Key), plural.Grouped(t.Words), plural.Grouped(t.Messages), t.Chats, bar(share), share)
+		p.printf("<tr><td>%s<small>%s</small></td><td>%s</td><td>%s</td><td>%s</td><td class=\"share\">%s %.0f %%</td></tr>\n",
+			bdi(cmp.Or(t.Key, "(none)")), strings.TrimPrefix(about, " · "), plural.Grouped(t.Chats), plural.Grouped(t.Messages), plural.Grouped(t.Words), bar(share), share)
 	}
 	p.print("</tbody></table></section>\n<section><h2>When</h2>\n<table><thead><tr><th>hour</th><th>messages</th><th class=\"share\">share</th></tr></thead><tbody>\n")
 	most := max(slices.Max(s.Hours), 1)

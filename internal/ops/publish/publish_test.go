@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"stchat/internal/changeset"
 	"stchat/internal/ops"
@@ -191,12 +192,15 @@ func TestStats(t *testing.T) {
 	}{
 		{1, []string{
 			"1 chat, 1 message, 1 word (", "1 session, median 1 minute and 1 message; longest streak 1 day<",
+			"<h2>By month</h2>", "<td><bdi>2026-03</bdi><small>2026-03-01 – 2026-03-18 · 1 other swipe</small></td><td>1</td>", "<td><bdi>(none)</bdi><small></small></td><td>0</td>",
 			"y=\"-5\">Mar</text>", "2026-03-18: 1 word<", "more, words a day; best day <time>2026-03-18</time>, 1 word<",
 		}},
 		{1234, []string{"1,234 chats, 1,234 messages, 1,234 words (", "1,234 sessions, median 1,234 minutes and 1,234 messages; longest streak 1,234 days<"}},
 	} {
-		s := &look.Statistics{Counts: look.Counts{Chats: c.n, Messages: c.n, Words: c.n}, Hours: make([]int, 24), Streak: &look.Streak{Days: c.n}}
+		s := &look.Statistics{Counts: look.Counts{Chats: c.n, Messages: c.n, Words: c.n, Swipes: c.n}, Hours: make([]int, 24), Streak: &look.Streak{Days: c.n}}
 		s.Daily, s.BestDay = map[int32]int{20513: 1, 20530: c.n}, &look.BestDay{Day: "2026-03-18", Words: c.n} // 1 and 18 March 2026
+		s.First, s.Last = time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local), time.Date(2026, 3, 18, 12, 0, 0, 0, time.Local)
+		s.Rows = []*look.Tally{{By: "month", Key: "2026-03", Counts: s.Counts}, {By: "month"}}
 		s.Sessions = look.Sessions{Count: c.n, MedianMS: int64(c.n) * 60_000, MedianMessages: c.n}
 		var b strings.Builder
 		if err := Stats(&b, s); err != nil {
