@@ -21,7 +21,6 @@ import (
 	"stchat/internal/convert"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/progress"
@@ -115,14 +114,13 @@ type job struct {
 	*Result
 	source   *source
 	found    convert.Found
-	id       string
 	name     string
 	branches []string // the names of its branches' chats
 	tried    bool
 }
 
 // key is what a conversation is recognised by.
-func (j *job) key() string { return j.found.Format + "\x00" + j.id }
+func (j *job) key() string { return j.found.Format + "\x00" + j.Doc.ID }
 
 // Run imports. It calls tell for many results at a time, in the order of the conversations, those of
 // FILEs that cannot be read in their places; notes are about those that have none. Where no
@@ -228,7 +226,11 @@ func (c *call) scan(ctx context.Context, s *source) error {
 		case err != nil:
 			c.fail(s.label, err)
 		case len(conversation.Messages) == 0:
-			c.notes = append(c.notes, fmt.Sprintf("%s: a conversation without messages is not written%s", s.label, titled(conversation)))
+			note := s.label + ": a conversation without messages is not written"
+			if conversation.Title != "" {
+				note += fmt.Sprintf(": %q", conversation.Title)
+			}
+			c.notes = append(c.notes, note)
 		default:
 			c.decide(s, f, conversation)
 		}
@@ -258,18 +260,11 @@ func (c *call) read(f convert.Found, raw []byte) (*convert.Conversation, error) 
 	return conversation, err
 }
 
-func titled(c *convert.Conversation) string {
-	if c.Title == "" {
-		return ""
-	}
-	return fmt.Sprintf(": %q", c.Title)
-}
-
 // decide notes what becomes of a conversation.
 func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversation) {
-	j := &job{Result: &Result{}, source: s, found: f, id: conversation.ID}
-	if j.id == "" {
-		j.id = hashOf(conversation.Messages)
+	j := &job{Result: &Result{}, source: s, found: f}
+	if j.Doc.ID = conversation.ID; j.Doc.ID == "" {
+		j.Doc.ID = hashOf(conversation.Messages)
 	}
 	c.results, c.found = append(c.results, j.Result), c.found+1
 	if c.judge(j, c.completed(conversation, s.mtime)); !j.Doc.Existed || c.Open {
@@ -280,7 +275,8 @@ func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversa
 // judge finds out whether the owner has a conversation already, and otherwise takes names for it.
 func (c *call) judge(j *job, full *complete) {
 	d := &j.Doc
-	*d = Document{Schema: 1, Source: j.source.label, Format: full.Format, ID: j.id, Dropped: slices.Clone(full.Dropped), Branches: len(full.Branches)}
+	j.Warnings, j.Notes, j.More = nil, nil, nil
+	*d = Document{Schema: 1, Source: j.source.label, Format: full.Format, ID: d.ID, Dropped: full.Dropped, Branches: len(full.Branches)}
 	if c.owner.Group != nil {
 		d.Group = &c.owner.Group.Path
 	}
@@ -297,7 +293,7 @@ func (c *call) judge(j *job, full *complete) {
 		k := known[max(as, 0)]
 		j.name, d.Path, d.Name = k.name, c.folder.File(k.name), k.name
 		d.Existed, d.Messages, d.DryRun = true, k.messages, c.Changes.DryRun
-		if j.Notes = nil; grown {
+		if grown {
 			j.Note("%s: it has grown since it was imported: %d messages, here %d; --grown imports it again, beside", d.Path, wants(k), k.messages)
 		}
 		return
@@ -310,7 +306,7 @@ func (c *call) judge(j *job, full *complete) {
 func (c *call) unit(j *job) (*Result, changeset.Unit) {
 	u := changeset.Unit{
 		Root:  changeset.RootOf(c.path(j.name)),
-		Again: func(err error) bool { return ops.ChangedMeanwhile(err) || errors.Is(err, names.ErrTaken) },
+		Again: ops.ChangedMeanwhile,
 		Draft: func(ctx context.Context, s *changeset.Set) error { return c.draft(ctx, j, s) },
 	}
 	if c.owner.Group != nil {
@@ -366,18 +362,15 @@ type source struct {
 
 // sources opens a FILE: itself, or the conversations in a zip.
 func (c *call) sources(ctx context.Context, path string) ([]*source, error) {
-	s := &source{label: path, mtime: c.Changes.Now}
+	s := &source{label: chat.Label(path), mtime: c.Changes.Now}
 	var err error
 	if path == chat.Stdin {
-		s.label = "standard input"
-		if s.file, s.close, err = safefile.Spool(c.Stdin, ""); err != nil {
-			return nil, fmt.Errorf("standard input: %w", err)
-		}
-	} else {
-		if s.file, err = chat.OpenRegular(path); err != nil {
-			return nil, err
-		}
+		s.file, s.close, err = safefile.Spool(c.Stdin, "")
+	} else if s.file, err = chat.OpenRegular(path); err == nil {
 		s.close = func() { _ = s.file.Close() }
+	}
+	if err != nil {
+		return nil, err
 	}
 	if s.stamp, err = safefile.StampOf(s.file); err != nil {
 		s.close()

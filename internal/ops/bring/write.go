@@ -113,7 +113,6 @@ func (c *call) greet(full *complete) *convert.Message {
 
 // compose drafts the chats of a conversation.
 func (c *call) compose(j *job, full *complete, s *changeset.Set) error {
-	j.Warnings, j.Notes, j.More = nil, nil, nil
 	d := &j.Doc
 	d.Path, d.Name = c.path(j.name), j.name
 	for _, note := range full.Notes {
@@ -195,7 +194,7 @@ func (c *call) create(s *changeset.Set, full *complete, d *Document, id string, 
 	}
 	w := bufio.NewWriterSize(draft, room)
 	_, _ = w.Write(h.Bytes()) // an error stays until Flush
-	d.Messages, d.Swipes, d.Undated = len(full.Messages), 0, full.undated
+	d.Messages, d.Undated = len(full.Messages), full.undated
 	for i := range full.Messages {
 		m := &full.Messages[i]
 		d.Swipes += len(m.Swipes)
