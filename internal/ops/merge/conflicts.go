@@ -58,7 +58,6 @@ func (r *Result) conflicts(ctx context.Context, opt *Options) error {
 	if err := ops.InFiles(lib, dir, dir.Root); err != nil {
 		return err
 	}
-	r.root = userdir.RealPath(dir.Root)
 	var jobs []*job
 	for _, path := range slices.Sorted(slices.Values(append(dir.Folders(), dir.Chats()))) {
 		folder, versions := lib.Folder(path), map[string][]string{} // by the chat's name, as it is compared
@@ -89,7 +88,7 @@ func (r *Result) conflicts(ctx context.Context, opt *Options) error {
 			jobs = append(jobs, some...)
 		}
 	}
-	r.run(ctx, opt, nil, jobs)
+	r.run(ctx, opt, userdir.RealPath(dir.Root), nil, jobs)
 	return nil
 }
 
@@ -126,10 +125,11 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		c.name, c.key = of, names.FoldNFC(of) // it is a version of that chat
 		o := &owner{opt: opt, label: label, seed: seed, inFolder: newInFolder(), given: given, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
 		o.group = ours.listing(of)
-		p := o.namesake(of)
-		if p == nil {
+		named := exactFirst(byName(ours.files)[c.key], of)
+		if len(named) == 0 {
 			return append(jobs, renamed(c, filepath.Join(folder, of+names.Extension), len(versions))), nil
 		}
+		p := named[0]
 		p.read(ctx, seed)
 		again, r := edited, relate(c.prints, p.prints, judging{})
 		if !r.holds() {

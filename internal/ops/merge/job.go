@@ -48,9 +48,9 @@ func (r *Row) refuse(err error) {
 	r.Sign, r.Err, r.Error, r.To = Refused, err, &text, nil
 }
 
-// run makes the changes: first what others need, then of the others what needs one another together, else each for
+// run makes the changes in the user folder root, or that of each path if that is "": first what others need, then of the others what needs one another together, else each for
 // itself. What needs something that does not come is refused: a later run would not ask for it again.
-func (r *Result) run(ctx context.Context, opt *Options, first, others []*job) {
+func (r *Result) run(ctx context.Context, opt *Options, root string, first, others []*job) {
 	opt.Changes.Precious = true
 	tried := map[string]error{} // what others need; nil: it is there
 	commit := func(jobs []*job) {
@@ -64,7 +64,7 @@ func (r *Result) run(ctx context.Context, opt *Options, first, others []*job) {
 		jobs = slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.row.Err != nil || j.draft == nil })
 		ops.Each(ctx, opt.Changes, jobs, func(j *job) (*job, changeset.Unit) {
 			needs := slices.DeleteFunc(j.needs, func(path string) bool { _, made := tried[path]; return made })
-			return j, changeset.Unit{Root: cmp.Or(r.root, changeset.RootOf(j.path())), Shares: append(needs, j.path()), Draft: j.draft}
+			return j, changeset.Unit{Root: cmp.Or(root, changeset.RootOf(j.path())), Shares: append(needs, j.path()), Draft: j.draft}
 		})
 	}
 	commit(first)

@@ -100,6 +100,7 @@ func matchAll(into, from []*file, by func(from *file) judging) []*match {
 	// first those whose texts no later step finds elsewhere: of two that are equal, the other one needs no copy of its own
 	m.run(step{ByMessages, m.homeless, m.equal}, step{ByMessages, m.equals, m.equal})
 	m.run(last...)
+	m.run(step{ByName, m.namesakes, func(_, p *file) bool { return p.err != nil }}) // it is unknown whether this is its copy
 	list := make([]*match, len(from))
 	for i, c := range from {
 		if list[i] = m.found[c]; list[i] == nil {

@@ -36,11 +36,8 @@ var (
 func (r *Result) folder(ctx context.Context, opt *Options) error {
 	lib, single := new(library.Library), userdir.HasExtension(opt.Into)
 	here, err := chatsOf(lib, opt.Into, single)
-	if err != nil {
-		return err
-	}
-	there, err := chatsOf(lib, opt.From, single)
-	if err != nil {
+	there, errThere := chatsOf(lib, opt.From, single)
+	if err := cmp.Or(err, errThere); err != nil {
 		return err
 	}
 	if a, b := here.folder.Kind, there.folder.Kind; a != userdir.File && b != userdir.File && a != b {
@@ -66,7 +63,7 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 	}
 	if err == nil {
 		finish(ctx, o)
-		r.run(ctx, opt, nil, o.jobs())
+		r.run(ctx, opt, "", nil, o.jobs())
 	}
 	return err
 }

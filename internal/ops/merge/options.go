@@ -83,8 +83,6 @@ type Summary struct {
 type Result struct {
 	ops.Result[Summary]
 	Rows []*Row
-
-	root string // the user folder that all changes are in; "": that of each path
 }
 
 func (r *Row) tell(list ...string) { r.Told = append(r.Told, list...) }

@@ -199,11 +199,6 @@ func (o *owner) judge(ctx context.Context, w *work) {
 	}
 	w.twin = w.twin || w.p != nil && w.equal() && isTwin(w.c, w.p)
 	w.row.Sign = w.sign()
-	if w.p == nil {
-		if p := o.namesake(w.c.name); p != nil && p.err != nil {
-			w.p = p // it is unknown whether this is its copy
-		}
-	}
 	for _, f := range []*file{w.c, w.p} {
 		if f != nil && f.err != nil && !w.twin {
 			w.row.refuse(f.err)
@@ -242,16 +237,6 @@ func (o *owner) judge(ctx context.Context, w *work) {
 
 // deleted is told of what only the base and FROM have.
 const deleted = "it was deleted here since the base, and is as it was in FROM: it does not come"
-
-// namesake returns the chat of INTO of a name; nil: there is none.
-func (o *owner) namesake(name string) *file {
-	key := names.FoldNFC(name)
-	list := slices.DeleteFunc(slices.Clone(o.ours.files), func(p *file) bool { return p.key != key })
-	if len(list) == 0 {
-		return nil
-	}
-	return exactFirst(list, name)[0]
-}
 
 // compareHeaders tells which metadata differs, but for names. INTO's stays, or goes with the lines.
 func (w *work) compareHeaders() {

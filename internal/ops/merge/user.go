@@ -112,8 +112,7 @@ func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error
 		}
 	}
 	u.carried, u.planned = carried, true // what only the comparison names does not come
-	r.root = userdir.RealPath(u.into.Root)
-	r.run(ctx, opt, u.carried, slices.Concat(u.cards, u.owned))
+	r.run(ctx, opt, userdir.RealPath(u.into.Root), u.carried, slices.Concat(u.cards, u.owned))
 	return nil
 }
 
