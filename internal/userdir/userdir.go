@@ -64,8 +64,13 @@ const CardExtension = ".png"
 
 // CharacterFolder returns the name of the folder in chats/ of the character with a card of
 // this file name: the name without the first ".png" in it, wherever that stands (SillyTavern
-// src/endpoints/chats.js). So "a.png b.png" has the folder "a b.png".
-func CharacterFolder(card string) string { return strings.Replace(card, CardExtension, "", 1) }
+// src/endpoints/chats.js). So "a.png b.png" has the folder "a b.png". A card may also be a ".json".
+func CharacterFolder(card string) string {
+	if folder, ok := strings.CutSuffix(card, ".json"); ok {
+		return folder
+	}
+	return strings.Replace(card, CardExtension, "", 1)
+}
 
 // IsUserDir reports whether path is a folder with chats, group chats, groups or
 // worlds in it. Links are followed.

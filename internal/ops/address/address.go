@@ -256,7 +256,7 @@ func (f *Finder) candidates() (ranks [4][]candidate, err error) {
 	dir := f.dir()
 	all := folders(dir)
 	for _, file := range cards(dir) {
-		all = append(all, folderOf(file))
+		all = append(all, userdir.CharacterFolder(file))
 	}
 	slices.Sort(all)
 	for _, folder := range slices.Compact(all) {
@@ -325,7 +325,7 @@ func (f *Finder) readCards(dir userdir.Dir) []candidate {
 		f.named = []candidate{}
 		for _, file := range cards(dir) {
 			if c, err := card.Open(filepath.Join(dir.Characters(), file)); err == nil && c.Name != "" {
-				f.named = append(f.named, newCandidate(c.Name, folderOf(file), nil))
+				f.named = append(f.named, newCandidate(c.Name, userdir.CharacterFolder(file), nil))
 			}
 		}
 	}

@@ -72,7 +72,7 @@ func ownerAt(path, arg string) (*Owner, error) {
 		return character(dir, filepath.Base(real))
 	case info.IsDir():
 	case parent == userdir.RealPath(dir.Characters()):
-		return character(dir, folderOf(filepath.Base(real)))
+		return character(dir, userdir.CharacterFolder(filepath.Base(real)))
 	case parent == userdir.RealPath(dir.Groups()) && strings.EqualFold(filepath.Ext(real), ".json"):
 		g, err := group.Load(path)
 		if err != nil {
@@ -163,12 +163,4 @@ func AvatarOf(card, folder string) string {
 		return filepath.Base(card)
 	}
 	return folder + userdir.CardExtension
-}
-
-// folderOf returns the folder of chats that belongs to a card's file name.
-func folderOf(file string) string {
-	if folder, ok := strings.CutSuffix(file, ".json"); ok {
-		return folder
-	}
-	return userdir.CharacterFolder(file)
 }

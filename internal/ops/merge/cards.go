@@ -29,14 +29,10 @@ func (u *user) readCards() error {
 		if !e.Type().IsRegular() || ext != userdir.CardExtension && ext != ".json" || len(luker.Stems(e.Name())) > 0 {
 			continue
 		}
-		stem := strings.TrimSuffix(e.Name(), ext)
-		if ext == userdir.CardExtension {
-			stem = userdir.CharacterFolder(e.Name())
-		}
 		path := filepath.Join(u.from.Characters(), e.Name())
 		j := newJob(CardKind, path, filepath.Join(u.into.Characters(), e.Name()))
 		u.cards = append(u.cards, j)
-		if err := u.placeCard(j, path, stem, ext); err != nil {
+		if err := u.placeCard(j, path, userdir.CharacterFolder(e.Name()), ext); err != nil {
 			j.row.refuse(err)
 		}
 	}
