@@ -333,6 +333,8 @@ func (t *listing) changed(d keep.Changed) grid.Row {
 		sign, code, text = "+", green, to
 	case d.To == nil:
 		sign, code, text = "-", red, from
+	case t.rows && *d.From == *d.To: // another key changed
+		text = to
 	}
 	return grid.Row{Cells: []string{sign, index, deref(d.Role), textOr(d.Name), visible.Text(text)}, Codes: []string{code, "", "", roleColor(deref(d.Role))}}
 }
