@@ -106,7 +106,8 @@ func (o *inPlaceFlags) walk(ctx context.Context, c *console, args []string, hint
 	for _, t := range o.walked.Chats {
 		paths = append(paths, t.Path)
 	}
-	o.many = len(list.Paths) != 1 || len(paths) != 1 || paths[0] != list.Paths[0]
+	unread := len(paths) == 0 && len(o.walked.Errs) > 0
+	o.many = len(list.Paths) != 1 || !unread && !slices.Equal(paths, list.Paths)
 	return o.options(c, paths), nil
 }
 
