@@ -11,8 +11,9 @@ import (
 // shape says where things are in a format that lists messages. A place is keys with dots between;
 // of several, with | between, the first that says something counts.
 type shape struct {
-	id, title                          string // in the conversation
-	text, name, date, model, reasoning string // in a message
+	id, title                    string // in the conversation
+	text                         string // in a message: the key of a text, or of a list of parts
+	name, date, model, reasoning string // in a message
 
 	user, hidden string          // true of the user's, and of hidden messages
 	role         string          // the place of a word
@@ -37,7 +38,7 @@ func listed(name, key, mark string, s shape) format {
 // list reads a list of messages.
 func (c *Conversation) list(list []byte, s shape) {
 	for raw := range rawjson.Elements(list) {
-		m := Message{Text: textAt(raw, s.text), Name: textAt(raw, s.name), Model: textAt(raw, s.model), Reasoning: textAt(raw, s.reasoning), Hidden: isTrue(raw, s.hidden)}
+		m := Message{Name: textAt(raw, s.name), Model: textAt(raw, s.model), Reasoning: textAt(raw, s.reasoning), Hidden: isTrue(raw, s.hidden)}
 		for _, date := range values(raw, s.date) {
 			m.Date = dateOf(date)
 		}
@@ -49,6 +50,9 @@ func (c *Conversation) list(list []byte, s shape) {
 		if m.Role = role; isTrue(raw, s.user) {
 			m.Role = User
 		}
+		var others int
+		m.Text, others = joined(rawjson.Value(raw, s.text))
+		c.drop("parts that are not text", others)
 		if s.reasoning != "" && m.Role == Character && m.Reasoning == "" {
 			m.Reasoning, m.Text = thinking(m.Text)
 		}
@@ -66,10 +70,11 @@ func values(raw []byte, places string) (list [][]byte) {
 	return list
 }
 
-// textAt returns the text in a place, also that of a list of parts.
+// textAt returns the text in a place.
 func textAt(raw []byte, places string) (s string) {
 	for _, v := range values(raw, places) {
-		s = cmp.Or(s, joined(v))
+		text, _ := rawjson.Unquote(v)
+		s = cmp.Or(s, text)
 	}
 	return s
 }
@@ -79,10 +84,10 @@ func isTrue(raw []byte, places string) bool {
 	return slices.ContainsFunc(values(raw, places), rawjson.Truthy)
 }
 
-// joined returns a text, or the texts of a list of parts.
-func joined(content []byte) string {
+// joined returns a text, or the texts of a list of parts, and how many of these have none.
+func joined(content []byte) (s string, others int) {
 	if s, ok := rawjson.Unquote(content); ok {
-		return s
+		return s, 0
 	}
 	var list []string
 	for part := range rawjson.Elements(content) {
@@ -90,9 +95,11 @@ func joined(content []byte) string {
 			list = append(list, s)
 		} else if s, ok := rawjson.Unquote(rawjson.Value(part, "text")); ok {
 			list = append(list, s)
+		} else {
+			others++
 		}
 	}
-	return strings.Join(list, "\n")
+	return strings.Join(list, "\n"), others
 }
 
 // openai is a list of messages as chat completion APIs take it, alone or under messages; many
