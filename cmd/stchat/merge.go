@@ -65,6 +65,7 @@ the first that differs.
 		example: "  stchat merge \"chats/Mira/Harbour.jsonl\" ~/Downloads/Harbour.jsonl\n  stchat merge chats/Mira /media/phone/default-user/chats/Mira --dry-run\n  stchat merge data/default-user /media/phone/default-user",
 		args:    cobra.MinimumNArgs(1),
 		rules: []string{
+			"ARG needs conflicts|ARGS = merge takes INTO FROM..., e.g. `stchat merge chats/Mira /media/phone/default-user/chats/Mira`",
 			"conflicts excludes ARGS = --conflicts takes one user folder and no FROM",
 			"conflicts excludes base|label|owner|only = --conflicts has no FROM: --base, --label, --owner and --only do not go with it",
 		},
@@ -117,9 +118,6 @@ func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) (err error) {
-	if !o.opt.Conflicts && len(args) == 1 {
-		return usagef("merge takes INTO FROM..., e.g. `stchat merge chats/Mira /media/phone/default-user/chats/Mira`")
-	}
 	opt := &o.opt
 	opt.Reworded = o.reworded == "keep"
 	if opt.Into, err = o.into(c, args[0]); err != nil {

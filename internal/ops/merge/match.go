@@ -200,18 +200,17 @@ func (m *matcher) isAnothers(c, p *file) bool {
 	return false
 }
 
-// only returns the chats of INTO and of FROM with a slug, if there is one on either side; else nil.
-func (m *matcher) only(slug string) (into, from *file) {
-	if into, from := m.slugs[0][slug], m.slugs[1][slug]; len(into) == 1 && len(from) == 1 {
-		return into[0], from[0]
+// withSlug returns the chat of FROM that has the slug of one of INTO, if no other has it on either side; else nil.
+func (m *matcher) withSlug(p *file) *file {
+	if into, from := m.slugs[0][p.slug], m.slugs[1][p.slug]; len(into) == 1 && len(from) == 1 {
+		return from[0]
 	}
-	return nil, nil
+	return nil
 }
 
 // renamed: only these two have the slug, neither has a namesake on the other side, and more than a greeting is shared.
 func (m *matcher) renamed(c, p *file) bool {
-	only, _ := m.only(c.slug)
-	return p == only && m.free(p) && m.named[0][c.key] == nil && m.named[1][p.key] == nil && m.relation(c, p).begun
+	return m.withSlug(p) == c && m.free(p) && m.named[0][c.key] == nil && m.named[1][p.key] == nil && m.relation(c, p).begun
 }
 
 // better returns the chats without a copy that share more with a chat than its namesake does, in which an earlier merge
@@ -224,10 +223,10 @@ func (m *matcher) better(c *file) (list []*file) {
 	}
 	shared := len(m.relation(c, named[0]).pairs)
 	for _, p := range m.into {
-		if p == named[0] || !m.free(p) || m.named[1][p.key] != nil {
+		if !m.free(p) || m.named[1][p.key] != nil {
 			continue
 		}
-		if _, its := m.only(p.slug); its != nil && its != c { // though that may have another copy
+		if its := m.withSlug(p); its != nil && its != c { // though that may have another copy
 			continue
 		}
 		if r := m.relation(c, p); r.begun && !(m.unequal && r.equal()) && len(r.pairs) > shared {

@@ -82,13 +82,16 @@ func (s *side) listing(name string) *group.File {
 	return set.Listing(name)[0]
 }
 
-// metadata returns the metadata of a chat, to be edited.
-func (f *file) metadata() *rawjson.Object {
-	md, err := rawjson.ParseObject(f.header)
+// metadata returns the metadata of a chat, to be edited; of one that cannot be read there is none.
+func (f *file) metadata() *rawjson.Object { return object(f.header) }
+
+// object returns a JSON object, to be edited: an empty one if raw is none.
+func object(raw []byte) *rawjson.Object {
+	o, err := rawjson.ParseObject(raw)
 	if err != nil {
-		return rawjson.NewObject() // of a chat that cannot be read
+		return rawjson.NewObject()
 	}
-	return md
+	return o
 }
 
 // open opens a chat, which must be as it was when it was first opened. The first time it notes what the

@@ -52,9 +52,6 @@ type user struct {
 	renames bool     // some attachment or card comes under another name
 }
 
-// errTwice means that chats of two owners of FROM go into one of INTO.
-var errTwice = errors.New("another chat of FROM goes into it, too: merge again")
-
 // user merges a user folder into another: cards, then each owner's chats, then lorebooks, which may
 // name these, and what comes with the chats.
 func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error {
@@ -158,8 +155,9 @@ func placesIn(dir userdir.Dir) (list []string) {
 }
 
 // inBase returns the path in the base of what is at a path in FROM; "": there is no base.
-func (u *user) inBase(rel string) string {
-	if u.opt.Base == "" {
+func (u *user) inBase(path string) string {
+	rel, err := filepath.Rel(u.from.Root, path)
+	if err != nil || u.opt.Base == "" {
 		return ""
 	}
 	return filepath.Join(u.opt.Base, cmp.Or(u.based[rel], rel))
@@ -194,7 +192,7 @@ func (u *user) add(o *owner) {
 			continue
 		}
 		if other, known := u.changed[w.p.path]; known && (other || ahead) {
-			w.row.refuse(fmt.Errorf("%s: %w", w.p.path, errTwice))
+			w.row.refuse(fmt.Errorf("%s: another chat of FROM goes into it, too: merge again", w.p.path))
 		} else {
 			u.changed[w.p.path] = ahead
 		}
@@ -208,7 +206,7 @@ func (u *user) merge(ctx context.Context, into, from string, listed *group.File,
 	if err != nil {
 		return nil, err
 	}
-	o, err := u.opt.owner(u.lib, into, from, u.inBase(rel), here, func(name string) bool {
+	o, err := u.opt.owner(u.lib, into, from, u.inBase(from), here, func(name string) bool {
 		return there(name) && u.opt.wanted(filepath.ToSlash(rel)+"/"+name+names.Extension)
 	})
 	if err != nil {
@@ -308,10 +306,6 @@ func (u *user) group(ctx context.Context, there, here *group.File, both func(nam
 		own.row.Sign = Same
 	default:
 		own.row.Sign = Behind
-		object := func(raw []byte) *rawjson.Object { // it was read as one
-			g, _ := rawjson.ParseObject(raw)
-			return g
-		}
 		own.compare = func() {
 			if keys := differing(object(here.Raw()), object(there.Raw()), object(u.groupHere(o, there)), true, "chats", "date_last_chat"); len(keys) > 0 {
 				own.row.tell("the groups differ; INTO's stays but for its list of chats: " + keysTold(keys))
@@ -348,11 +342,10 @@ func (u *user) collect(ctx context.Context, j *job) {
 
 // leaveDeleted leaves out what the base has as it is, unless something that comes needs it.
 func (u *user) leaveDeleted(j *job) {
-	rel, err := filepath.Rel(u.from.Root, j.row.From)
-	if err != nil || j.needed == nil {
+	if j.needed == nil {
 		return
 	}
-	if _, same, err := compare(j.row.From, u.inBase(rel)); err == nil && same && !j.needed() {
+	if _, same, err := compare(j.row.From, u.inBase(j.row.From)); err == nil && same && !j.needed() {
 		j.draft, j.row.Sign, j.row.To, j.row.OwnFrom = nil, Behind, nil, 0
 		j.row.tell(deleted)
 	}
