@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -189,7 +190,8 @@ func prosed(text string, width int, indent string) string {
 	}
 	for _, word := range unbroken(text) {
 		room := width - len(indent)
-		if n := visible.Width(word); n <= room || used == 0 && n <= width || strings.ContainsAny(word, `/\ `) {
+		whole := strings.HasPrefix(word, "$'") || strings.ContainsAny(word, "/ "+string(filepath.Separator))
+		if n := visible.Width(word); n <= room || used == 0 && n <= width || whole {
 			put(word)
 			continue
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -29,8 +30,17 @@ func TestProsed(t *testing.T) {
 		}
 	}
 	for width := 8; width < 40; width++ { // where a word is cut, no space comes in
-		for _, word := range []string{strings.Repeat("灯台", width/5), "stchat:\u00a0nope.jsonl:"} {
+		words := []string{strings.Repeat("灯台", width/5), "stchat:\u00a0nope.jsonl:"}
+		if filepath.Separator == '/' {
+			words = append(words, `a-lamp-with-a-hidden-sign_\u200f`)
+		}
+		for _, word := range words {
 			got := prosed(word+" is not there", width, "  ")
+			for line := range strings.SplitSeq(got, "\n") {
+				if visible.Width(line) > width {
+					t.Errorf("too wide at %d: %s", width, line)
+				}
+			}
 			if got = strings.ReplaceAll(got, "\n  ", ""); !strings.HasPrefix(got, word) {
 				t.Errorf("at %d: %q", width, got)
 			}
