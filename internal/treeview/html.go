@@ -51,7 +51,6 @@ type pageChat struct {
 	Parent   int        `json:"u"` // number of the chat; -1: none
 	Above    int        `json:"h"` // see lane
 	Via      string     `json:"v,omitempty"`
-	Dangling string     `json:"d,omitempty"`
 	At       int        `json:"a"`
 	AtParent int        `json:"b"`
 	Remarks  []string   `json:"e,omitempty"`
@@ -158,9 +157,6 @@ func pageOf(t *Tree) *pageData {
 		}
 		if c.Via != nil {
 			p.Via = *c.Via
-		}
-		if c.Dangling != nil {
-			p.Dangling = pageText(cutName(*c.Dangling, 300))
 		}
 		for _, date := range c.Dates {
 			p.Dates = append(p.Dates, [2]int64{int64(date.Index), date.At.UnixMilli()})

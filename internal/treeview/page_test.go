@@ -225,8 +225,13 @@ func emptyPage(t *testing.T, b *browser) {
 }
 
 // apartPage opens a page of a chat that shares no message with its parent: its fork is seen whole.
+// That a parent is missing is said once.
 func apartPage(t *testing.T, b *browser) {
-	b.page(writePage(t, apart(), nil), true)
+	tree := apart()
+	tree.Owners[0].Chats[0].Dangling = new("gone")
+	b.page(writePage(t, tree, nil), true)
+	b.eval("document.querySelector('#rows .row').click()")
+	b.is("document.querySelector('#panel .facts').textContent.split('missing').length", 2)
 	b.is("[...document.querySelectorAll('#lanes .fork')].filter((c) => c.getAttribute('cx') === '13').length", 1)
 }
 

@@ -481,7 +481,6 @@ function fillPanel(i, message) {
 	fact(dl, "Size", size(c.s));
 	if (c.u >= 0) fact(dl, "Parts at", c.b < 0 ? "shares no message" : "#" + c.b + " of its parent" + (c.a !== c.b ? " (#" + c.a + " here)" : ""));
 	if (c.v) fact(dl, "Known by", via.get(c.v) || c.v);
-	if (c.d) fact(dl, "Names", c.d + ", which is missing");
 	if (c.e) fact(dl, "Note", c.e.join(", "));
 	panel.appendChild(dl);
 	const go = (n, prefix) => {
