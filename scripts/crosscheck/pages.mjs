@@ -191,6 +191,14 @@ await key('Enter', '\r');
 assert.equal(await browser.evaluate(() => document.querySelector('#bar output').textContent), '1/1');
 assert.equal(await browser.evaluate(() => document.querySelectorAll('article.hit').length), 1);
 await key('Escape');
+await key('/', '/');
+await browser.send('Input.insertText', { text: 'word' });
+for (const at of ['1/9', '2/9', '3/9']) {
+    await key('Enter', '\r');
+    assert.equal(await browser.evaluate(() => document.querySelector('#bar output').textContent), at);
+}
+assert.deepEqual(await browser.evaluate(() => [...document.querySelectorAll('.at')].map((one) => one.id)), ['m2'], 'one cannot see which is the third');
+await key('Escape');
 assert.equal(await browser.evaluate(() => document.querySelectorAll('article.hit').length), 0);
 quiet('the search');
 // To the paragraph, where the message is taller than the window.
@@ -219,4 +227,16 @@ assert.ok((await head()).beside, 'the number and the time of a hit are apart');
 await browser.evaluate(`() => { ${axe}; }`);
 const contrast = await browser.evaluate(async () => (await globalThis.axe.run('article.hit', { runOnly: ['color-contrast'] })).violations.flatMap((v) => v.nodes.map((n) => n.html)));
 assert.deepEqual(contrast, [], 'what is found cannot be read');
+// Back through it by keys: the bar hides nothing that has the focus.
+await browser.evaluate(() => document.querySelector('article:last-of-type a').focus());
+for (let i = 0; i < 20; i++) {
+    for (const type of ['keyDown', 'keyUp']) {
+        await browser.send('Input.dispatchKeyEvent', { type, key: 'Tab', windowsVirtualKeyCode: 9, modifiers: 8 });
+    }
+    await browser.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+    assert.ok(await browser.evaluate(() => {
+        const bar = document.getElementById('bar'), one = document.activeElement;
+        return bar.contains(one) || one.getBoundingClientRect().top >= bar.getBoundingClientRect().bottom;
+    }), 'the bar hides what has the focus');
+}
 await browser.close();

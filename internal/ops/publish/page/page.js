@@ -19,17 +19,25 @@
   const show = () => {
     count.textContent = input.value.trim() === "" ? "" : hits.length === 0 ? "none" : at < 0 ? String(hits.length) : (at + 1) + "/" + hits.length;
   };
+  let marked = null; // the hit that a step led to
+  const mark = (a) => {
+    if (marked) marked.classList.remove("at");
+    marked = a;
+    if (a) a.classList.add("at");
+  };
   const find = () => {
     words = fold(input.value).split(/\s+/).filter(Boolean);
     hits = words.length === 0 ? [] : articles.filter((a) => words.every((w) => textOf(a).includes(w)));
     at = -1;
     const set = new Set(hits);
     for (const a of articles) a.classList.toggle("hit", set.has(a));
+    mark(null);
     show();
   };
   const step = (by) => {
     if (hits.length === 0) return;
     at = at < 0 && by < 0 ? hits.length - 1 : (at + by + hits.length) % hits.length;
+    mark(hits[at]);
     const has = (e) => words.some((w) => fold(e.textContent).includes(w));
     for (const d of hits[at].querySelectorAll("details")) {
       if (has(d)) d.open = true;
