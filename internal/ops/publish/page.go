@@ -187,8 +187,11 @@ func (g *pager) swipes(m *look.Message) {
 	if len(m.SwipeTexts) < 2 {
 		return
 	}
-	chosen := ops.Or(m.Swipe, 0)
-	g.printf("<details class=\"sw\"><summary>‹%d/%d›</summary>", chosen, m.Swipes)
+	chosen, about := 0, plural.S(m.Swipes, "swipe") // no number says which of them is shown
+	if m.Swipe != nil {
+		chosen, about = *m.Swipe, fmt.Sprintf("‹%d/%d›", *m.Swipe, m.Swipes)
+	}
+	g.print("<details class=\"sw\"><summary>", about, "</summary>")
 	for i, text := range m.SwipeTexts {
 		if i+1 != chosen {
 			g.printf("<div class=\"alt\" dir=\"auto\"><b>%d</b>%s</div>", i+1, g.text(m, ops.Or(text, "")))
