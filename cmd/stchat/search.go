@@ -303,7 +303,9 @@ func (p *hitPrinter) all(hits []*look.SearchHit) {
 				runs := p.marked(h, room)
 				row := grid.Row{
 					Lead: "    ", Cells: []string{fmt.Sprintf("#%d", h.Index), "", "", prose.Text(runs), ""}, Codes: []string{"", "", roleColor(h.Role)},
-					Text: func(cut string) string { return p.paintedCut(runs, cut) },
+				}
+				for _, run := range runs {
+					row.Parts = append(row.Parts, grid.Part{Code: runColor(run), Text: run.Text})
 				}
 				if beside {
 					date := shownDate(p.c, deref(h.Date)) // what is none may be cut
@@ -365,23 +367,6 @@ func shared(hits []*look.SearchHit) string {
 // about says what else there is to know of a text.
 func about(h *look.SearchHit) string {
 	return joined(", ", h.Within, when(h.Rev != nil, "rev "+digits(h.Rev)), when(h.Gone, "only in the history"))
-}
-
-// paintedCut paints as much of runs as a cut text has of them.
-func (p *hitPrinter) paintedCut(runs []prose.Run, cut string) string {
-	var b strings.Builder
-	for _, run := range runs {
-		if !strings.HasPrefix(cut, run.Text) {
-			n := 0
-			for n < min(len(cut), len(run.Text)) && cut[n] == run.Text[n] {
-				n++
-			}
-			run.Text = cut[:n]
-		}
-		b.WriteString(paint(p.color, runColor(run), run.Text))
-		cut = cut[len(run.Text):]
-	}
-	return b.String() + cut
 }
 
 // end says how much was found, and for the first text how to read on where it stands and how to go

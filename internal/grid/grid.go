@@ -26,15 +26,18 @@ type Column struct {
 // Row is a row of cells, or a heading between rows. All texts must be safe to show.
 type Row struct {
 	Heading string
-	About   string                  // behind a heading, or below it where there is no room
-	Lead    string                  // stands before the first cell, such as lanes, and is never cut
-	Sign    string                  // behind it, likewise
-	Cells   []string                // as many as there are columns, or fewer
-	Codes   []string                // of cells, in place of those of their columns
-	Code    string                  // of the sign, or of the heading
-	Text    func(cut string) string // paints the cell of the text column, in place of Paint
-	Below   []string                // lines below it, which are to be copied and never cut
+	About   string   // behind a heading, or below it where there is no room
+	Lead    string   // stands before the first cell, such as lanes, and is never cut
+	Sign    string   // behind it, likewise
+	Cells   []string // as many as there are columns, or fewer
+	Codes   []string // of cells, in place of those of their columns
+	Code    string   // of the sign, or of the heading
+	Parts   []Part   // of the cell of the text column, each painted in its own way
+	Below   []string // lines below it, which are to be copied and never cut
 }
+
+// Part is a part of a text.
+type Part struct{ Code, Text string }
 
 // Table is what is laid out.
 type Table struct {
@@ -257,10 +260,17 @@ func (t *Table) painted(r Row, i int, cell string) string {
 	if i < len(r.Codes) && r.Codes[i] != "" {
 		code = r.Codes[i]
 	}
-	if cell = t.paint(code, cell); t.Columns[i].Text && r.Text != nil {
-		return r.Text(cell)
+	painted := ""
+	if t.Columns[i].Text {
+		for _, p := range r.Parts {
+			rest, whole := strings.CutPrefix(cell, p.Text)
+			if code = p.Code; !whole {
+				break // it was cut here
+			}
+			painted, cell = painted+t.paint(code, p.Text), rest
+		}
 	}
-	return cell
+	return painted + t.paint(code, cell)
 }
 
 // cut shortens a cell of a column: texts at their end, all else at its beginning. A name may end

@@ -186,20 +186,15 @@ func (d *drawer) row(c *Chat, name string) grid.Row {
 		}
 	}
 	date, about, code := d.notes(c)
+	said := ""
 	if c.Said != "" && c.Depth > 0 {
-		r.Cells[4] = d.shown(visible.Text(c.Said))
+		said = d.shown(visible.Text(c.Said))
 		if about != "" {
 			about += d.shown(" · ")
 		}
 	}
-	r.Cells[4] = date + about + r.Cells[4]
-	r.Text = func(cut string) string {
-		cut = strings.TrimPrefix(cut, date)
-		if said, ok := strings.CutPrefix(cut, about); ok {
-			return d.paint(grid.Dim, date) + d.paint(code, about) + said
-		}
-		return d.paint(grid.Dim, date) + d.paint(code, cut)
-	}
+	r.Cells[4] = date + about + said
+	r.Parts = []grid.Part{{Code: grid.Dim, Text: date}, {Code: code, Text: about}, {Text: said}}
 	return r
 }
 
@@ -327,10 +322,9 @@ func (d *drawer) flat(owners []*Owner) *grid.Table {
 	t := &grid.Table{Columns: []grid.Column{
 		{Title: "chat", Name: true, Code: Name}, {Title: "messages", Right: true, Code: Number}, {Title: "last", Code: grid.Dim, Optional: true}, {Title: "from", Text: true},
 	}}
-	open := d.shown("● open in SillyTavern")
 	for _, o := range owners {
 		for _, c := range o.Chats {
-			last, from := "", ""
+			last, open, from := "", "", ""
 			if !c.Until.IsZero() {
 				last = c.Until.In(d.opt.Zone).Format("2006-01-02 15:04")
 			}
@@ -342,7 +336,9 @@ func (d *drawer) flat(owners []*Owner) *grid.Table {
 			}
 			if c.Current {
 				d.marks["●"] = true
-				from = strings.TrimSuffix(open+d.shown(" · ")+from, d.shown(" · "))
+				if open = "● open in SillyTavern"; from != "" {
+					open += " · "
+				}
 			}
 			m := mark(c)
 			if d.marks[m] = true; d.terse && c.Current {
@@ -351,13 +347,8 @@ func (d *drawer) flat(owners []*Owner) *grid.Table {
 				m = " "
 			}
 			t.Rows = append(t.Rows, grid.Row{
-				Sign: d.shown(m) + " ", Code: codeOf(m), Cells: []string{d.shown(visible.Text(c.Name)), strconv.Itoa(c.Messages), last, from},
-				Text: func(cut string) string {
-					if rest, ok := strings.CutPrefix(cut, open); ok && c.Current {
-						return d.paint(Open, open) + d.paint(Name, rest)
-					}
-					return d.paint(Name, cut)
-				},
+				Sign: d.shown(m) + " ", Code: codeOf(m), Cells: []string{d.shown(visible.Text(c.Name)), strconv.Itoa(c.Messages), last, d.shown(open) + from},
+				Parts: []grid.Part{{Code: Open, Text: d.shown(open)}, {Code: Name, Text: from}},
 			})
 		}
 	}
