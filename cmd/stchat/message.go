@@ -428,19 +428,15 @@ func (r *reader) title(m *look.Message) {
 	}
 	if about := r.indexes(); about != "" {
 		one := len(r.ranges) == 1 && r.ranges[0].From == r.ranges[0].To
-		parts = append(parts, r.fit(either(one, "message ", "messages ")+about, 0))
+		parts = append(parts, either(one, "message ", "messages ")+about)
 	}
-	between := either(visible.Width(strings.Join(parts, " · ")) > r.measure, "\n", r.sign(" · "))
+	if title := strings.Join(parts, r.sign(" · ")); visible.Width(title) <= r.measure {
+		fmt.Fprintln(r.w, paint(r.color, bold, parts[0])+paint(r.color, dim, title[len(parts[0]):]))
+		return
+	}
 	for i, part := range parts {
-		code := dim
-		if i == 0 {
-			code = bold
-		} else {
-			fmt.Fprint(r.w, paint(r.color && between != "\n", dim, between))
-		}
-		fmt.Fprint(r.w, paint(r.color, code, part))
+		r.screen.lines(either(i == 0, bold, dim), part)
 	}
-	fmt.Fprintln(r.w)
 }
 
 // indexes says which messages were asked for, if that tells their indexes.

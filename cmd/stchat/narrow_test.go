@@ -49,6 +49,7 @@ func TestNarrow(t *testing.T) {
 	}{
 		{60, []string{"message", "get", path}, []string{"Branch #12", ", missing]", "‹1/2›  18:42  #0"}},
 		{20, []string{"message", "get", path}, []string{"Branch #12", "thought ", "…", "\nSunday 1 March 2026\n"}},
+		{24, []string{"message", "get", path, "-a", "0..1,0,1,0..1,1"}, []string{"\nmessages 0–1, 0, 1, 0–1,\n1\n"}},
 		{40, []string{"diff", path, other}, []string{"~ #0  ", "Maren", "2026-03-01 ", "\n  another swipe (2 of 2)"}},
 		{20, []string{"diff", path, other}, []string{"- #1  ", "2026-03-01 "}},
 		{80, []string{"inspect", other}, []string{"0 keys"}},
