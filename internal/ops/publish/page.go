@@ -275,7 +275,7 @@ func Stats(w io.Writer, s *look.Statistics) error {
 	if len(s.Rows) > 0 {
 		by = s.Rows[0].By
 	}
-	p.printf("<section><h2>By %[1]s</h2>\n<table><thead><tr><th>%[1]s</th><th>chats</th><th>messages</th><th>words</th><th class=\"share\">share</th></tr></thead><tbody>\n", by)
+	p.printf("<section><h2>By %[1]s</h2>\n<table class=\"by\"><thead><tr><th>%[1]s</th><th>chats</th><th>messages</th><th>words</th><th class=\"share\">share</th></tr></thead><tbody>\n", by)
 	for _, t := range s.Rows {
 		about := look.Span(t.First, t.Last, time.DateOnly)
 		if t.Swipes > 0 {
