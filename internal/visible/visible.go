@@ -312,7 +312,7 @@ func CutRight(s string, cells int, mark string) string {
 	}
 	best := ""
 	for at := range s {
-		if at == 0 || !wordStart(s, at) && !wordEnd(s, at) {
+		if at == 0 || !wordStart(s, at) && !wordEnd(s, at) || inNumber(s, at) {
 			continue
 		}
 		part := strings.TrimRight(strings.TrimSuffix(strings.TrimRight(s[:at], " "), mark), " ")
@@ -325,6 +325,13 @@ func CutRight(s string, cells int, mark string) string {
 		return Truncate(s, cells, mark)
 	}
 	return best + mark
+}
+
+// inNumber reports whether a place is within a number, a date or an #index.
+func inNumber(s string, at int) bool {
+	digit := func(i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
+	joins := func(i int) bool { return i >= 0 && strings.IndexByte("-:.,", s[i]) >= 0 && digit(i-1) && digit(i+1) }
+	return joins(at) || joins(at-1) || s[at-1] == '#' && digit(at)
 }
 
 func wordStart(s string, at int) bool {

@@ -120,12 +120,17 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// TestCutOnce: where a text is cut behind its own ellipsis, there is one.
+// TestCutOnce: where a text is cut behind its own ellipsis, there is one; and no number, date or #index is cut.
 func TestCutOnce(t *testing.T) {
 	for _, test := range []struct{ text, mark, want string }{
 		{"2026-03-01 … 03-28", "…", "2026-03-01…"},
 		{"2026-03-01 ... 03-28", "...", "2026-03-01..."},
 		{"she waits… afterwards", "…", "she waits…"},
+		{"it costs 12,345 lamps", "…", "it costs…"},
+		{"on 2026-03-01 at 18:42", "…", "on 2026-03-01…"},
+		{"up to 2026-03-01, at", "…", "up to…"},
+		{"see Branch #12345", "…", "see Branch…"},
+		{"in 12-34 and 5", "...", "in 12-34 and 5"},
 	} {
 		if got := CutRight(test.text, 15, test.mark); got != test.want {
 			t.Errorf("%q: %q, want %q", test.text, got, test.want)
