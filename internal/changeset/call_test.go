@@ -67,6 +67,44 @@ func TestCallOfRuns(t *testing.T) {
 	}
 }
 
+// What somebody else wrote between two runs of a call is not lost when the call is taken back.
+func TestCallInterleaved(t *testing.T) {
+	dir, chat := aFolder(t)
+	add := func(call *Call, text string) {
+		t.Helper()
+		unit := Unit{Root: dir, Draft: func(_ context.Context, s *Set) error {
+			return s.Edit(chat, safefile.Stamp{}, Bytes(func(old []byte) ([]byte, error) { return append(old, text...), nil }), "it")
+		}}
+		if out := Run(t.Context(), []Unit{unit}, Options{NoSync: true, Now: time.Now(), Call: call}); out[0].Err != nil {
+			t.Fatal(out[0].Err)
+		}
+	}
+	call := new(Call)
+	for _, text := range []string{"1", "2"} {
+		add(call, text)
+		if text == "1" {
+			add(nil, "other")
+		}
+	}
+	records, _, err := Records(dir)
+	if err != nil || len(records) != 2 {
+		t.Fatalf("%+v, %v", records, err)
+	}
+	for _, r := range records { // either has been changed since, though the call's last file stands
+		back, err := Undo(dir, r.ID, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := Run(t.Context(), []Unit{back.Unit}, Options{NoSync: true, Now: time.Now()})
+		if since, ok := errors.AsType[*SinceError](out[0].Err); !ok || len(since.Files) != 1 {
+			t.Errorf("%s: %v", r.ID, out[0].Err)
+		}
+	}
+	if now, _ := os.ReadFile(chat); string(now) != "01other2" {
+		t.Errorf("%s", now)
+	}
+}
+
 // A disk on which a new .stchat cannot be synced fails what creates, too: it is no folder in
 // which nothing can be recorded.
 func TestNewFolderUnsynced(t *testing.T) {

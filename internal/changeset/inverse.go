@@ -20,10 +20,11 @@ type state struct {
 	moved         *state          // where it was moved to
 	came          *state          // where it was moved from
 	folders       int             // how many of the folders above it came, or went, with it
+	between       bool            // somebody changed it between two sets of the record
 }
 
 // states returns what all sets of a record together did to each file.
-func states(r *root, sets []*journal) (list []*state) {
+func states(r *root, sets []*journal, loose bool) (list []*state) {
 	byPath := map[string]*state{}
 	for _, j := range sets {
 		for _, c := range changesOf(r, j.Steps) {
@@ -34,6 +35,8 @@ func states(r *root, sets []*journal) (list []*state) {
 			if s == nil {
 				s = &state{path: c.name, about: c.About, before: c.before}
 				byPath[c.name], list = s, append(list, s)
+			} else {
+				s.between = s.between || !isLeft(c.before, s.after, loose)
 			}
 			s.after, s.kept, s.folders = c.after, cmp.Or(s.kept, c.Kept), cmp.Or(s.folders, c.Folders)
 			if c.To == "" || c.after != nil {
@@ -45,6 +48,19 @@ func states(r *root, sets []*journal) (list []*state) {
 		}
 	}
 	return list
+}
+
+// isLeft reports whether a file that a set found is the one that an earlier set left there.
+func isLeft(found, left *safefile.Ident, loose bool) bool {
+	switch {
+	case found == nil || left == nil:
+		return found == left
+	case found.Hash != "" && left.Hash != "":
+		return found.Hash == left.Hash
+	}
+	a, b := *found, *left
+	a.Hash, b.Hash = "", ""
+	return sameIdent(a, b, loose)
 }
 
 // inverse drafts what takes a record back.

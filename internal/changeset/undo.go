@@ -116,7 +116,7 @@ func (u *Undoing) draft(ctx context.Context, s *Set, force, loose bool) error {
 	var changed []string
 	var todo []*state
 	u.Left = nil
-	for _, st := range states(s.root, u.Record.sets) {
+	for _, st := range states(s.root, u.Record.sets, inv.loose) {
 		path := s.root.show(st.path)
 		for i, dir := 0, filepath.Dir(path); i < st.folders; i, dir = i+1, filepath.Dir(dir) {
 			inv.went[dir] = true
@@ -129,7 +129,7 @@ func (u *Undoing) draft(ctx context.Context, s *Set, force, loose bool) error {
 		}
 		stands, err := inv.stands(st)
 		switch to := st.moved; {
-		case to != nil && (to.after == nil || *to.after != *st.before): // no command changes what it moved
+		case st.between, to != nil && (to.after == nil || *to.after != *st.before): // no command changes what it moved
 			changed = append(changed, path)
 		case stands || err == nil && st.before == nil && inv.savedAgain(ctx, st):
 			todo = append(todo, st)
