@@ -125,7 +125,7 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		return usagef("--gone and --since are about a folder, and %s is none", visible.Quote(where.Chat))
 	}
 	t := newListing(c)
-	note, none := "", ""
+	var note, none string
 	if where.Pick != (keep.Pick{}) {
 		t.Columns = []grid.Column{{}, {Right: true}, {Title: "role", Optional: true}, {Title: "name", Name: true}, {Title: "text", Text: true}}
 		none = "no message was changed in that version"

@@ -3,6 +3,7 @@ package bring
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -316,7 +317,7 @@ func TestManyAtATime(t *testing.T) {
 		t.Errorf("%s, %d operations, %d chats", diff, len(operations), len(paths))
 	}
 	opt.Open = true
-	if _, _, err := Run(t.Context(), opt, func([]*Result) { t.Error("something is told") }); err != ErrOne {
+	if _, _, err := Run(t.Context(), opt, func([]*Result) { t.Error("something is told") }); !errors.Is(err, ErrOne) {
 		t.Error(err)
 	}
 }

@@ -229,7 +229,7 @@ func (m *matcher) better(c *file) (list []*file) {
 		if its := m.withSlug(p); its != nil && its != c { // though that may have another copy
 			continue
 		}
-		if r := m.relation(c, p); r.begun && !(m.unequal && r.equal()) && len(r.pairs) > shared {
+		if r := m.relation(c, p); r.begun && (!m.unequal || !r.equal()) && len(r.pairs) > shared {
 			list = append(list, p)
 		}
 	}
