@@ -18,6 +18,7 @@ import (
 	"stchat/internal/ops/publish"
 	"stchat/internal/plural"
 	"stchat/internal/progress"
+	"stchat/internal/userdir"
 )
 
 func newExport() verb {
@@ -92,8 +93,7 @@ func (o *exportOptions) addFlags(fs *pflag.FlagSet) {
 // target returns the format, and whether the output is a folder.
 func (o *exportOptions) target(c *console) (publish.Format, bool, error) {
 	output := o.opt.Output
-	info, err := os.Stat(output)
-	folder := strings.HasSuffix(filepath.ToSlash(output), "/") || output != "" && err == nil && info.IsDir()
+	folder := strings.HasSuffix(filepath.ToSlash(output), "/") || userdir.IsDir(output)
 	format := publish.Format(o.format)
 	if o.format == "" {
 		format = publish.HTML

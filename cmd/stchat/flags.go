@@ -409,7 +409,7 @@ func (l *listFlags) list(ctx context.Context, c *console, args []string, example
 	if len(list.Paths) == 0 && !l.allowEmpty {
 		return list, fmt.Errorf("%s: this list has no paths; %w", l.filesFrom, errAllowEmpty)
 	}
-	if i := slices.IndexFunc(list.Paths, isFolder); l.noFolders && i >= 0 {
+	if i := slices.IndexFunc(list.Paths, userdir.IsDir); l.noFolders && i >= 0 {
 		return list, usagef("%s is a folder of chats; name those that are meant", list.Paths[i])
 	}
 	return list, nil

@@ -16,6 +16,7 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops/keep"
 	"stchat/internal/plural"
+	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
 
@@ -283,7 +284,7 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 	}
 	if sum.Gone > 0 && !o.opt.DryRun {
 		folder, store := "", o.of(c)
-		if len(list.Paths) == 1 && isFolder(list.Paths[0]) {
+		if len(list.Paths) == 1 && userdir.IsDir(list.Paths[0]) {
 			folder = visible.Args(absolute(list.Paths[0]))
 		}
 		command := joined(" ", "stchat log --gone", when(store != "", visible.Quote("--store="+absolute(store))), folder)

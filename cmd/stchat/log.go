@@ -118,7 +118,7 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 	if where.Pick, err = o.pick(fs); err != nil {
 		return err
 	}
-	if isFolder(where.Chat) {
+	if userdir.IsDir(where.Chat) {
 		return o.folder(ctx, c, where)
 	}
 	if o.gone || !o.since.IsZero() {

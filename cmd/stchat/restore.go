@@ -113,7 +113,7 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if where.Pick, err = o.pick(fs); err != nil {
 		return err
 	}
-	opt, folder := o.opt, isFolder(where.Chat)
+	opt, folder := o.opt, userdir.IsDir(where.Chat)
 	opt.Where, opt.At, opt.Stdout = where, given(fs, "at", &o.at), c.Out
 	switch {
 	case folder && (where.AsOf.IsZero() || opt.Output == "" || opt.Output == cut.Stdout):

@@ -153,7 +153,7 @@ func isPath(arg string) (bool, error) {
 		return true, nil
 	}
 	switch {
-	case !isChat && !isFolder(firstPart(arg)):
+	case !isChat && !userdir.IsDir(firstPart(arg)):
 		return false, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, ops.PathError(err)
@@ -230,7 +230,7 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	if res.Found == 0 && len(res.Errs) == 0 && c.OutTTY && !c.json {
 		c.note("nothing found%s", o.longer(ctx, opt))
 		for term := range strings.FieldsSeq(o.query) {
-			if isFolder(term) {
+			if userdir.IsDir(term) {
 				c.note("%s was taken for a word; the folder is ./%[1]s", term)
 			}
 		}

@@ -104,7 +104,7 @@ func (o *statsOptions) print(ctx context.Context, c *console, s *look.Statistics
 			c.document(t)
 		}
 		return c.document(s)
-	case o.output != "":
+	case o.output != "" && s.Messages > 0:
 		return c.writeOutput(ctx, ops.Output{Path: o.output, Force: o.force, Own: publish.IsPage}, func(w io.Writer) error { return publish.Stats(w, s) })
 	case !c.shown:
 		for _, t := range s.Rows {

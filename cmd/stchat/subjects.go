@@ -18,6 +18,7 @@ import (
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/state"
 	"stchat/internal/patch"
+	"stchat/internal/userdir"
 )
 
 // subjects says which arguments of a command name chats, and how freely.
@@ -122,12 +123,6 @@ func (c *console) amongWords(list *listFlags, data string, args []string, writes
 	return paths, others, nil
 }
 
-// isFolder reports whether a path is that of a folder.
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // isSubject reports whether an argument among words is a path that exists, or the OWNER/NAME of
 // a chat, and returns what it found. It is an error if it fits several chats.
 func (c *console) isSubject(data, arg string) (found address.Found, err error) {
@@ -148,7 +143,7 @@ func (c *console) isSubject(data, arg string) (found address.Found, err error) {
 // argument: histories know chats that are gone, and find those themselves.
 func (c *console) folderOf(data, arg string) string {
 	found, err := c.finder(data).Find(arg)
-	if err != nil || !found.Owner || !isFolder(found.Paths[0]) {
+	if err != nil || !found.Owner || !userdir.IsDir(found.Paths[0]) {
 		return arg
 	}
 	return found.Paths[0]
@@ -161,7 +156,7 @@ func (l *listFlags) chats(ctx context.Context, c *console, args []string, exampl
 		return nil, err
 	}
 	for _, path := range list.Paths {
-		if isFolder(path) && chat.CheckName(path) != nil {
+		if userdir.IsDir(path) && chat.CheckName(path) != nil {
 			walked := ops.Walk(ops.List{Paths: []string{path}, Shard: list.Shard, AllowEmpty: list.AllowEmpty})
 			for _, e := range walked.Errs {
 				return nil, e

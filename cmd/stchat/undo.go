@@ -131,7 +131,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		c.note("%s", text)
 		return errNo
 	}
-	unknown := either(isFolder(id), "; the folder whose records are meant is given as --data "+visible.Quote(id), "; 'stchat undo --list' lists them")
+	unknown := either(userdir.IsDir(id), "; the folder whose records are meant is given as --data "+visible.Quote(id), "; 'stchat undo --list' lists them")
 	hints := []hint{{changeset.ErrNoRecord, unknown}, {changeset.ErrElsewhere, "; --force takes back what can be told by size, time and content"}}
 	if err != nil {
 		return withHint(err, hints)

@@ -244,9 +244,7 @@ func namesIn(folder, ext string) (found []string) {
 	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
 		name := e.Name()
-		info, err := os.Stat(filepath.Join(folder, name)) // with links followed
-		isFolder := err == nil && info.IsDir()
-		if isFolder == (ext == "") && strings.EqualFold(name[max(len(name)-len(ext), 0):], ext) {
+		if userdir.IsDir(filepath.Join(folder, name)) == (ext == "") && strings.EqualFold(name[max(len(name)-len(ext), 0):], ext) {
 			found = append(found, name[:len(name)-len(ext)])
 		}
 	}

@@ -40,7 +40,7 @@ func Enclosing(path string) (Dir, bool) {
 		folder := as(filepath.Dir(path))
 		above := filepath.Dir(folder)
 		for _, name := range [...]string{groupsFolder, worldsFolder, charactersFolder, backupsFolder} {
-			if isCalled(folder, name) && (isDir(filepath.Join(above, chatsFolder)) || isDir(filepath.Join(above, groupChatsFolder))) {
+			if isCalled(folder, name) && (IsDir(filepath.Join(above, chatsFolder)) || IsDir(filepath.Join(above, groupChatsFolder))) {
 				return Dir{Root: likePath(above, path)}, true
 			}
 		}

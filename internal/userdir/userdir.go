@@ -76,7 +76,7 @@ func CharacterFolder(card string) string {
 // worlds in it. Links are followed.
 func IsUserDir(path string) bool {
 	for _, name := range [...]string{chatsFolder, groupChatsFolder, groupsFolder, worldsFolder} {
-		if isDir(filepath.Join(path, name)) {
+		if IsDir(filepath.Join(path, name)) {
 			return true
 		}
 	}
@@ -107,7 +107,8 @@ func Open(root string) (Dir, error) {
 	return Dir{}, fmt.Errorf("%s: not a SillyTavern user folder: it has no chats, groups or worlds", root)
 }
 
-func isDir(path string) bool {
+// IsDir reports whether a path is that of a folder, also by a link.
+func IsDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }

@@ -336,16 +336,11 @@ func (f *Finder) readCards(dir userdir.Dir) []candidate {
 func folders(dir userdir.Dir) (list []string) {
 	entries, _ := os.ReadDir(dir.Chats()) // without them there are no folders
 	for _, e := range entries {
-		if e.IsDir() || !e.Type().IsRegular() && isFolder(filepath.Join(dir.Chats(), e.Name())) { // links and junctions
+		if e.IsDir() || !e.Type().IsRegular() && userdir.IsDir(filepath.Join(dir.Chats(), e.Name())) { // links and junctions
 			list = append(list, e.Name())
 		}
 	}
 	return list
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // cards lists the file names of cards.

@@ -94,8 +94,8 @@ func chatsOf(lib *library.Library, path string, single bool) (chats, error) {
 	if single || userdir.HasExtension(path) {
 		return chats{folder: lib.Folder(filepath.Dir(path)), only: userdir.ChatName(path)}, nil
 	}
-	info, err := os.Stat(path)
-	if err == nil && info.IsDir() {
+	if userdir.IsDir(path) {
+		var err error
 		f := lib.Folder(path)
 		_, inUser := userdir.Enclosing(filepath.Join(path, "x"+names.Extension))
 		switch {
