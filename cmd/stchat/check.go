@@ -166,7 +166,7 @@ func (o *checkOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 		c.note("%s left alone", otherFiles(n, o.skipOther))
 	}
 	if rep.Known > 0 && o.format != "text" {
-		c.note("%s in the baseline left out", plural.S(rep.Known, "finding"))
+		c.note("%s in the baseline left out", c.many(rep.Known, "finding"))
 	}
 	failing := slices.ContainsFunc(rep.Findings, func(f rules.Finding) bool { return f.Severity >= fail })
 	return outcome(len(res.Errs) > 0, failing)

@@ -43,7 +43,7 @@ func writeFindings(c *console, rep *report.Check, paths []string, verbose bool) 
 		list = list[n:]
 	}
 	if left > 0 {
-		fmt.Fprintf(w, "%s\n\n", c.prose(fmt.Sprintf("%s and %s with findings of the same rules; --verbose shows all", c.sign("…"), plural.S(left, "file")), ""))
+		fmt.Fprintf(w, "%s\n\n", c.prose(fmt.Sprintf("%s and %s with findings of the same rules; --verbose shows all", c.sign("…"), c.many(left, "file")), ""))
 	}
 	counts := explainRules(c, rep.Findings, paths)
 	if c.shown && len(counts.Rows) > 0 {
@@ -51,7 +51,7 @@ func writeFindings(c *console, rep *report.Check, paths []string, verbose bool) 
 		c.table(counts)
 	}
 	if len(rep.Chats) > 0 || len(rep.Findings) > 0 || len(rep.Errs) == 0 { // else the errors say it all
-		fmt.Fprintln(w, c.prose(summaryLine(rep, files), ""))
+		fmt.Fprintln(w, c.prose(summaryLine(c, rep, files), ""))
 	}
 }
 
@@ -196,17 +196,17 @@ func whereText(f *rules.Finding) string {
 }
 
 // summaryLine returns the counts of what was checked and found.
-func summaryLine(rep *report.Check, files int) string {
+func summaryLine(c *console, rep *report.Check, files int) string {
 	s := report.Sum(len(rep.Chats), rep.Findings)
-	chats := plural.S(s.Chats, "chat") + " checked"
+	chats := c.many(s.Chats, "chat") + " checked"
 	switch {
 	case s.Findings == 0 && rep.Known > 0:
-		return chats + ", nothing new; " + plural.S(rep.Known, "known finding")
+		return chats + ", nothing new; " + c.many(rep.Known, "known finding")
 	case s.Findings == 0 && len(rep.Errs) > 0:
 		return chats
 	case s.Findings == 0:
 		return chats + ", nothing found"
 	}
-	counts := joined(", ", some(s.Errors, "error"), some(s.Warnings, "warning"), some(s.Infos, "info"))
-	return fmt.Sprintf("%s: %s in %s", chats, counts, plural.S(files, "file")) + when(rep.Known > 0, "; "+plural.S(rep.Known, "known finding"))
+	counts := joined(", ", c.some(s.Errors, "error"), c.some(s.Warnings, "warning"), c.some(s.Infos, "info"))
+	return fmt.Sprintf("%s: %s in %s", chats, counts, c.many(files, "file")) + when(rep.Known > 0, "; "+c.many(rep.Known, "known finding"))
 }

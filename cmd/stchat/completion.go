@@ -149,7 +149,7 @@ func (t *tab) owners(f *address.Finder, after string, fits func(o *address.Owner
 			continue
 		}
 		if chats := len(o.Names(f.Lib)); fits(o, chats) {
-			t.offer(name+after, when(o.Group != nil, "group, ")+plural.S(chats, "chat"))
+			t.offer(name+after, when(o.Group != nil, "group, ")+plural.Many(chats, "chat"))
 		}
 	}
 }
@@ -166,7 +166,7 @@ func (t *tab) gone(f *address.Finder, owner string) {
 	}
 	gone, _ := keep.GoneChats(t.ctx, keep.Where{Chat: folder, Store: t.store(root), Now: t.c.Now()})
 	for _, g := range gone {
-		t.offer(owner+"/"+strings.TrimSuffix(filepath.Base(g.Path), names.Extension), "gone, "+plural.S(g.Messages, "message")+" on "+localTime(g.At))
+		t.offer(owner+"/"+strings.TrimSuffix(filepath.Base(g.Path), names.Extension), "gone, "+plural.Many(g.Messages, "message")+" on "+localTime(g.At))
 	}
 }
 
@@ -183,7 +183,7 @@ func (t *tab) revs() {
 	}
 	list, _ := keep.Revs(t.ctx, keep.Where{Chat: path, Store: store, Data: cmp.Or(t.data(), t.c.Getenv(dataVariable)), Now: t.c.Now()})
 	for _, v := range list {
-		t.offer(fmt.Sprint(v.Rev), v.At.Local().Format(minute)+", "+plural.S(v.Messages, "message"))
+		t.offer(fmt.Sprint(v.Rev), v.At.Local().Format(minute)+", "+plural.Many(v.Messages, "message"))
 	}
 }
 

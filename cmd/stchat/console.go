@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -96,6 +97,17 @@ func (c *console) document(doc any) error {
 	_, err := c.w.Write(nil) // the error of what was written
 	return err
 }
+
+// number returns a number with commas where a person reads it.
+func (c *console) number(n int) string { return either(c.shown, plural.Grouped(n), strconv.Itoa(n)) }
+
+// many counts things, with commas where a person reads it.
+func (c *console) many(n int, one string) string {
+	return either(c.shown, plural.Many, plural.S)(n, one)
+}
+
+// some is many, unless there are none.
+func (c *console) some(n int, one string) string { return when(n > 0, c.many(n, one)) }
 
 // row prints cells for a pipe.
 func (c *console) row(cells ...string) { fmt.Fprintln(c.w, strings.Join(cells, "\t")) }
@@ -283,7 +295,7 @@ func (c *console) damaged(path, what string, first []jsonl.Damage, more int) {
 		c.warn("%s:%d:%d: %s: %s", chat.Label(path), d.Line, d.Column, what, d.Reason)
 	}
 	if more > 0 {
-		c.warn("%s: %s %s", chat.Label(path), plural.S(more, "more damaged line"), what)
+		c.warn("%s: %s %s", chat.Label(path), c.many(more, "more damaged line"), what)
 	}
 }
 
@@ -502,7 +514,7 @@ func (p *pace) line(verb string, s progress.State, now time.Time) string {
 		}
 		parts = append(parts, fmt.Sprintf("%d %%", min(100, s.Read*100/s.Bytes)), read+" of "+of)
 	case s.Files > 1:
-		parts = append(parts, fmt.Sprintf("%d of %s", s.Done, plural.S(int(s.Files), "chat")))
+		parts = append(parts, fmt.Sprintf("%s of %s", plural.Grouped(int(s.Done)), plural.Many(int(s.Files), "chat")))
 	case s.Read > 0:
 		parts = append(parts, formatBytes(s.Read))
 	}

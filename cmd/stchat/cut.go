@@ -387,7 +387,7 @@ func remark(c *console, d *cut.Document) {
 		c.warn("%s:%d:%d: %s: %s", source, s.Line, s.Column, done, s.Reason)
 	}
 	if more := d.SkippedTotal - len(d.Skipped); more > 0 {
-		c.warn("%s: %s left out", source, plural.S(more, "more damaged line"))
+		c.warn("%s: %s left out", source, c.many(more, "more damaged line"))
 	}
 	for _, s := range d.State {
 		c.note("%s: %s: %s", d.Path, s.Extension, s.Change)

@@ -242,7 +242,7 @@ func (p *differ) head(times [2]time.Time) {
 		case !times[i].IsZero():
 			about[i] = "backup of " + times[i].Local().Format(minute)
 		}
-		count[i] = plural.S(side.Messages, "message")
+		count[i] = plural.Many(side.Messages, "message")
 		if whole := joined(", ", name, about[i]); visible.Width(whole) <= p.measure-len(count[i])-5 {
 			name, about[i] = whole, ""
 		}
@@ -256,14 +256,14 @@ func (p *differ) head(times [2]time.Time) {
 			p.lines(bold, "   "+about[i])
 		}
 	}
-	number := func(n int, what string) string { return when(n > 0, strconv.Itoa(n)+what) }
-	common := strconv.Itoa(p.d.Common) + " in common"
+	number := func(n int, what string) string { return when(n > 0, plural.Grouped(n)+what) }
+	common := plural.Grouped(p.d.Common) + " in common"
 	if parted := p.d.Parted; parted != nil && parted.A > 0 && parted.A+1 == p.d.Common {
 		common += fmt.Sprintf(" (#0%s#%d)", p.sign("–"), parted.A)
 	}
 	text, command := joined(", ", common, number(p.d.Changed, " changed"), number(p.d.Removed, " only in A"), number(p.d.Added, " only in B")), ""
 	if p.d.Equal {
-		text = "the messages are equal: " + plural.S(p.d.Common, "message")
+		text = "the messages are equal: " + plural.Many(p.d.Common, "message")
 	}
 	if !p.d.MetadataEqual {
 		text += "; metadata differs"
@@ -332,7 +332,7 @@ func (p *differ) flush(last bool) {
 			columns[i] = append(columns[i], p.block(row, i)...)
 		}
 		if p.more[i] > 0 {
-			columns[i] = append(columns[i], "", p.cell(dim, fmt.Sprintf("%d more only in %c (--full)", p.more[i], 'A'+i)))
+			columns[i] = append(columns[i], "", p.cell(dim, fmt.Sprintf("%s more only in %c (--full)", plural.Grouped(p.more[i]), 'A'+i)))
 		}
 	}
 	p.columns(columns[0], columns[1])
@@ -438,7 +438,7 @@ func (p *differ) changed(row look.Difference) {
 		lines := func(but align.Op) []string {
 			if part.Same > 0 && !p.full {
 				dots := p.sign("…")
-				return []string{p.cell(dim, p.pad()+dots+" "+plural.S(part.Same, "paragraph")+" "+dots)}
+				return []string{p.cell(dim, p.pad()+dots+" "+plural.Many(part.Same, "paragraph")+" "+dots)}
 			}
 			return p.texts(without(part.Pieces, but))
 		}

@@ -17,7 +17,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/patch"
-	"stchat/internal/plural"
 	"stchat/internal/progress"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
@@ -210,8 +209,8 @@ func (o *inPlaceFlags) sum(c *console, s *editSummary) {
 		c.document(*s)
 	}
 	if o.many && c.printed() == nil {
-		c.note("%d of %s %s%s%s", s.Changed, plural.S(s.Chats, "chat"), either(s.DryRun, "would change", "changed"),
-			when(s.messages > 0, ", "+plural.S(s.messages, "message")), when(s.Unchanged > 0, fmt.Sprintf(", %d unchanged", s.Unchanged)))
+		c.note("%s of %s %s%s%s", c.number(s.Changed), c.many(s.Chats, "chat"), either(s.DryRun, "would change", "changed"),
+			when(s.messages > 0, ", "+c.many(s.messages, "message")), when(s.Unchanged > 0, ", "+c.number(s.Unchanged)+" unchanged"))
 	}
 }
 
@@ -237,7 +236,7 @@ func (o *inPlaceFlags) show(c *console, r *edit.Result) {
 		c.diffSides("-", "+", d.Before, d.After)
 	}
 	if n := len(r.Doc.Changed) + len(r.Doc.Added) + len(r.Doc.Deleted) - len(r.Diffs); n > 0 {
-		c.row(c.prose(fmt.Sprintf("%s and %s more", c.sign("…"), plural.S(n, "change")), ""))
+		c.row(c.prose(fmt.Sprintf("%s and %s more", c.sign("…"), c.many(n, "change")), ""))
 	}
 }
 

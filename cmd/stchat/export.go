@@ -16,7 +16,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/dataset"
 	"stchat/internal/ops/publish"
-	"stchat/internal/plural"
 	"stchat/internal/progress"
 	"stchat/internal/userdir"
 )
@@ -192,7 +191,7 @@ func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 		}
 		if n := len(d.PicturesLeftOut); n > 0 {
 			first := d.PicturesLeftOut[0]
-			e.note("%s: %s left out, the first at message %d: %s", chat.Label(d.Path), plural.S(n, "picture"), first.Index, first.Reason)
+			e.note("%s: %s left out, the first at message %d: %s", chat.Label(d.Path), e.many(n, "picture"), first.Index, first.Reason)
 		}
 		e.written(d.Output)
 		return nil
@@ -248,7 +247,7 @@ func (e *exporting) data(ctx context.Context) error {
 		case d.Lines == 0:
 			e.note("%s: no line: nothing is left for this format", chat.Label(d.Path))
 		case d.Repeated > 0:
-			e.note("%s: its first %s are in another chat, too", chat.Label(d.Path), plural.S(d.Repeated, "message"))
+			e.note("%s: its first %s are in another chat, too", chat.Label(d.Path), e.many(d.Repeated, "message"))
 		}
 		if opt.Folder {
 			e.written(d.Output)
@@ -267,7 +266,7 @@ func (e *exporting) data(ctx context.Context) error {
 		e.written(&opt.Output)
 	}
 	if bad > 0 {
-		e.note("what is not UTF-8 in %s is U+FFFD now", plural.S(bad, "text"))
+		e.note("what is not UTF-8 in %s is U+FFFD now", e.many(bad, "text"))
 	}
 	if opt.Macros {
 		e.note("macros stand for names; what else tells who somebody is stays")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -156,23 +155,23 @@ func (o *historyOptions) print(c *console, d *keep.History) {
 	wrong.end("", nil)
 	if o.verify {
 		if d.Mended != nil {
-			c.note("%s stored again", plural.S(*d.Mended, "line"))
+			c.note("%s stored again", c.many(*d.Mended, "line"))
 		}
-		found := cmp.Or(some(len(d.Problems), "problem"), "nothing is wrong")
-		c.note("%s in %s checked, %s", plural.S(int(d.Versions), "version"), formatBytes(d.Bytes), found)
+		found := cmp.Or(c.some(len(d.Problems), "problem"), "nothing is wrong")
+		c.note("%s in %s checked, %s", c.many(int(d.Versions), "version"), formatBytes(d.Bytes), found)
 		return
 	}
 	if f := d.Freed; f != nil && !o.compact {
 		verb := either(o.dryRun, "would be dropped", "dropped")
-		c.note("%s and %s %s: %s", plural.S(f.Versions, "version"), plural.S(int(f.Pieces), "line"), verb, formatBytes(f.Bytes))
+		c.note("%s and %s %s: %s", c.many(f.Versions, "version"), c.many(int(f.Pieces), "line"), verb, formatBytes(f.Bytes))
 	}
 	index := either(d.Indexed, formatBytes(d.IndexBytes), "none; the first search makes it")
 	s := newScreen(c, 0)
 	s.line(cyan, visible.Text(d.Store))
 	s.table(&grid.Table{Columns: []grid.Column{{}, {Code: green}}, Rows: []grid.Row{
-		{Cells: []string{"  chats and files", strconv.Itoa(int(d.Chats))}},
-		{Cells: []string{"  versions", fmt.Sprintf("%d, %s as files", d.Versions, formatBytes(d.Raw))}},
-		{Cells: []string{"  lines", strconv.Itoa(int(d.Pieces))}},
+		{Cells: []string{"  chats and files", c.number(int(d.Chats))}},
+		{Cells: []string{"  versions", fmt.Sprintf("%s, %s as files", c.number(int(d.Versions)), formatBytes(d.Raw))}},
+		{Cells: []string{"  lines", c.number(int(d.Pieces))}},
 		{Cells: []string{"  on disk", formatBytes(d.Bytes)}},
 		{Cells: []string{"  word index", index}},
 	}})
@@ -324,9 +323,9 @@ func (f *takenFiles) print() {
 			short[i] = f.shortened(short[i])
 		}
 		head := either(owner != "", f.fitName(visible.Text(owner), f.measure/2)+"  ", "")
-		text := either(len(all) == 1, f.fitName(short[0], visible.Width(head)), plural.S(len(all), "file"))
+		text := either(len(all) == 1, f.fitName(short[0], visible.Width(head)), plural.Many(len(all), "file"))
 		for n := len(short); n > 0; n-- { // as many as fit
-			named := strings.Join(short[:n], ", ") + when(len(all) > n, fmt.Sprintf(", and %d more", len(all)-n))
+			named := strings.Join(short[:n], ", ") + when(len(all) > n, ", and "+plural.Grouped(len(all)-n)+" more")
 			if visible.Width(head+named) <= f.measure {
 				text = named
 				break
@@ -341,10 +340,10 @@ func (f *takenFiles) sum(s *keep.Snapshotted) string {
 	var parts []string
 	for _, kind := range []string{"chat", "lorebook", "group", "card", "sidecar"} {
 		if n := f.kinds[kind]; n > 0 {
-			parts = append(parts, plural.S(n, kind))
+			parts = append(parts, plural.Many(n, kind))
 		}
 	}
-	text := fmt.Sprintf("%d of %s changed", s.Versions, plural.S(s.Files, "file"))
+	text := fmt.Sprintf("%s of %s changed", plural.Grouped(s.Versions), plural.Many(s.Files, "file"))
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ") + when(!s.DryRun, "; "+formatBytes(s.Stored)+" stored")
 	}

@@ -15,7 +15,6 @@ import (
 	"stchat/internal/convert"
 	"stchat/internal/ops"
 	"stchat/internal/ops/bring"
-	"stchat/internal/plural"
 	"stchat/internal/visible"
 )
 
@@ -117,7 +116,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 			c.note("%s: left out: %s", r.Doc.Path, about)
 		}
 		if r.Doc.Branches > 0 {
-			c.note("%s: %s of the conversation not imported; --branches imports them too%s", r.Doc.Path, plural.S(r.Doc.Branches, "other end"), when(!r.Doc.DryRun, ", after 'stchat undo'"))
+			c.note("%s: %s of the conversation not imported; --branches imports them too%s", r.Doc.Path, c.many(r.Doc.Branches, "other end"), when(!r.Doc.DryRun, ", after 'stchat undo'"))
 		}
 	}
 	told, outcome := false, error(nil)

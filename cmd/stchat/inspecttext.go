@@ -68,13 +68,13 @@ func (k card) list(label string, n, total int, cells func(i int) []string) {
 	for i := range n {
 		if k.c.shown && i == shownLines && n > shownLines+1 {
 			listed := either(n < total, fmt.Sprintf("the first %d", n), "them")
-			k.line("", fmt.Sprintf("%s and %d more (--json lists %s)", k.c.sign("…"), total-i, listed))
+			k.line("", fmt.Sprintf("%s and %s more (--json lists %s)", k.c.sign("…"), k.c.number(total-i), listed))
 			return
 		}
 		k.line(when(i == 0 || !k.c.shown, label), cells(i)...)
 	}
 	if n < total {
-		k.line(label, fmt.Sprintf("%s and %d more", k.c.sign("…"), total-n))
+		k.line(label, fmt.Sprintf("%s and %s more", k.c.sign("…"), k.c.number(total-n)))
 	}
 }
 
@@ -100,17 +100,17 @@ func writeCard(c *console, r *inspect.Report) {
 		chat.Legacy: "legacy (SillyTavern up to 1.14)",
 		chat.None:   "none (a group chat of SillyTavern up to 1.14, or lost)",
 	}[chat.HeaderKind(r.Header)], r.Header))
-	k.line("messages", fmt.Sprint(r.Messages), fmt.Sprintf("%d user, %d character, %d system", r.User, r.Character, r.System), fmt.Sprintf("%d hidden", r.Hidden))
+	k.line("messages", c.number(r.Messages), fmt.Sprintf("%s user, %s character, %s system", c.number(r.User), c.number(r.Character), c.number(r.System)), c.number(r.Hidden)+" hidden")
 	if r.FirstDate != nil {
 		k.line("dates", shownDate(c, *r.FirstDate), "to", shownDate(c, *r.LastDate))
 	}
-	k.line("swipes", plural.S(r.WithSwipes, "message")+" with alternatives", plural.S(r.Swipes, "swipe")+" in all", formatBytes(r.Parts.Swipes))
+	k.line("swipes", c.many(r.WithSwipes, "message")+" with alternatives", c.many(r.Swipes, "swipe")+" in all", formatBytes(r.Parts.Swipes))
 	k.parts(r)
 	k.ties(r)
 	if r.Integrity != nil {
 		k.line("integrity", visible.Text(*r.Integrity))
 	}
-	k.line("metadata", append([]string{plural.S(r.MetadataKeyTotal, "key")}, keyList(r.MetadataKeys, c.shown)...)...)
+	k.line("metadata", append([]string{c.many(r.MetadataKeyTotal, "key")}, keyList(r.MetadataKeys, c.shown)...)...)
 	for _, e := range r.Extensions {
 		label, cells := extensionText(e)
 		k.line(label, cells...)
@@ -274,13 +274,13 @@ func writeShownTable(c *console, rows []inspect.Row, sum inspect.Summary) {
 			title = head
 			t.Rows = append(t.Rows, grid.Row{Heading: title})
 		}
-		cells := []string{s.shortened(short[i]), strconv.Itoa(r.Messages), formatBytes(r.Bytes), shownDate(c, deref(r.LastDate)), notes(r)}
+		cells := []string{s.shortened(short[i]), plural.Grouped(r.Messages), formatBytes(r.Bytes), shownDate(c, deref(r.LastDate)), notes(c, r)}
 		const deepest = 8 // deeper chats are indented no further
 		lead := when(row.Depth > 0, strings.Repeat("  ", max(min(row.Depth, deepest)-1, 0))+s.sign("└ "))
 		t.Rows = append(t.Rows, grid.Row{Lead: lead, Cells: cells})
 	}
 	t.Rows = append(t.Rows, grid.Row{
-		Cells: []string{"total", strconv.Itoa(sum.Messages), formatBytes(sum.Bytes), plural.S(sum.Chats, "chat")},
+		Cells: []string{"total", plural.Grouped(sum.Messages), formatBytes(sum.Bytes), plural.Many(sum.Chats, "chat")},
 		Codes: []string{bold, bold, bold, bold},
 	})
 	if sum.Chats > 0 {
@@ -292,14 +292,14 @@ func writeShownTable(c *console, rows []inspect.Row, sum inspect.Summary) {
 		return
 	}
 	fmt.Fprintln(c.w, "\n"+c.prose(strings.Join([]string{
-		plural.S(sum.Characters, "character"), plural.S(*sum.Groups, "group"), plural.S(sum.Chats, "chat"), plural.S(sum.Messages, "message"), formatBytes(sum.Bytes),
+		plural.Many(sum.Characters, "character"), plural.Many(*sum.Groups, "group"), plural.Many(sum.Chats, "chat"), plural.Many(sum.Messages, "message"), formatBytes(sum.Bytes),
 	}, ", "), ""))
 	writeBooks(c, "used by a chat", sum.Lorebooks.Used)
 	writeBooks(c, "not used by any chat", sum.Lorebooks.Unused)
 }
 
 func writeBooks(c *console, what string, books []string) {
-	text := fmt.Sprintf("%s %s", plural.S(len(books), "lorebook"), what) + when(len(books) > 0, ": "+strings.Join(keyList(books, true), ", "))
+	text := fmt.Sprintf("%s %s", plural.Many(len(books), "lorebook"), what) + when(len(books) > 0, ": "+strings.Join(keyList(books, true), ", "))
 	fmt.Fprintln(c.w, c.prose(text, ""))
 }
 
@@ -353,7 +353,7 @@ func shortNames(rows []inspect.Row) (list []string) {
 }
 
 // notes returns what is wrong with a chat, in a few words.
-func notes(r *inspect.Report) string {
+func notes(c *console, r *inspect.Report) string {
 	missing := func(exists *bool) bool { return exists != nil && !*exists }
 	dangling := 0
 	for _, l := range slices.Concat(r.Checkpoints, r.Branches) {
@@ -361,6 +361,6 @@ func notes(r *inspect.Report) string {
 			dangling++
 		}
 	}
-	return joined(", ", some(r.DamageTotal, "damaged line"), map[string]string{"none": "no header", "damaged": "header lost"}[r.Header], when(missing(r.MainChatExists), "parent missing"),
-		some(dangling, "dangling link"), when(r.Lorebook != nil && missing(r.Lorebook.Exists), "lorebook missing"))
+	return joined(", ", c.some(r.DamageTotal, "damaged line"), map[string]string{"none": "no header", "damaged": "header lost"}[r.Header], when(missing(r.MainChatExists), "parent missing"),
+		c.some(dangling, "dangling link"), when(r.Lorebook != nil && missing(r.Lorebook.Exists), "lorebook missing"))
 }

@@ -14,6 +14,7 @@ import (
 	"stchat/internal/grid"
 	"stchat/internal/history"
 	"stchat/internal/ops/keep"
+	"stchat/internal/plural"
 	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
@@ -260,7 +261,7 @@ func (t *listing) end(none string, err error) {
 // gone returns the row of a chat that is gone.
 func (t *listing) gone(g *keep.GoneChat) grid.Row {
 	if t.rows {
-		return grid.Row{Cells: []string{visible.Text(g.Path), localTime(g.At), strconv.Itoa(g.Messages)}, Below: []string{"  " + *g.Command}}
+		return grid.Row{Cells: []string{visible.Text(g.Path), localTime(g.At), plural.Grouped(g.Messages)}, Below: []string{"  " + *g.Command}}
 	}
 	return grid.Row{Cells: []string{visible.Text(g.Path), strconv.FormatInt(g.Rev, 10), g.At, strconv.Itoa(g.Messages), *g.Command}}
 }

@@ -185,7 +185,7 @@ func (o *mergeOptions) report(c *console, r *merge.Result) error {
 			edited = append(edited, row.Path)
 		}
 	}
-	text := fmt.Sprintf("%d the same, %d ahead, %d %s, %d refused", r.Doc.Same, r.Doc.Ahead, r.Doc.Done, either(r.Doc.DryRun, "to do", "done"), r.Doc.Refused) +
+	text := fmt.Sprintf("%s the same, %s ahead, %s %s, %s refused", c.number(r.Doc.Same), c.number(r.Doc.Ahead), c.number(r.Doc.Done), either(r.Doc.DryRun, "to do", "done"), c.number(r.Doc.Refused)) +
 		when(len(r.Doc.Left) > 0, "; not merged: "+strings.Join(r.Doc.Left, ", "))
 	if c.shown {
 		c.table(&t.Table)
@@ -262,7 +262,7 @@ func mergeText(r *merge.Row) (text string) {
 	case merge.Same:
 		text = "the same"
 	case merge.Behind:
-		text = "nothing new" + when(r.Own > 0, fmt.Sprintf(", %d more here", r.Own))
+		text = "nothing new" + when(r.Own > 0, ", "+plural.Grouped(r.Own)+" more here")
 	case merge.Ahead:
 		text = mergeCount(r) + " more"
 	case merge.New:
@@ -273,18 +273,18 @@ func mergeText(r *merge.Row) (text string) {
 	case merge.Other:
 		text = fmt.Sprintf("another %s of that name: comes as %q", r.Kind, name)
 	case merge.Parted:
-		text = fmt.Sprintf("parted at %d, %d here, %d there: theirs is %q", *r.At, r.Own, r.OwnFrom, name) + when(r.Noted != nil, ", noted at "+digits(r.Noted))
+		text = fmt.Sprintf("parted at %d, %s here, %s there: theirs is %q", *r.At, plural.Grouped(r.Own), plural.Grouped(r.OwnFrom), name) + when(r.Noted != nil, ", noted at "+digits(r.Noted))
 	case merge.Refused:
 		text = "refused: " + strings.TrimPrefix(*r.Error, r.From+":")
 	}
-	return text + when(r.Links > 0, ", "+plural.S(r.Links, "link"))
+	return text + when(r.Links > 0, ", "+plural.Many(r.Links, "link"))
 }
 
 // mergeCount says how much a row's thing has.
 func mergeCount(r *merge.Row) string {
 	switch r.Kind {
 	case merge.SoloChat:
-		return plural.S(r.OwnFrom, "message")
+		return plural.Many(r.OwnFrom, "message")
 	case merge.BookKind:
 		return plural.Of(r.OwnFrom, "entry", "entries")
 	}

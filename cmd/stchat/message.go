@@ -412,7 +412,7 @@ func (r *reader) print(m *look.Message) {
 func (r *reader) end(read look.MessagesRead) {
 	if read.Chosen > 0 && read.Total >= 0 {
 		fmt.Fprintln(r.w)
-		r.line(dim, plural.S(read.Total, "message"))
+		r.line(dim, plural.Many(read.Total, "message"))
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/ops/move"
-	"stchat/internal/plural"
 	"stchat/internal/userdir"
 )
 
@@ -406,7 +405,7 @@ func (o *deleteOptions) reportKept(c *console, results []*move.Result, kept []mo
 		why[k.Why]++
 	}
 	for _, reason := range slices.Sorted(maps.Keys(why)) {
-		c.note("%s kept: %s", plural.S(why[reason], "checkpoint"), reason)
+		c.note("%s kept: %s", c.many(why[reason], "checkpoint"), reason)
 	}
 }
 

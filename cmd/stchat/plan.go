@@ -51,10 +51,10 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 		if n := len(r.Doc.Unnamed); n == 1 {
 			leaves = append(leaves, fmt.Sprintf("lorebook %q: no chat names it any more", r.Doc.Unnamed[0]))
 		} else if n > 1 {
-			leaves = append(leaves, plural.S(n, "lorebook")+" that no chat names any more")
+			leaves = append(leaves, plural.Many(n, "lorebook")+" that no chat names any more")
 		}
 		if n := len(r.Doc.Dangling); n > 0 {
-			leaves = append(leaves, plural.S(n, "link")+" that lead nowhere")
+			leaves = append(leaves, plural.Many(n, "link")+" that lead nowhere")
 		}
 		opened, outside = cmp.Or(deref(r.Doc.Opened), opened), outside || len(r.Doc.Unreachable) > 0
 		if prune == "" && r.ID != "" {
@@ -75,7 +75,7 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 	gap := s.measure - visible.Width(title) - visible.Width(right)
 	fmt.Fprintln(s.w, paint(s.color, bold, title)+when(gap >= 2 && right != "", strings.Repeat(" ", max(gap, 0))+paint(s.color, dim, right)))
 	s.plan(o.Changes.DryRun, [][2]string{
-		{map[string]string{"delete": "removes", "rename": "renames", "move": "moves"}[o.verb], goes.text() + ", " + formatBytes(bytes) + when(beside > 0, ", with "+plural.S(beside, "file")+" beside")},
+		{map[string]string{"delete": "removes", "rename": "renames", "move": "moves"}[o.verb], goes.text() + ", " + formatBytes(bytes) + when(beside > 0, ", with "+plural.Many(beside, "file")+" beside")},
 		{"edits", edits.with(&names, nouns)},
 		{"opens", opened},
 		{"leaves", strings.Join(leaves, "; ")},
@@ -114,7 +114,7 @@ func undonePlan(r *past.Result) [][2]string {
 	}
 	opens := ""
 	if n := len(r.Doc.Opens) - 1; n >= 0 {
-		opens = r.Doc.Opens[0].Chat + when(n > 0, fmt.Sprintf(", and %d more", n))
+		opens = r.Doc.Opens[0].Chat + when(n > 0, ", and "+plural.Grouped(n)+" more")
 	}
 	return [][2]string{{"restores", restores.text()}, {"moves", moves.text()}, {"removes", removes.text()}, {"opens", opens}}
 }
@@ -142,9 +142,9 @@ func (t *tally) text() string { return t.with(nil, nil) }
 func (t *tally) with(names *tally, nouns map[string]string) string {
 	var parts []string
 	for _, kind := range t.kinds {
-		part := either(kind != "settings", plural.S(t.of[kind], kind), kind)
+		part := either(kind != "settings", plural.Many(t.of[kind], kind), kind)
 		if names != nil {
-			part += ": " + plural.S(names.of[kind], cmp.Or(nouns[kind], "name"))
+			part += ": " + plural.Many(names.of[kind], cmp.Or(nouns[kind], "name"))
 		}
 		parts = append(parts, part)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/ops/repair"
-	"stchat/internal/plural"
 	"stchat/internal/rules"
 	"stchat/internal/visible"
 )
@@ -136,9 +135,9 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (fail
 	switch {
 	case changes == 0 && (failed || ended):
 	case changes == 0:
-		c.note("%s checked, nothing to fix", plural.S(rep.Chats, "chat"))
+		c.note("%s checked, nothing to fix", c.many(rep.Chats, "chat"))
 	default:
-		what := plural.S(changes, "thing") + " in " + plural.S(files, "file")
+		what := c.many(changes, "thing") + " in " + c.many(files, "file")
 		c.note("%s %s", what, either(o.write, "fixed; 'stchat undo' takes it back", "would be fixed; --write does it"))
 	}
 	return failed
@@ -167,7 +166,7 @@ func writeDiff(c *console, r *repair.Result, first bool) {
 func writeRepaired(c *console, r *repair.Result, first bool) {
 	c.row(when(!first, "\n") + paint(c.outColor, bold, visible.Text(r.Doc.Path)))
 	for _, n := range r.Doc.Counts {
-		c.row(c.prose(fmt.Sprintf("fixed  %s: %s", n.Rule, plural.S(n.Count, "change")), "  "))
+		c.row(c.prose(fmt.Sprintf("fixed  %s: %s", n.Rule, c.many(n.Count, "change")), "  "))
 	}
 	if r.Doc.Backup != nil {
 		c.whole("  ", "as it was:", visible.Text(*r.Doc.Backup))

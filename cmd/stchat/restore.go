@@ -317,13 +317,13 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 		return c.printed()
 	}
 	if left > 0 && !c.json {
-		c.note("%s more that lost something: name a chat to bring back what it has lost", plural.S(left, "chat"))
+		c.note("%s more that lost something: name a chat to bring back what it has lost", c.many(left, "chat"))
 	}
 	if len(res.Chats) == 0 {
 		return outcome(len(res.Errs) > 0, left > 0 || some)
 	}
 	if !o.yes && !o.changes.DryRun {
-		switch agreed, asked := c.ask("bring back " + plural.S(len(res.Chats), "chat") + "?"); {
+		switch agreed, asked := c.ask("bring back " + plural.Many(len(res.Chats), "chat") + "?"); {
 		case !asked:
 			return usagef("nothing is written without --yes, as there is nobody to ask")
 		case !agreed:
@@ -383,7 +383,7 @@ func (o *lostOptions) write(c *console, res *keep.LostResult) {
 	case c.json:
 		c.document(sum)
 	case sum.Chats > 0:
-		c.note("%s, %s only in older versions; compared with %s", plural.S(sum.Chats, "chat"), plural.S(sum.Lost, "message"), sourcesText(sum.Sources))
+		c.note("%s, %s only in older versions; compared with %s", c.many(sum.Chats, "chat"), c.many(sum.Lost, "message"), sourcesText(sum.Sources))
 	case sum.Unreadable == 0:
 		c.note("nothing is lost, compared with %s", sourcesText(sum.Sources))
 	}
@@ -431,14 +431,14 @@ func writeLost(c *console, res *keep.LostResult) {
 			gone, parted := chat.LiveMessages == nil, when(chat.Parted != nil, "parted at "+digits(chat.Parted))
 			below := cmp.Or(deref(chat.Command), "the best version is "+visible.Quote(deref(chat.Best.Path)))
 			row := grid.Row{
-				Cells: []string{visible.Text(short[i]), either(gone, "gone", digits(chat.LiveMessages)), strconv.Itoa(chat.Lost), parted},
+				Cells: []string{visible.Text(short[i]), either(gone, "gone", digits(chat.LiveMessages)), plural.Grouped(chat.Lost), parted},
 				Codes: []string{"", when(gone, red)}, Below: []string{"  " + below},
 			}
 			add := func(text string) {
 				row.Below = append(row.Below, c.prose(text, "  "))
 			}
 			if n := chat.Further; n.Versions > 0 {
-				add(fmt.Sprintf("further %s in %s: run it again after this", plural.S(n.Messages, "message"), plural.S(n.Versions, "older version")))
+				add(fmt.Sprintf("further %s in %s: run it again after this", plural.Many(n.Messages, "message"), plural.Many(n.Versions, "older version")))
 			}
 			if chat.Ambiguous {
 				add("another chat is as likely to be the one that lost them")
@@ -459,7 +459,7 @@ func quotaText(places []backups.Quota, owner string, chats []*keep.LostChat) str
 		if !slices.ContainsFunc(p.Owners, mine) {
 			continue
 		}
-		parts := []string{fmt.Sprintf("%s, %s, %d of %d places", plural.S(p.Backups, "backup"), formatBytes(p.Bytes), p.Used, p.Limit)}
+		parts := []string{fmt.Sprintf("%s, %s, %d of %d places", plural.Many(p.Backups, "backup"), formatBytes(p.Bytes), p.Used, p.Limit)}
 		for _, s := range p.Others {
 			who := slices.Concat(s.Owners, []string{s.Key})[0]
 			parts = append(parts, fmt.Sprintf("%d of them %s's", s.Used, visible.Text(who)))

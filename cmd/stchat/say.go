@@ -16,7 +16,6 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
-	"stchat/internal/plural"
 	"stchat/internal/safefile"
 	"stchat/internal/visible"
 )
@@ -268,9 +267,6 @@ func either[T any](is bool, yes, no T) T {
 
 // when returns what is said only if something is so.
 func when(is bool, text string) string { return either(is, text, "") }
-
-// some counts things, unless there are none.
-func some(n int, what string) string { return when(n > 0, plural.S(n, what)) }
 
 // joined joins those parts that say something.
 func joined(between string, parts ...string) string {

@@ -221,11 +221,11 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		c.warn("the index of words was damaged: all chats and versions were read instead, and the next search makes it anew")
 	}
 	if !res.ByDate && !opt.Rank {
-		c.note("more than %d texts have these words: they come in the order in which they were kept, the last first", wordindex.MostExact)
+		c.note("more than %s texts have these words: they come in the order in which they were kept, the last first", c.number(wordindex.MostExact))
 	}
 	if res.Found > res.Shown && opt.Limit > 0 {
-		of := either(res.Found > max(opt.Limit, look.MostCounted), fmt.Sprintf("more than %s", plural.S(res.Found-1, "text")), plural.S(res.Found, "text"))
-		c.note("%d of %s; --limit shows more", res.Shown, of)
+		of := either(res.Found > max(opt.Limit, look.MostCounted), "more than "+c.many(res.Found-1, "text"), c.many(res.Found, "text"))
+		c.note("%s of %s; --limit shows more", c.number(res.Shown), of)
 	}
 	if res.Found == 0 && len(res.Errs) == 0 && c.OutTTY && !c.json {
 		c.note("nothing found%s", o.longer(ctx, opt))
@@ -372,7 +372,7 @@ func about(h *look.SearchHit) string {
 // end says how much was found, and for the first text how to read on where it stands and how to go
 // another way from there.
 func (p *hitPrinter) end(ctx context.Context, first *look.SearchHit) {
-	p.lines(dim, plural.S(p.texts, "text")+" in "+plural.S(len(p.chats), "chat"))
+	p.lines(dim, plural.Many(p.texts, "text")+" in "+plural.Many(len(p.chats), "chat"))
 	if p.c.printed() != nil || !p.c.ErrTTY || p.c.quiet || first.Rev != nil {
 		return
 	}

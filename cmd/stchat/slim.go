@@ -12,7 +12,6 @@ import (
 
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
-	"stchat/internal/plural"
 	"stchat/internal/userdir"
 )
 
@@ -102,7 +101,7 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 			freed += r.Doc.BytesBefore - r.Doc.Bytes
 		}
 		if r.Slim.Left > 0 {
-			c.note("%s: %s left as they are: the text is not that of the chosen swipe; see 'stchat repair'", r.Doc.Path, plural.S(r.Slim.Left, "message"))
+			c.note("%s: %s left as they are: the text is not that of the chosen swipe; see 'stchat repair'", r.Doc.Path, c.many(r.Slim.Left, "message"))
 		}
 		if o.output == "" && r.Doc.DidWrite {
 			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
@@ -110,7 +109,7 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 		var parts []string
 		for _, p := range r.Slim.Parts {
 			if p.Messages > 0 {
-				parts = append(parts, fmt.Sprintf("%s of %s, %s", p.Part, plural.S(p.Messages, "message"), formatBytes(p.Bytes)))
+				parts = append(parts, fmt.Sprintf("%s of %s, %s", p.Part, c.many(p.Messages, "message"), formatBytes(p.Bytes)))
 			}
 		}
 		if !c.json && !r.Doc.Unchanged {

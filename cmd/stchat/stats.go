@@ -149,12 +149,12 @@ func (p *statsPrinter) summary() {
 	}
 	p.rows(rows, "owner")
 	if more > 0 {
-		p.line(dim, fmt.Sprintf("%d more", more))
+		p.line(dim, plural.Grouped(more)+" more")
 	}
 	fmt.Fprintln(p.w)
 	if s.Sessions.Count > 0 {
 		p.wrapped(prose.Run{Text: "sessions", Style: prose.Bold}, prose.Run{Text: fmt.Sprintf("  %s, median %s, %s", plural.Grouped(s.Sessions.Count),
-			minutes(s.Sessions.MedianMS), plural.S(s.Sessions.MedianMessages, "message"))})
+			minutes(s.Sessions.MedianMS), plural.Many(s.Sessions.MedianMessages, "message"))})
 		if len("hours     ")+24 <= p.width {
 			about := p.sign("0h … 23h")
 			gap := either(len("hours     ")+26+visible.Width(about) <= p.width, "  ", "\n          ")
@@ -209,7 +209,7 @@ func (p *statsPrinter) heat() {
 	}
 	legend := "less " + strings.Join(signs[1:], "") + " more, words a day"
 	if s := p.s.Streak; s != nil {
-		legend += "; longest streak " + plural.S(s.Days, "day")
+		legend += "; longest streak " + plural.Many(s.Days, "day")
 	}
 	if b := p.s.BestDay; b != nil {
 		legend += "; best day " + b.Day + ", " + plural.Many(b.Words, "word")

@@ -298,6 +298,6 @@ func runPrune(ctx context.Context, c *console, opt past.PruneOptions) error {
 	}
 	c.flush()
 	verb := either(opt.Changes.DryRun, "would be dropped, which would free", "dropped, which frees")
-	c.note("%s %s %s", plural.S(len(list), "record"), verb, formatBytes(freed))
+	c.note("%s %s %s", c.many(len(list), "record"), verb, formatBytes(freed))
 	return nil
 }

@@ -1,7 +1,10 @@
 // Package plural counts things in English, for messages that people read.
 package plural
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Of returns "1 entry" or "3 entries" from the two forms of the word.
 func Of(n int, one, many string) string {
@@ -16,10 +19,7 @@ func S(n int, one string) string { return Of(n, one, one+"s") }
 
 // Many is [S] with commas between thousands.
 func Many(n int, one string) string {
-	if n == 1 {
-		return S(n, one)
-	}
-	return Grouped(n) + " " + one + "s"
+	return strings.Replace(S(n, one), strconv.Itoa(n), Grouped(n), 1)
 }
 
 // Grouped returns a number with commas between thousands.

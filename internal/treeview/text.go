@@ -79,12 +79,12 @@ func (d *drawer) lines(t *Tree) string {
 
 // text describes what a tree adds up to.
 func (s Summary) text(hint string) string {
-	text := fmt.Sprintf("%s, %s", plural.Of(s.Families, "family", "families"), plural.S(s.Chats-s.Alone, "chat"))
+	text := fmt.Sprintf("%s, %s", plural.Of(s.Families, "family", "families"), plural.Many(s.Chats-s.Alone, "chat"))
 	if s.Alone > 0 {
-		text += fmt.Sprintf("; %d alone%s", s.Alone, hint)
+		text += "; " + plural.Grouped(s.Alone) + " alone" + hint
 	}
 	if s.Cycles > 0 {
-		text += "; " + plural.S(s.Cycles, "cycle")
+		text += "; " + plural.Many(s.Cycles, "cycle")
 	}
 	return text
 }
@@ -160,7 +160,7 @@ func (d *drawer) families(owners []*Owner, short map[*Chat]string) *grid.Table {
 				families++
 			}
 		}
-		about := plural.S(len(o.Chats), "chat")
+		about := plural.Many(len(o.Chats), "chat")
 		if families > 0 {
 			about += ", " + plural.Of(families, "family", "families")
 		}
@@ -175,14 +175,14 @@ func (d *drawer) families(owners []*Owner, short map[*Chat]string) *grid.Table {
 // row returns a chat as a row below its owner.
 func (d *drawer) row(c *Chat, name string) grid.Row {
 	lanes, sign, code := d.before(c)
-	r := grid.Row{Lead: lanes, Sign: sign, Code: code, Cells: []string{d.shown(name), "", strconv.Itoa(c.Messages), "", ""}}
+	r := grid.Row{Lead: lanes, Sign: sign, Code: code, Cells: []string{d.shown(name), "", plural.Grouped(c.Messages), "", ""}}
 	if c.Parent != nil {
 		r.Cells[1] = "-"
 		if c.AtParent != nil && *c.At >= 0 {
 			r.Cells[1] = strconv.Itoa(*c.AtParent)
 		}
 		if c.Own > 0 {
-			r.Cells[3] = "+" + strconv.Itoa(c.Own)
+			r.Cells[3] = "+" + plural.Grouped(c.Own)
 		}
 	}
 	date, about, code := d.notes(c)
@@ -347,7 +347,7 @@ func (d *drawer) flat(owners []*Owner) *grid.Table {
 				m = " "
 			}
 			t.Rows = append(t.Rows, grid.Row{
-				Sign: d.shown(m) + " ", Code: codeOf(m), Cells: []string{d.shown(visible.Text(c.Name)), strconv.Itoa(c.Messages), last, d.shown(open) + from},
+				Sign: d.shown(m) + " ", Code: codeOf(m), Cells: []string{d.shown(visible.Text(c.Name)), plural.Grouped(c.Messages), last, d.shown(open) + from},
 				Parts: []grid.Part{{Code: Open, Text: d.shown(open)}, {Code: Name, Text: from}},
 			})
 		}

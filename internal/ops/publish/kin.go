@@ -106,12 +106,12 @@ func (e *exporter) index(w io.Writer) error {
 			if !c.Until.IsZero() {
 				last = c.Until.Local().Format("2006-01-02 15:04")
 			}
-			p.printf("<tr><td class=\"d%d\">%s%s</td><td>%s</td><td>%d</td><td>%s</td></tr>\n",
-				min(c.Depth, 9), sign(c), e.link(nil, c, nil, r.short), fork, c.Messages, last)
+			p.printf("<tr><td class=\"d%d\">%s%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+				min(c.Depth, 9), sign(c), e.link(nil, c, nil, r.short), fork, plural.Grouped(c.Messages), last)
 		}
 		p.print("</tbody></table></section>\n")
 	}
-	p.printf("<p class=\"sub\">%s</p></main>\n", plural.S(count, "chat"))
+	p.printf("<p class=\"sub\">%s</p></main>\n", plural.Many(count, "chat"))
 	p.foot(false)
 	return p.err
 }

@@ -77,7 +77,7 @@ func (p *published) about(owner string) string {
 	if span := look.Span(p.first, p.last, dayForm); span != "" {
 		parts = append(parts, span)
 	}
-	return strings.Join(append(parts, plural.S(p.messages, "message")), " · ")
+	return strings.Join(append(parts, plural.Many(p.messages, "message")), " · ")
 }
 
 const dayForm = "2 January 2006"
