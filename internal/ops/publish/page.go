@@ -128,8 +128,7 @@ func (g *pager) begin() error {
 }
 
 func (g *pager) end() error {
-	g.print("</main>\n")
-	g.print(g.avatars.symbols())
+	g.print("</main>\n", g.avatars.symbols())
 	g.foot(true)
 	return g.err
 }
@@ -233,15 +232,16 @@ func (g *pager) margin(m *look.Message) {
 	}
 }
 
-// avatar returns the picture of who says a message, else the first letter of the name.
+// avatar returns the picture of who says a message, else the first grapheme of the name that can be seen.
 func (g *pager) avatar(m *look.Message, who string) string {
 	if n := g.avatars.find(g, m); n >= 0 {
 		return fmt.Sprintf(`<svg class="av" aria-hidden="true"><use href="#a%d"/></svg>`, n)
 	}
 	letter := "?"
-	for each := graphemes.FromString(strings.TrimLeftFunc(who, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })); each.Next(); {
-		letter = each.Value()
-		break
+	for each := graphemes.FromString(who); letter == "?" && each.Next(); {
+		if c := []rune(each.Value())[0]; c != unicode.ReplacementChar && unicode.In(c, unicode.L, unicode.N, unicode.So) {
+			letter = each.Value()
+		}
 	}
 	h := fnv.New32a()
 	h.Write([]byte(who))
