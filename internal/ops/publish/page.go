@@ -285,19 +285,19 @@ func Stats(w io.Writer, s *look.Statistics) error {
 		p.printf("<tr><td>%s<small>%s</small></td><td>%s</td><td>%s</td><td>%s</td><td class=\"share\">%s %.0f %%</td></tr>\n",
 			bdi(cmp.Or(t.Key, "(none)")), strings.TrimPrefix(about, " · "), plural.Grouped(t.Chats), plural.Grouped(t.Messages), plural.Grouped(t.Words), bar(share), share)
 	}
-	p.print("</tbody></table></section>\n<section><h2>When</h2>\n<table><thead><tr><th>hour</th><th>messages</th><th class=\"share\">share</th></tr></thead><tbody>\n")
-	most := max(slices.Max(s.Hours), 1)
-	for hour, n := range s.Hours {
-		p.printf("<tr><td>%02d</td><td>%s</td><td class=\"share\">%s</td></tr>\n", hour, plural.Grouped(n), bar(float64(n)*100/float64(most)))
-	}
 	p.print("</tbody></table></section>\n")
 	if s.Sessions.Count > 0 {
-		p.printf("<p class=\"sub\">%s, median %s and %s", plural.Many(s.Sessions.Count, "session"),
+		p.printf("<section><h2>When</h2>\n<p class=\"sub\">%s, median %s and %s", plural.Many(s.Sessions.Count, "session"),
 			plural.Many(int((s.Sessions.MedianMS+30_000)/60_000), "minute"), plural.Many(s.Sessions.MedianMessages, "message"))
 		if s.Streak != nil {
 			p.printf("; longest streak %s", plural.Many(s.Streak.Days, "day"))
 		}
-		p.print("</p>\n")
+		p.print("</p>\n<table><thead><tr><th>hour</th><th>messages</th><th class=\"share\">share</th></tr></thead><tbody>\n")
+		most := max(slices.Max(s.Hours), 1)
+		for hour, n := range s.Hours {
+			p.printf("<tr><td>%02d</td><td>%s</td><td class=\"share\">%s</td></tr>\n", hour, plural.Grouped(n), bar(float64(n)*100/float64(most)))
+		}
+		p.print("</tbody></table></section>\n")
 	}
 	p.print("</main>\n")
 	p.foot(false)

@@ -226,4 +226,8 @@ func TestStats(t *testing.T) {
 			}
 		}
 	}
+	var b strings.Builder
+	if err := Stats(&b, &look.Statistics{Counts: look.Counts{Chats: 1, Messages: 1}, Hours: make([]int, 24)}); err != nil || strings.Contains(b.String(), "hour") {
+		t.Errorf("the page tells the hours of messages without dates: %v", err)
+	}
 }
