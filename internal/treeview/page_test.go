@@ -184,7 +184,7 @@ func TestTextInPage(t *testing.T) {
 func TestPage(t *testing.T) {
 	b := chromium(t)
 	for name, try := range map[string]func(*testing.T, *browser){
-		"hostile": hostilePage, "empty": emptyPage, "apart": apartPage, "policy": policy, "used": pageIsUsed, "large": largePage, "list": listByKeys, "address": addressOfPage, "texts": hitInText, "flat": flatPage, "without scripting": pageWithoutScripting,
+		"hostile": hostilePage, "empty": emptyPage, "apart": apartPage, "policy": policy, "used": pageIsUsed, "large": largePage, "list": listByKeys, "address": addressOfPage, "texts": hitInText, "flat": flatPage, "narrow": narrowPage, "without scripting": pageWithoutScripting,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
@@ -460,6 +460,18 @@ func flatPage(t *testing.T, b *browser) {
 	b.eval("{const o = document.getElementById('owner'); o.value = '1'; o.dispatchEvent(new Event('change'))}")
 	b.is("[...document.querySelectorAll('#rows .row bdi')].map((e) => e.textContent).join()", "Story 0.0,Story 0.0 - Branch #1")
 	b.quiet("a flat page")
+}
+
+// narrowPage opens a page on a phone: its controls stay in the window, however long a name is.
+func narrowPage(t *testing.T, b *browser) {
+	tree := plainTree(2, 1, 2)
+	tree.Owners[1].Name = strings.Repeat("long", 30)
+	for _, c := range tree.Owners[1].Chats {
+		c.Owner = tree.Owners[1].Name
+	}
+	b.page(writePage(t, tree, nil), true)
+	b.do("Emulation.setDeviceMetricsOverride", object{"width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": false})
+	b.is("[...document.querySelectorAll('#bar :is(input, select, button)')].filter((e) => e.getBoundingClientRect().right > innerWidth).length", 0)
 }
 
 // TestContrast holds the page's colours, light and dark, against WCAG 2: 4.5 : 1 for texts, 3 : 1
