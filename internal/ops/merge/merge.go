@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"stchat/internal/chat"
 	"stchat/internal/group"
@@ -29,35 +28,50 @@ var (
 	ErrNoOwner = error(&ops.Kind{Code: "refused", Text: "does not hold the chats of a character; name a folder in chats, or the user folder"})
 	// ErrGroup means that a folder holds the chats of all groups.
 	ErrGroup = error(&ops.Kind{Code: "refused", Text: "holds the chats of all groups; name a group's file, or the user folder"})
+	// ErrBase means that something is not the same kind of thing as INTO and FROM, or not apart from them.
+	ErrBase = error(&ops.Kind{Code: "refused", Text: "cannot be what both were"})
 )
 
 // folder merges the chats of a folder, or of one owner, into another one's; one chat into another,
 // whatever both are called.
 func (r *Result) folder(ctx context.Context, opt *Options) error {
 	lib, single := new(library.Library), userdir.HasExtension(opt.Into)
-	here, err := chatsOf(lib, opt.Into, single)
-	there, errThere := chatsOf(lib, opt.From, single)
-	if err := cmp.Or(err, errThere); err != nil {
-		return err
-	}
-	if a, b := here.folder.Kind, there.folder.Kind; a != userdir.File && b != userdir.File && a != b {
-		return fmt.Errorf("%s: %w", opt.From, ErrKinds)
-	}
-	for _, f := range []*library.Folder{here.folder, there.folder} {
-		if f.HasDir {
-			if err := ops.InFiles(lib, f.Dir, f.Path); err != nil {
-				return err
-			}
+	var sides [3]chats // INTO, FROM and, if it is known, what both were
+	for i, path := range []string{opt.Into, opt.From, opt.Base} {
+		if path == "" {
+			continue
+		}
+		c, err := chatsOf(lib, path, single)
+		if err == nil && c.folder.HasDir {
+			err = ops.InFiles(lib, c.folder.Dir, c.folder.Path)
+		}
+		if err != nil {
+			return err
+		}
+		sides[i] = c
+		if a, b := sides[0].folder.Kind, c.folder.Kind; a != userdir.File && b != userdir.File && a != b {
+			return fmt.Errorf("%s: %w", path, ErrKinds)
 		}
 	}
-	o, err := opt.owner(lib, here.folder.Path, there.folder.Path, opt.Base,
+	here, there, was := sides[0], sides[1], sides[2]
+	if opt.Base != "" {
+		switch {
+		case was.only != "" && there.only == "":
+			return fmt.Errorf("%s: %w: FROM is more than a chat", opt.Base, ErrBase)
+		case len(was.folder.Chats) == 0:
+			return fmt.Errorf("%s: %w: it has no chat", opt.Base, ErrBase)
+		}
+	}
+	o, err := opt.owner(lib, here.folder.Path, there.folder.Path, was,
 		func(name string) bool { return single || here.has(name) },
 		func(name string) bool { return there.has(name) && (single || opt.wanted(name+names.Extension)) })
 	if err != nil {
 		return err
 	}
 	if o.group = here.group; single {
-		err = o.mergeOne(ctx)
+		p := o.ours.files[slices.IndexFunc(o.ours.files, func(f *file) bool { return f.name == here.only })]
+		o.group = o.ours.listing(p.name)
+		err = o.mergePair(ctx, o.theirs.files[0], p)
 	} else {
 		err = o.mergeAll(ctx)
 	}
@@ -66,20 +80,6 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 		r.run(ctx, opt, "", nil, o.jobs())
 	}
 	return err
-}
-
-// mergeOne merges a chat that the options name into the other one.
-func (o *owner) mergeOne(ctx context.Context) error {
-	p, err := o.ours.at(o.opt.Into)
-	if err != nil {
-		return err
-	}
-	c, err := o.theirs.at(o.opt.From)
-	if err != nil {
-		return err
-	}
-	o.group = o.ours.listing(p.name)
-	return o.mergePair(ctx, c, p)
 }
 
 // chats are those that a path means.
@@ -92,7 +92,11 @@ type chats struct {
 // chatsOf returns the chats of a folder, an owner, or the single one in a file.
 func chatsOf(lib *library.Library, path string, single bool) (chats, error) {
 	if single || userdir.HasExtension(path) {
-		return chats{folder: lib.Folder(filepath.Dir(path)), only: userdir.ChatName(path)}, nil
+		c := chats{folder: lib.Folder(filepath.Dir(path)), only: userdir.ChatName(path)}
+		if !c.folder.Has(c.only) || filepath.Base(c.folder.File(c.only)) != filepath.Base(path) {
+			return c, ops.PathError(cmp.Or(c.folder.Err, chat.Refuse(path)))
+		}
+		return c, nil
 	}
 	if userdir.IsDir(path) {
 		var err error
@@ -119,51 +123,30 @@ func (c *chats) has(name string) bool {
 
 func everything(string) bool { return true }
 
-// owner opens two folders with the chats of both that are wanted, and what both came from; "": unknown.
-func (opt *Options) owner(lib *library.Library, into, from, base string, here, there func(name string) bool) (*owner, error) {
+// owner opens two folders with the chats of both that are wanted, and what both were; none: unknown.
+func (opt *Options) owner(lib *library.Library, into, from string, was chats, here, there func(name string) bool) (*owner, error) {
 	o := &owner{opt: opt, label: cmp.Or(opt.Label, label(into, from)), inFolder: newInFolder(), given: map[string]bool{}, seed: message.NewSeed()}
-	var err error
-	if o.ours, err = openSide(lib, into, here); err != nil {
-		return nil, err
+	var err, errThere, errWas error
+	o.ours, err = openSide(lib, into, here)
+	o.theirs, errThere = openSide(lib, from, there)
+	if was.folder != nil {
+		o.base, errWas = openSide(lib, was.folder.Path, was.has)
 	}
-	if o.theirs, err = openSide(lib, from, there); err == nil && base != "" {
-		folder, wanted := base, everything
-		if userdir.HasExtension(base) {
-			folder, wanted = filepath.Dir(base), func(name string) bool { return name == userdir.ChatName(base) }
-		}
-		o.base, err = openSide(lib, folder, wanted)
-	}
-	return o, err
+	return o, cmp.Or(err, errThere, errWas)
 }
 
-// at returns the chat at a path.
-func (s *side) at(path string) (*file, error) {
-	if i := slices.IndexFunc(s.files, func(f *file) bool { return filepath.Base(f.path) == filepath.Base(path) }); i >= 0 {
-		return s.files[i], nil
-	}
-	if userdir.ChatName(path) == "" {
-		return nil, fmt.Errorf("%s: %w", path, chat.ErrNotChat)
-	}
-	return nil, ops.PathError(chat.Refuse(path))
-}
-
-// apart refuses two paths that are one, or of which one contains the other.
-func apart(into, from string) error {
-	a, b := userdir.RealPath(into), userdir.RealPath(from)
-	x, errX := os.Stat(into)
-	y, errY := os.Stat(from)
+// notIn refuses a path that is another one or lies inside it, which a zip may.
+func notIn(path, in string, why error) error {
+	x, errX := os.Stat(in)
+	y, errY := os.Stat(path)
 	if err := errors.Join(errX, errY); err != nil {
 		return ops.PathError(err)
 	}
-	if os.SameFile(x, y) || within(a, b) || within(b, a) {
-		return fmt.Errorf("%s: %w", from, ErrSame)
+	rel, err := filepath.Rel(userdir.RealPath(in), userdir.RealPath(path))
+	if os.SameFile(x, y) || err == nil && filepath.IsLocal(rel) && !isZip(path) {
+		return fmt.Errorf("%s: %w", path, why)
 	}
 	return nil
-}
-
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // Run merges FROM into INTO, whatever they are: a chat into a chat, a chat or a folder of chats
@@ -180,25 +163,19 @@ func (r *Result) merge(ctx context.Context, opt *Options) error {
 	if opt.Conflicts {
 		return r.conflicts(ctx, opt)
 	}
-	isZip := strings.EqualFold(filepath.Ext(opt.From), ".zip")
-	whole := isZip || isUser(opt.Into) || isUser(opt.From) || len(opt.Owners) > 0 // which are paired in user folders only
-	if !isZip {
-		if err := apart(opt.Into, opt.From); err != nil {
-			return err
-		}
+	err := cmp.Or(notIn(opt.From, opt.Into, ErrSame), notIn(opt.Into, opt.From, ErrSame))
+	if err == nil && opt.Base != "" {
+		why := fmt.Errorf("%w: it is INTO or FROM, or inside one", ErrBase)
+		err = cmp.Or(notIn(opt.Base, opt.Into, why), notIn(opt.Base, opt.From, why))
 	}
-	if !whole {
-		return r.folder(ctx, opt)
-	}
-	into, err := userdir.Open(opt.Into)
+	whole := isZip(opt.From) || isUser(opt.Into) || isUser(opt.From) || len(opt.Owners) > 0 // which are paired in user folders only
 	switch {
 	case err != nil:
 		return err
-	case isZip:
-		return r.zip(ctx, opt, into)
+	case whole:
+		return r.unpacked(ctx, opt)
 	}
-	r.Doc.Left = leftOut(os.DirFS(opt.From))
-	return r.user(ctx, opt, into)
+	return r.folder(ctx, opt)
 }
 
 // isUser reports whether a path is that of a user folder.

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -99,9 +100,9 @@ func (o *owner) judging(ctx context.Context, c *file) judging {
 				if f.key != c.key && !userdir.HasExtension(o.opt.Base) {
 					continue
 				}
-				if f.read(ctx, o.seed); f.err == nil {
-					base = newBase(f.prints)
-				}
+				f.read(ctx, o.seed)
+				base = newBase(f.prints)
+				base.err = f.err
 			}
 			return base
 		})
@@ -199,14 +200,16 @@ func (o *owner) judge(ctx context.Context, w *work) {
 	}
 	w.twin = w.twin || w.p != nil && w.equal() && isTwin(w.c, w.p)
 	w.row.Sign = w.sign()
-	for _, f := range []*file{w.c, w.p} {
-		if f != nil && f.err != nil && !w.twin {
-			w.row.refuse(f.err)
-			return
-		}
+	by, err := o.judging(ctx, w.c), w.c.err
+	if w.p != nil {
+		err = cmp.Or(err, w.p.err)
+	}
+	if err = cmp.Or(err, by.base.err); err != nil && !w.twin {
+		w.row.refuse(err)
+		return
 	}
 	if w.p == nil {
-		if w.row.OwnFrom = w.c.messages; o.judging(ctx, w.c).holds(w.c.prints) {
+		if w.row.OwnFrom = w.c.messages; by.holds(w.c.prints) {
 			w.row.Sign, w.row.OwnFrom, o.deleted[w.c.name] = Behind, 0, true
 			w.row.tell(deleted)
 		}

@@ -30,10 +30,11 @@ type judging struct {
 type baseSet struct {
 	has  map[message.ID]bool // messages, swipes and values
 	list []chat.Print
+	err  error // why it cannot be read
 }
 
 func newBase(list []chat.Print) baseSet {
-	b := baseSet{map[message.ID]bool{}, list}
+	b := baseSet{has: map[message.ID]bool{}, list: list}
 	for i := range list {
 		for _, id := range slices.Concat(list[i].IDs, list[i].Swipes, list[i].Values) {
 			b.has[id] = true

@@ -54,26 +54,27 @@ type user struct {
 
 // user merges a user folder into another: cards, then each owner's chats, then lorebooks, which may
 // name these, and what comes with the chats.
-func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error {
-	u := &user{
-		opt: opt, lib: new(library.Library), into: into, books: map[string]*book{}, extended: map[string]*lorebook.Book{}, chats: map[string]map[string]string{},
-		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, changed: map[string]bool{}, inGroups: newInFolder(),
-	}
-	var err error
-	if u.from, err = userdir.Open(opt.From); err != nil {
-		return err
-	}
-	for _, dir := range []userdir.Dir{u.into, u.from} {
-		if err := ops.InFiles(u.lib, dir, dir.Root); err != nil {
-			return err
+func (r *Result) user(ctx context.Context, opt *Options) error {
+	var dirs [3]userdir.Dir // INTO, FROM and, if it is known, what both were
+	lib := new(library.Library)
+	for i, path := range []string{opt.Into, opt.From, opt.Base} {
+		if path == "" {
+			continue
 		}
-	}
-	if opt.Base != "" {
-		base, err := userdir.Open(opt.Base)
+		var err error
+		if dirs[i], err = userdir.Open(path); err == nil {
+			err = ops.InFiles(lib, dirs[i], path)
+		}
 		if err != nil {
 			return err
 		}
-		u.based = respelled(placesIn(u.from), placesIn(base))
+	}
+	u := &user{
+		opt: opt, lib: lib, into: dirs[0], from: dirs[1], books: map[string]*book{}, extended: map[string]*lorebook.Book{}, chats: map[string]map[string]string{},
+		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, changed: map[string]bool{}, inGroups: newInFolder(),
+	}
+	if opt.Base != "" {
+		u.based = respelled(placesIn(u.from), placesIn(dirs[2]))
 	}
 	owners := func(dir userdir.Dir) []string { return (&address.Finder{Lib: u.lib, Data: dir.Root}).Owners() }
 	for _, stem := range slices.Sorted(maps.Keys(opt.Owners)) {
@@ -81,7 +82,7 @@ func (r *Result) user(ctx context.Context, opt *Options, into userdir.Dir) error
 			return &address.NoneError{Arg: stem, Known: owners(u.from), Owner: true}
 		}
 	}
-	u.stems = respelled(owners(u.from), owners(into))
+	u.stems = respelled(owners(u.from), owners(u.into))
 	maps.Copy(u.stems, opt.Owners)
 	if err := u.readCards(); err != nil {
 		return err
@@ -154,13 +155,13 @@ func placesIn(dir userdir.Dir) (list []string) {
 	return list
 }
 
-// inBase returns the path in the base of what is at a path in FROM; "": there is no base.
-func (u *user) inBase(path string) string {
+// place returns where a path in FROM is in there, and its path in the base; "": there is no base.
+func (u *user) place(path string) (rel, inBase string) {
 	rel, err := filepath.Rel(u.from.Root, path)
-	if err != nil || u.opt.Base == "" {
-		return ""
+	if err == nil && u.opt.Base != "" {
+		inBase = filepath.Join(u.opt.Base, cmp.Or(u.based[rel], rel))
 	}
-	return filepath.Join(u.opt.Base, cmp.Or(u.based[rel], rel))
+	return rel, inBase
 }
 
 // solo merges the chats of characters.
@@ -202,11 +203,12 @@ func (u *user) add(o *owner) {
 
 // merge compares the chats of an owner, whom a group lists in INTO, on both sides.
 func (u *user) merge(ctx context.Context, into, from string, listed *group.File, here, there func(name string) bool) (*owner, error) {
-	rel, err := filepath.Rel(u.from.Root, from)
-	if err != nil {
-		return nil, err
+	var was chats
+	rel, base := u.place(from)
+	if base != "" {
+		was.folder = u.lib.Folder(base)
 	}
-	o, err := u.opt.owner(u.lib, into, from, u.inBase(from), here, func(name string) bool {
+	o, err := u.opt.owner(u.lib, into, from, was, here, func(name string) bool {
 		return there(name) && u.opt.wanted(filepath.ToSlash(rel)+"/"+name+names.Extension)
 	})
 	if err != nil {
@@ -345,7 +347,8 @@ func (u *user) leaveDeleted(j *job) {
 	if j.needed == nil {
 		return
 	}
-	if _, same, err := compare(j.row.From, u.inBase(j.row.From)); err == nil && same && !j.needed() {
+	_, base := u.place(j.row.From)
+	if _, same, err := compare(j.row.From, base); err == nil && same && !j.needed() {
 		j.draft, j.row.Sign, j.row.To, j.row.OwnFrom = nil, Behind, nil, 0
 		j.row.tell(deleted)
 	}

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,29 +25,59 @@ var ErrZip = error(&ops.Kind{Code: "refused", Text: "not merged"})
 // maxEntries is how many entries a zip may have.
 const maxEntries = 1_000_000
 
-// zip merges the user folder in a zip. What is not merged is not unpacked.
-func (r *Result) zip(ctx context.Context, opt *Options, into userdir.Dir) error {
-	z, err := zip.OpenReader(opt.From)
-	if err != nil {
-		return ops.PathError(fmt.Errorf("%s: %w", opt.From, err))
+func isZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
+
+// unpacked merges a user folder. It and the base may be in a zip each.
+func (r *Result) unpacked(ctx context.Context, opt *Options) error {
+	r.Doc.Left = leftOut(os.DirFS(opt.From))
+	zips := map[string]string{} // by the temporary folder, which is nobody's business
+	for _, path := range []*string{&opt.From, &opt.Base} {
+		name := *path
+		if !isZip(name) {
+			continue
+		}
+		to, err := safefile.Unpack()
+		if err != nil {
+			return ops.PathError(err)
+		}
+		defer func() { _ = to.Close() }() // a folder of temporary files
+		left, err := unpack(ctx, name, to)
+		switch {
+		case err != nil:
+			return ops.PathError(fmt.Errorf("%s: %w", name, err))
+		case path == &opt.From:
+			r.Doc.Left, opt.Label = left, cmp.Or(opt.Label, labelOf(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))))
+		}
+		zips[to.Dir], *path = name, to.Dir
+	}
+	err := r.user(ctx, opt)
+	for dir, name := range zips {
+		for _, row := range r.Rows {
+			row.From = strings.ReplaceAll(row.From, dir, name)
+			if row.Error != nil && strings.Contains(*row.Error, dir) {
+				text := strings.ReplaceAll(*row.Error, dir, name)
+				row.Error, row.Err = &text, errors.New(text)
+			}
+		}
+	}
+	return err
+}
+
+// unpack unpacks what is merged of the user folder in a zip, and returns what is not.
+func unpack(ctx context.Context, name string, to *safefile.Unpacking) (left []string, err error) {
+	z, err := zip.OpenReader(name)
+	info, errStat := os.Stat(name)
+	if err := cmp.Or(err, errStat); err != nil {
+		return nil, err
 	}
 	defer z.Close()
-	info, err := os.Stat(opt.From)
-	if err != nil {
-		return ops.PathError(err)
-	}
 	prefix, taken, err := takenEntries(z.File, info.Size())
 	if err != nil {
-		return fmt.Errorf("%s: %w", opt.From, err)
+		return nil, err
 	}
-	to, err := safefile.Unpack()
-	if err != nil {
-		return ops.PathError(err)
-	}
-	defer func() { _ = to.Close() }() // a folder of temporary files
 	for _, f := range taken {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		entry, err := f.Open()
 		if err == nil {
@@ -54,27 +85,11 @@ func (r *Result) zip(ctx context.Context, opt *Options, into userdir.Dir) error 
 			_ = entry.Close() // only read from
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %s: %w", opt.From, f.Name, ops.PathError(err))
+			return nil, fmt.Errorf("%s: %w", f.Name, ops.PathError(err))
 		}
 	}
-	name := opt.From
-	if opt.From = to.Dir; opt.Label == "" {
-		opt.Label = labelOf(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
-	}
-	if below, err := fs.Sub(z, path.Clean(prefix)); err == nil {
-		r.Doc.Left = leftOut(below)
-	}
-	err = r.user(ctx, opt, into)
-	for _, row := range r.Rows { // the temporary folder is nobody's business
-		if rel, err := filepath.Rel(to.Dir, row.From); err == nil {
-			row.From = filepath.Join(name, rel)
-		}
-		if row.Error != nil {
-			text := strings.ReplaceAll(*row.Error, to.Dir, name)
-			row.Error, row.Err = &text, errors.New(text)
-		}
-	}
-	return err
+	below, err := fs.Sub(z, path.Clean(prefix))
+	return leftOut(below), err
 }
 
 // takenEntries returns the entries that are merged, of a user folder at the root or one folder

@@ -38,6 +38,26 @@ func options(into, from string) Options {
 	return Options{Into: into, From: from, Changes: changeset.Options{NoSync: true, Now: time.Now(), NewUUID: uuid.NewString}}
 }
 
+// TestZippedBase merges with a base that is in a zip: what it has is nobody's own, and an error names the zip.
+func TestZippedBase(t *testing.T) {
+	into, from, base := t.TempDir(), t.TempDir(), zipOf(t, entryOf("default-user/chats/A/old.jsonl"), entryOf("default-user/settings.json"))
+	put(t, into, map[string]string{"chats/A/here.jsonl": strings.ReplaceAll(greeting, "Hello", "Welcome")})
+	put(t, from, map[string]string{"chats/A/old.jsonl": greeting})
+	opt := options(into, from)
+	opt.Base = base
+	if r := Run(context.Background(), opt); r.Err != nil || r.Doc.Done > 0 || len(r.Rows) != 1 || r.Rows[0].Sign != Behind {
+		t.Errorf("%v, %+v", r.Err, r.Doc)
+	}
+	opt.Base = zipOf(t, entryOf("worlds/readme.txt"))
+	if r := Run(context.Background(), opt); !errors.Is(r.Err, ErrZip) || !strings.HasPrefix(r.Err.Error(), opt.Base) || r.Doc.Done > 0 {
+		t.Errorf("nothing in it: %v, %+v", r.Err, r.Doc)
+	}
+	opt.From, opt.Base = base, base
+	if r := Run(context.Background(), opt); !errors.Is(r.Err, ErrBase) {
+		t.Errorf("FROM itself: %v", r.Err)
+	}
+}
+
 const greeting = `{"chat_metadata":{"integrity":"a"}}` + "\n" + `{"name":"A","is_user":false,"mes":"Hello","send_date":"1"}`
 
 func zipOf(t *testing.T, entries ...zip.FileHeader) string {
