@@ -241,7 +241,7 @@ func (e *exporter) read(ctx context.Context, f *facts) error {
 	taken, firstUser, assistant := 0, -1, false
 	each := func(m *look.Message) error {
 		role := e.role(m)
-		if role == "" || m.Index != nil && *m.Index < f.skip {
+		if role == "" && e.Format != Rows || m.Index != nil && *m.Index < f.skip {
 			d.LeftOut++
 			return nil
 		}
@@ -292,16 +292,16 @@ func (e *exporter) read(ctx context.Context, f *facts) error {
 }
 
 // role returns whose turn a message is: "system", "user" or "assistant", and "" for one that is
-// not for the format. Rows have all of them.
+// nobody's. Only rows have that, too.
 func (e *exporter) role(m *look.Message) string {
 	switch {
-	case e.Format != Rows && (m.Hidden && !e.WithHidden || look.IsAside(m.Raw.Extra)):
+	case e.Format != Rows && m.Hidden && !e.WithHidden, look.IsAside(m.Raw.Extra):
 		return ""
 	case m.Type == "narrator":
 		return "system"
 	case rawjson.Truthy(m.Raw.User):
 		return "user"
-	case e.Format != Rows && m.Role == string(message.System) && !m.Hidden:
+	case m.Role == string(message.System) && !m.Hidden:
 		return "" // a notice of the program's
 	}
 	return "assistant"

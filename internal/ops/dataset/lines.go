@@ -97,7 +97,7 @@ func (e *exporter) lines(ctx context.Context, f *facts, w io.Writer) error {
 	}
 	_, err := look.Messages(ctx, look.Exported(&e.Export, d.Path), func(m *look.Message) error {
 		role := e.role(m)
-		if role == "" || m.Index != nil && *m.Index < f.skip {
+		if role == "" && e.Format != Rows || m.Index != nil && *m.Index < f.skip {
 			return nil
 		}
 		if p.n++; p.n <= f.begin {
