@@ -98,7 +98,7 @@ func readText(c *Conversation, v []byte, _ object, opt *Options) error {
 	var said strings.Builder
 	end := func() {
 		if m != nil {
-			m.Text = strings.TrimSpace(said.String())
+			m.Text = strings.TrimRight(said.String(), "\n")
 			c.add(*m)
 		}
 		said.Reset()
