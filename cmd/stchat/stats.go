@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/grid"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/ops/publish"
@@ -231,8 +232,21 @@ func (p *statsPrinter) rows(rows []*look.Tally, by string) {
 		{Title: "first", Optional: true, Code: dim},
 		{Title: "last", Optional: true, Code: dim},
 	}}
+	short := map[string]string{}
+	if by == "chat" {
+		var chats groups[string, string] // by owner
+		for _, r := range rows {
+			owner, name, _ := strings.Cut(r.Key, "/")
+			chats.add(owner, name)
+		}
+		for owner, all := range chats.of {
+			for i, name := range names.Shorts(owner, all, nil) {
+				short[owner+"/"+all[i]] = visible.Text(owner + "/" + name)
+			}
+		}
+	}
 	for _, r := range rows {
-		key := cmp.Or(visible.Text(r.Key), "(none)")
+		key := cmp.Or(short[r.Key], visible.Text(r.Key), "(none)")
 		t.Rows = append(t.Rows, grid.Row{Cells: []string{
 			key, plural.Grouped(r.Chats), plural.Grouped(r.Messages), plural.Grouped(r.Words), p.share(r.Words), plural.Grouped(r.Swipes), day(r.First), day(r.Last),
 		}})

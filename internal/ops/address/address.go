@@ -182,20 +182,20 @@ func Match(list []string, name string) (found []string, part bool) {
 	return nil, false
 }
 
-// timeIn returns what matches names that end with a time that is written as tables show it, nil
-// if a text is not one.
+// timeIn returns what matches names with a time that is written as tables show it, and what is
+// behind it there, nil if a text does not begin with one.
 func timeIn(text string) *regexp.Regexp {
-	shown := regexp.MustCompile(`^(\d{4}-\d\d-\d\d) (\d\d):(\d\d)(?::(\d\d)(?:\.(\d{3}))?)?$`)
+	shown := regexp.MustCompile(`^(\d{4}-\d\d-\d\d) (\d\d):(\d\d)(?::(\d\d)(?:\.(\d{3}))?)?( .*)?$`)
 	m := shown.FindStringSubmatch(text)
 	if m == nil {
 		return nil
 	}
-	for i := range m {
+	for i := range 6 {
 		if m[i] == "" {
 			m[i] = `\d+`
 		}
 	}
-	return regexp.MustCompile(fmt.Sprintf(`(^| - )%s@%sh%sm%ss%sms( imported)?$`, m[1], m[2], m[3], m[4], m[5]))
+	return regexp.MustCompile(fmt.Sprintf(`(^| - )%s@%sh%sm%ss%sms%s( imported)?$`, m[1], m[2], m[3], m[4], m[5], regexp.QuoteMeta(m[6])))
 }
 
 // maxShown is how many names an error lists.

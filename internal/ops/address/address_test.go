@@ -17,6 +17,7 @@ import (
 func TestMatch(t *testing.T) {
 	list := []string{
 		"Harbour", "harbour", "Harbour lights", "@", "Mira - 2026-03-01@18h42m07s311ms", "Mira - 2026-03-01@18h42m09s000ms imported",
+		"Mira - 2026-03-01@18h42m07s311ms - Branch #1",
 		"Mira - 2026-03-02@18h42m07s311ms - Branch #1", "a*b", "cafe\u0301 by the sea",
 	}
 	for name, want := range map[string][]string{
@@ -28,10 +29,14 @@ func TestMatch(t *testing.T) {
 		"2026-03-01 18:42:07":     {"Mira - 2026-03-01@18h42m07s311ms"},
 		"2026-03-01 18:42:07.311": {"Mira - 2026-03-01@18h42m07s311ms"},
 		"2026-03-02 18:42":        nil,
-		"2026-03-02":              {"Mira - 2026-03-02@18h42m07s311ms - Branch #1"},
-		"A*B":                     {"a*b"},
-		"Caf\u00e9 by the Sea":    {"cafe\u0301 by the sea"},
-		"nobody":                  nil,
+
+		"2026-03-01 18:42 imported":    {"Mira - 2026-03-01@18h42m09s000ms imported"},
+		"2026-03-01 18:42 - Branch #1": {"Mira - 2026-03-01@18h42m07s311ms - Branch #1"},
+		"2026-03-01 18:42 - Branch":    nil,
+		"2026-03-02":                   {"Mira - 2026-03-02@18h42m07s311ms - Branch #1"},
+		"A*B":                          {"a*b"},
+		"Caf\u00e9 by the Sea":         {"cafe\u0301 by the sea"},
+		"nobody":                       nil,
 	} {
 		got, part := Match(list, name)
 		if diff := cmp.Diff(want, got); diff != "" {
