@@ -129,6 +129,8 @@ for (const file of pages) {
                 `${what} leaves a cell out`);
             assert.ok(await browser.evaluate(() => [...document.querySelectorAll('.kin tr')].map((row) => [...row.cells].map((cell) => cell.getBoundingClientRect()))
                 .every(([, , messages, date]) => date.top - messages.top < 40)), `${what} has a date that stands apart`);
+            assert.deepEqual(await browser.evaluate(() => [...document.querySelectorAll('.kin td, .by td')].filter((cell) => cell.cellIndex && getComputedStyle(cell).textAlign !== 'right').map((cell) => cell.className)), [],
+                `${what} has numbers that do not stand at the right`);
             assert.ok(width > 390 || await browser.evaluate(() => [...document.querySelectorAll('.kin tr, .by tr')].map((row) => [...row.cells].map((cell) => cell.getBoundingClientRect()))
                 .every(([name, ...numbers]) => numbers.every((one) => one.width === 0 || one.top >= name.bottom - 1))), `${what} has numbers beside a name`);
             assert.ok(width < 390 || await browser.evaluate(() => {
