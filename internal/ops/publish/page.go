@@ -268,8 +268,8 @@ func Stats(w io.Writer, s *look.Statistics) error {
 	if span := look.Span(s.First, s.Last, dayForm); span != "" {
 		p.printf("%s · ", span)
 	}
-	p.printf("%s, %s, %s (yours %s, theirs %s)</p>\n", plural.Many(s.Chats, "chat"), plural.Many(s.Messages, "message"),
-		plural.Many(s.Words, "word"), plural.Grouped(s.UserWords), plural.Grouped(s.Words-s.UserWords))
+	p.printf("%s, %s, %s (yours %s, theirs %s%s)</p>\n", plural.Many(s.Chats, "chat"), plural.Many(s.Messages, "message"),
+		plural.Many(s.Words, "word"), plural.Grouped(s.UserWords), plural.Grouped(s.Words-s.UserWords), map[string]string{"all": "; every copy counts"}[s.Counted])
 	heat(p, s)
 	by := look.By("owner")
 	if len(s.Rows) > 0 {

@@ -209,9 +209,9 @@ func TestStats(t *testing.T) {
 			"<h2>By month</h2>", "<td><bdi>2026-03</bdi><small>2026-03-01 – 2026-03-18 · 1 other swipe</small></td><td>1</td>", "<td><bdi>(none)</bdi><small></small></td><td>0</td>",
 			"y=\"-5\">Mar</text>", "2026-03-18: 1 word<", "more, words a day; best day <time>2026-03-18</time>, 1 word<",
 		}},
-		{1234, []string{"1,234 chats, 1,234 messages, 1,234 words (", "1,234 sessions, median 1,234 minutes and 1,234 messages; longest streak 1,234 days<"}},
+		{1234, []string{"theirs 1,234; every copy counts)</p>", "1,234 chats, 1,234 messages, 1,234 words (", "1,234 sessions, median 1,234 minutes and 1,234 messages; longest streak 1,234 days<"}},
 	} {
-		s := &look.Statistics{Counts: look.Counts{Chats: c.n, Messages: c.n, Words: c.n, Swipes: c.n}, Hours: make([]int, 24), Streak: &look.Streak{Days: c.n}}
+		s := &look.Statistics{Counts: look.Counts{Chats: c.n, Messages: c.n, Words: c.n, Swipes: c.n}, Hours: make([]int, 24), Streak: &look.Streak{Days: c.n}, Counted: map[int]string{1: "distinct", 1234: "all"}[c.n]}
 		s.Daily, s.BestDay = map[int32]int{20513: 1, 20530: c.n}, &look.BestDay{Day: "2026-03-18", Words: c.n} // 1 and 18 March 2026
 		s.First, s.Last = time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local), time.Date(2026, 3, 18, 12, 0, 0, 0, time.Local)
 		s.Rows = []*look.Tally{{By: "month", Key: "2026-03", Counts: s.Counts}, {By: "month"}}
