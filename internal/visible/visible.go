@@ -315,7 +315,7 @@ func CutRight(s string, cells int, mark string) string {
 		if at == 0 || !wordStart(s, at) && !wordEnd(s, at) || inNumber(s, at) {
 			continue
 		}
-		part := strings.TrimRight(strings.TrimSuffix(strings.TrimRight(s[:at], " "), mark), " ")
+		part := strings.TrimRight(strings.TrimSuffix(strings.TrimRight(s[:at], " "), mark), " ·")
 		if Width(part)+Width(mark) > cells {
 			break
 		}
@@ -327,11 +327,13 @@ func CutRight(s string, cells int, mark string) string {
 	return best + mark
 }
 
-// inNumber reports whether a place is within a number, a date or an #index.
+// inNumber reports whether a place is within a number, a date, such as Mar 1 too, or an #index.
 func inNumber(s string, at int) bool {
 	digit := func(i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
 	joins := func(i int) bool { return i >= 0 && strings.IndexByte("-:.,", s[i]) >= 0 && digit(i-1) && digit(i+1) }
-	return joins(at) || joins(at-1) || s[at-1] == '#' && digit(at)
+	head := strings.TrimRight(s[:at], " ")
+	month := len(head) > 2 && strings.Contains("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec", head[len(head)-3:]) && digit(len(head)+1)
+	return month || joins(at) || joins(at-1) || s[at-1] == '#' && digit(at)
 }
 
 func wordStart(s string, at int) bool {

@@ -130,6 +130,8 @@ func TestCutOnce(t *testing.T) {
 		{"on 2026-03-01 at 18:42", "…", "on 2026-03-01…"},
 		{"up to 2026-03-01, at", "…", "up to…"},
 		{"see Branch #12345", "…", "see Branch…"},
+		{"opens at Mar 12 … 14", "…", "opens at…"},
+		{"not shut · 12,345", "…", "not shut…"},
 		{"in 12-34 and 5", "...", "in 12-34 and 5"},
 	} {
 		if got := CutRight(test.text, 15, test.mark); got != test.want {
