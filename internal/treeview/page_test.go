@@ -114,6 +114,15 @@ func TestApart(t *testing.T) {
 	}
 }
 
+// TestOneMessage: a chat of one message has "1 message" on its lane.
+func TestOneMessage(t *testing.T) {
+	tree := plainTree(1, 1, 1)
+	tree.Owners[0].Chats[0].Messages = 1
+	if out := draw(t, func(w *bytes.Buffer) error { return SVG(w, tree) }); !strings.Contains(out, ">1 message, ") {
+		t.Errorf("%s", out)
+	}
+}
+
 func TestSVGIsHarmless(t *testing.T) {
 	out := draw(t, func(w *bytes.Buffer) error { return SVG(w, hostileTree()) })
 	d := xml.NewDecoder(strings.NewReader(out))

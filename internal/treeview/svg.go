@@ -145,7 +145,7 @@ func (p *picture) lane(list []lane, l *lane, wide float64) {
 
 // label returns the text on a lane.
 func label(c *Chat) (meta, text string) {
-	parts := []string{fmt.Sprintf("%d messages", c.Messages)}
+	parts := []string{counts(c)}
 	if c.Parent != nil {
 		parts = []string{fmt.Sprintf("+%d", c.Own)}
 		if c.Own == 0 {
