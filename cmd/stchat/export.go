@@ -247,7 +247,7 @@ func (e *exporting) data(ctx context.Context) error {
 		case d.Lines == 0:
 			e.note("%s: no line: nothing is left for this format", chat.Label(d.Path))
 		case d.Repeated > 0:
-			e.note("%s: its first %s are in another chat, too", chat.Label(d.Path), e.many(d.Repeated, "message"))
+			e.note("%s: it repeats the beginning of another chat, %s", chat.Label(d.Path), e.many(d.Repeated, "message"))
 		}
 		if opt.Folder {
 			e.written(d.Output)

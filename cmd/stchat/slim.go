@@ -101,7 +101,7 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 			freed += r.Doc.BytesBefore - r.Doc.Bytes
 		}
 		if r.Slim.Left > 0 {
-			c.note("%s: %s left as they are: the text is not that of the chosen swipe; see 'stchat repair'", r.Doc.Path, c.many(r.Slim.Left, "message"))
+			c.note("%s: %s left alone: the text is not that of the chosen swipe; see 'stchat repair'", r.Doc.Path, c.many(r.Slim.Left, "message"))
 		}
 		if o.output == "" && r.Doc.DidWrite {
 			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped

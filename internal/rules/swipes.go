@@ -96,7 +96,7 @@ func swipeIs(swipes []byte, n, id int, mes []byte) bool {
 		return true
 	}
 	at, ok := rawjson.ElementPlace(swipes, id)
-	return ok && sameText(swipes[at.At:at.End], mes)
+	return ok && SameText(swipes[at.At:at.End], mes)
 }
 
 // lastIs reports whether the list certainly ends with the text. An element that ends
@@ -106,8 +106,8 @@ func lastIs(swipes, mes []byte) bool {
 	return ok && (rest[len(rest)-1] == ',' || rest[len(rest)-1] == '[')
 }
 
-// sameText reports whether two raw strings are the same text, however spelled.
-func sameText(a, b []byte) bool {
+// SameText reports whether two raw strings are the same text, however spelled.
+func SameText(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}

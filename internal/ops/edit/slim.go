@@ -23,6 +23,7 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
+	"stchat/internal/rules"
 	"stchat/internal/safefile"
 )
 
@@ -248,7 +249,7 @@ func (s *slimming) slim(line []byte) (made slim) {
 	if swipes := value(0); rawjson.KindOf(swipes) == rawjson.Array && rawjson.Len(swipes) > 0 {
 		chosen, _ := rawjson.Int(value(1))
 		place, ok := rawjson.ElementPlace(swipes, chosen)
-		if made.left = !ok || !sameText(swipes[place.At:place.End], value(2)); made.left {
+		if made.left = !ok || !rules.SameText(swipes[place.At:place.End], value(2)); made.left {
 			return made
 		}
 		if s.opt.Swipes {
@@ -272,16 +273,6 @@ func (s *slimming) slim(line []byte) (made slim) {
 		})
 	}
 	return made
-}
-
-// sameText reports whether two values are the same text, however it is spelled.
-func sameText(a, b []byte) bool {
-	if bytes.Equal(a, b) {
-		return true
-	}
-	x, _ := rawjson.Unquote(a)
-	y, _ := rawjson.Unquote(b)
-	return x == y
 }
 
 func isReasoning(key string) bool { return key == "reasoning" || strings.HasPrefix(key, "reasoning_") }
