@@ -535,7 +535,10 @@ func luminance(t *testing.T, hex string) float64 {
 
 // largePage opens thousands of chats: only what is to be seen is drawn.
 func largePage(t *testing.T, b *browser) {
-	b.page(writePage(t, plainTree(25, 10, 20), nil), true)
+	tree := plainTree(25, 10, 20)
+	tree.Owners[0].Chats[0].Messages, tree.Owners[0].Chats[1].Own = 1234, 1234
+	b.page(writePage(t, tree, nil), true)
+	b.is("[...document.querySelectorAll('#rows .row .n')].filter((e) => /(^| \\+)1[^0-9]234$/.test(e.textContent.trim())).length", 2)
 	b.is("document.querySelectorAll('#rows .row').length", 5000)
 	b.is("document.querySelectorAll('#lanes g').length < 200", true)
 	b.is("document.querySelectorAll('#lanes g').length > 5", true)

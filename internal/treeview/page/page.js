@@ -278,7 +278,7 @@ function lane(i, labels) {
 	};
 	piece("name", c.g, false);
 	if (folded.has(i)) piece("meta", count(sizes.get(i), "chat") + " in this family", true);
-	piece("meta", c.h < 0 ? count(c.m, "message") : c.w > 0 ? "+" + c.w : "", true);
+	piece("meta", c.h < 0 ? count(c.m, "message") : c.w > 0 ? "+" + c.w.toLocaleString() : "", true);
 	if (c.e && view.h >= 24) piece("meta", c.e.join(", "), true);
 	if (view.h >= 24) piece("meta", span(c), true);
 	if (view.h >= 30 && c.u >= 0 && c.w > 0 && c.l && c.l.length) piece("text", (c.l[0].n ? c.l[0].n + ": " : "") + c.l[0].t, true);
@@ -360,7 +360,7 @@ function row(i, depth) {
 	b.appendChild(make("span", "mark " + kind(c) + (c.c ? " current" : "")));
 	b.appendChild(bdi("span", "name", c.g));
 	b.appendChild(make("span", "when", " " + span(c)));
-	b.appendChild(make("span", "n", " " + (folded.has(i) ? count(sizes.get(i), "chat") : c.u < 0 ? c.m : (c.b < 0 ? "–" : "#" + c.b) + (c.w ? " +" + c.w : ""))));
+	b.appendChild(make("span", "n", " " + (folded.has(i) ? count(sizes.get(i), "chat") : c.u < 0 ? c.m.toLocaleString() : (c.b < 0 ? "–" : "#" + c.b) + (c.w ? " +" + c.w.toLocaleString() : ""))));
 	b.appendChild(make("span", "unseen", ", " + c.r + ", " + count(c.m, "message") + (c.c ? ", open in SillyTavern" : "") + (folded.has(i) ? ", folded" : "")));
 	b.addEventListener("click", () => open(i, b));
 	const li = addLine("d" + Math.min(d, 6), b, {depth: d, set: family ? folded : null, number: i, chat: i});
