@@ -132,6 +132,7 @@ func Split(ctx context.Context, opt SplitOptions) ([]*Part, error) {
 		p.Doc = PartDocument{p.Result.Doc, k + 1, len(parts), bounds[k], bounds[k+1] - 1}
 		if k > 0 { // what is said of the chat is printed once
 			p.Warnings = slices.DeleteFunc(p.Warnings, func(w string) bool { return slices.Contains(parts[0].Warnings, w) })
+			p.Notes = slices.DeleteFunc(p.Notes, func(n string) bool { return slices.Contains(parts[0].Notes, n) })
 		}
 		if p.Err != nil {
 			return parts[k : k+1], nil
@@ -172,8 +173,7 @@ func (opt *SplitOptions) bounds(messages int) (list []int, err error) {
 			}
 			list = append(list, found[0])
 		}
-		slices.Sort(list)
-		list = slices.Compact(list)
+		list = slices.Compact(slices.Sorted(slices.Values(list)))
 	}
 	if len(list) == 0 || opt.Last >= messages || opt.Last == 0 && len(list) == 1 {
 		return nil, ErrOnePart
