@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,11 +108,8 @@ func (r *Result) tellOthers(folder string) {
 func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *family.Graph, folder string, versions []string) (jobs []*job, err error) {
 	seed, given := message.NewSeed(), map[string]bool{}
 	ours, err := openSide(lib, folder, func(s string) bool { _, _, is := conflictOf(s); return !is })
-	if err != nil {
-		return nil, err
-	}
-	theirs, err := openSide(lib, folder, func(s string) bool { return slices.Contains(versions, s) })
-	if err != nil {
+	theirs, errTheirs := openSide(lib, folder, func(s string) bool { return slices.Contains(versions, s) })
+	if err := cmp.Or(err, errTheirs); err != nil {
 		return nil, err
 	}
 	for _, c := range theirs.files {
@@ -124,7 +122,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		of, label, _ := conflictOf(c.name)
 		c.name, c.key = of, names.FoldNFC(of) // it is a version of that chat
 		o := &owner{opt: opt, label: label, seed: seed, inFolder: newInFolder(), given: given, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
-		o.group = ours.listing(of)
+		o.group = listing(lib, ours.folder, of)
 		named := exactFirst(byName(ours.files)[c.key], of)
 		if len(named) == 0 {
 			return append(jobs, renamed(c, filepath.Join(folder, of+names.Extension), len(versions))), nil
@@ -175,15 +173,12 @@ func (o *owner) brought(ctx context.Context, c, p *file) *file {
 			continue
 		}
 		f.read(ctx, o.seed)
-		if f.err == nil && holds(f, c) {
+		if f.err == nil && relate(c.prints, f.prints, judging{}).keptFrom == 0 { // values included
 			return f
 		}
 	}
 	return nil
 }
-
-// holds reports whether a chat has all that a version says, values included.
-func holds(f, version *file) bool { return relate(version.prints, f.prints, judging{}).keptFrom == 0 }
 
 // removing adds to a job that the conflict file goes, once the chat that has all of it is there. why says why it stays;
 // "": it need not.

@@ -105,6 +105,9 @@ func matchAll(into, from []*file, by func(from *file) judging) []*match {
 	for i, c := range from {
 		if list[i] = m.found[c]; list[i] == nil {
 			list[i] = &match{c: c}
+			if named := m.namesakes(c); c.err != nil && len(named) > 0 {
+				list[i].p = named[0]
+			}
 		}
 	}
 	return list
@@ -176,10 +179,7 @@ func (m *matcher) equals(c *file) (list []*file) {
 			list = append(list, p)
 		}
 	}
-	if len(list) > 1 {
-		list = list[max(0, slices.IndexFunc(list, func(p *file) bool { return !m.isAnothers(c, p) })):]
-	}
-	return list
+	return list[max(0, slices.IndexFunc(list, func(p *file) bool { return !m.isAnothers(c, p) })):]
 }
 
 // homeless is equals for a chat whose texts no later step finds elsewhere.

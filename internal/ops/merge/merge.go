@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"stchat/internal/chat"
 	"stchat/internal/group"
@@ -54,13 +55,12 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 		}
 	}
 	here, there, was := sides[0], sides[1], sides[2]
-	if opt.Base != "" {
-		switch {
-		case was.only != "" && there.only == "":
-			return fmt.Errorf("%s: %w: FROM is more than a chat", opt.Base, ErrBase)
-		case len(was.folder.Chats) == 0:
-			return fmt.Errorf("%s: %w: it has no chat", opt.Base, ErrBase)
-		}
+	switch {
+	case opt.Base == "":
+	case was.only != "" && there.only == "":
+		return fmt.Errorf("%s: %w: FROM is more than a chat", opt.Base, ErrBase)
+	case len(was.folder.Chats) == 0:
+		return fmt.Errorf("%s: %w: it has no chat", opt.Base, ErrBase)
 	}
 	o, err := opt.owner(lib, here.folder.Path, there.folder.Path, was,
 		func(name string) bool { return single || here.has(name) },
@@ -68,14 +68,19 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 	if err != nil {
 		return err
 	}
+	into := o.ours.files
 	if o.group = here.group; single {
-		p := o.ours.files[slices.IndexFunc(o.ours.files, func(f *file) bool { return f.name == here.only })]
-		o.group = o.ours.listing(p.name)
-		err = o.mergePair(ctx, o.theirs.files[0], p)
-	} else {
-		err = o.mergeAll(ctx)
+		c := o.theirs.files[0]
+		c.key = names.FoldNFC(here.only)
+		into = slices.DeleteFunc(slices.Clone(into), func(p *file) bool { // an earlier merge may have brought FROM to another name
+			brought := p.key != c.key && strings.HasPrefix(p.key, names.FoldNFC(unnumbered(c.name))) && (o.group == nil || o.group.Lists(p.name))
+			return p.name != here.only && !brought
+		})
 	}
-	if err == nil {
+	if err = o.mergeAll(ctx, into); err == nil {
+		if w := o.works[0]; single && w.by == ByName {
+			w.row.By = nil
+		}
 		finish(ctx, o)
 		r.run(ctx, opt, "", nil, o.jobs())
 	}
@@ -86,13 +91,14 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 type chats struct {
 	folder *library.Folder
 	only   string      // the one chat; "": all
-	group  *group.File // those it lists; nil: all
+	group  *group.File // that lists them; nil: none
 }
 
 // chatsOf returns the chats of a folder, an owner, or the single one in a file.
 func chatsOf(lib *library.Library, path string, single bool) (chats, error) {
 	if single || userdir.HasExtension(path) {
 		c := chats{folder: lib.Folder(filepath.Dir(path)), only: userdir.ChatName(path)}
+		c.group = listing(lib, c.folder, c.only)
 		if !c.folder.Has(c.only) || filepath.Base(c.folder.File(c.only)) != filepath.Base(path) {
 			return c, ops.PathError(cmp.Or(c.folder.Err, chat.Refuse(path)))
 		}

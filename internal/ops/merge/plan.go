@@ -65,13 +65,13 @@ type work struct {
 	slug   string         // of what is written
 }
 
-// mergeAll compares two folders, and returns what is to be done in the order of FROM's chats,
-// parents before children.
-func (o *owner) mergeAll(ctx context.Context) error {
-	if err := o.readBoth(ctx); err != nil {
+// mergeAll compares two folders, of INTO's the chats that may be copies, and returns what is to be done in the order
+// of FROM's chats, parents before children.
+func (o *owner) mergeAll(ctx context.Context, into []*file) error {
+	if err := o.readBoth(ctx, into); err != nil {
 		return err
 	}
-	matches := matchAll(o.ours.files, o.theirs.files, func(c *file) judging { return o.judging(ctx, c) })
+	matches := matchAll(into, o.theirs.files, func(c *file) judging { return o.judging(ctx, c) })
 	err := o.plan(ctx, matches)
 	for _, f := range slices.Concat(o.ours.files, o.theirs.files) {
 		f.prints = nil // only the judgement needed them
@@ -79,13 +79,11 @@ func (o *owner) mergeAll(ctx context.Context) error {
 	return err
 }
 
-// mergePair merges one chat of FROM into one of INTO.
+// mergePair merges one chat of FROM into one of INTO. Both have been read.
 func (o *owner) mergePair(ctx context.Context, c, p *file) error {
 	m := &match{c: c, p: p}
 	if m.twin = c.err == nil && p.err == nil && isTwin(c, p); !m.twin {
 		o.each(ctx, o.ours.files, func(p *file) { p.head(ctx) })
-		c.read(ctx, o.seed)
-		p.read(ctx, o.seed)
 		m.relation = relate(c.prints, p.prints, o.judging(ctx, c))
 	}
 	return o.plan(ctx, []*match{m})
@@ -190,21 +188,20 @@ func (o *owner) has(name string) bool {
 
 // judge decides what becomes of a chat, by its messages alone.
 func (o *owner) judge(ctx context.Context, w *work) {
-	path := o.ours.folder.File(w.c.name)
+	path, err := o.ours.folder.File(w.c.name), w.c.err
 	if w.p != nil {
-		path = w.p.path
+		path, err = w.p.path, cmp.Or(err, w.p.err)
 	}
 	w.job = *newJob(SoloChat, w.c.path, path)
 	if w.by != "" {
 		w.row.By = &w.by
 	}
 	w.twin = w.twin || w.p != nil && w.equal() && isTwin(w.c, w.p)
-	w.row.Sign = w.sign()
-	by, err := o.judging(ctx, w.c), w.c.err
-	if w.p != nil {
-		err = cmp.Or(err, w.p.err)
+	if w.row.Sign = w.sign(); w.twin {
+		return
 	}
-	if err = cmp.Or(err, by.base.err); err != nil && !w.twin {
+	by := o.judging(ctx, w.c)
+	if err = cmp.Or(err, by.base.err); err != nil {
 		w.row.refuse(err)
 		return
 	}
@@ -213,8 +210,6 @@ func (o *owner) judge(ctx context.Context, w *work) {
 			w.row.Sign, w.row.OwnFrom, o.deleted[w.c.name] = Behind, 0, true
 			w.row.tell(deleted)
 		}
-	}
-	if w.p == nil || w.row.Sign == Same {
 		return
 	}
 	w.row.Own, w.row.OwnFrom = w.kept, w.ownFrom

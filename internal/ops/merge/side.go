@@ -73,10 +73,10 @@ func (s *side) keys() map[string]bool {
 	return keys
 }
 
-// listing returns the group that lists a chat; nil: none does.
-func (s *side) listing(name string) *group.File {
-	set, err := s.lib.In(s.folder.Dir)
-	if err != nil || s.folder.Kind != userdir.Group || len(set.Listing(name)) == 0 {
+// listing returns the group that lists a chat of a folder; nil: none does.
+func listing(lib *library.Library, folder *library.Folder, name string) *group.File {
+	set, err := lib.In(folder.Dir)
+	if err != nil || folder.Kind != userdir.Group || len(set.Listing(name)) == 0 {
 		return nil
 	}
 	return set.Listing(name)[0]
@@ -144,8 +144,8 @@ func (f *file) read(ctx context.Context, seed message.Seed) {
 // readBoth compares the chats with one name: first their bytes, of which nothing else is read if they
 // are the same, then their prints, which are forgotten where one chat holds the other: these are one.
 // So memory follows the largest such pair, and the others.
-func (o *owner) readBoth(ctx context.Context) error {
-	ours, theirs := byName(o.ours.files), byName(o.theirs.files)
+func (o *owner) readBoth(ctx context.Context, into []*file) error {
+	ours, theirs := byName(into), byName(o.theirs.files)
 	o.each(ctx, o.theirs.files, func(c *file) {
 		var p *file // with the very name, or the only one of each side
 		if list := exactFirst(ours[c.key], c.name); len(list) > 0 && (list[0].name == c.name || len(list)+len(theirs[c.key]) == 2) {
@@ -169,7 +169,7 @@ func (o *owner) readBoth(ctx context.Context) error {
 	})
 	if slices.ContainsFunc(o.theirs.files, func(c *file) bool { return c.settled == nil || !c.settled.twin }) {
 		homeless := slices.ContainsFunc(o.theirs.files, func(c *file) bool { return c.settled == nil && c.err == nil })
-		o.each(ctx, slices.Concat(o.theirs.files, o.ours.files), func(f *file) {
+		o.each(ctx, slices.Concat(o.theirs.files, into), func(f *file) {
 			if f.head(ctx); homeless && f.settled == nil {
 				f.read(ctx, o.seed)
 			}

@@ -217,7 +217,7 @@ func (u *user) merge(ctx context.Context, into, from string, listed *group.File,
 	if o.user, o.group, o.given = u, listed, u.given; o.theirs.folder.Kind == userdir.Group {
 		o.inFolder, u.groupOwners = u.inGroups, append(u.groupOwners, o)
 	}
-	return o, o.mergeAll(ctx)
+	return o, o.mergeAll(ctx, o.ours.files)
 }
 
 // groups merges the chats of groups, which are the same by their file's name.
