@@ -54,8 +54,8 @@ story.push({ name: owner, is_user: false, mes: 'long'.repeat(200), send_date: '2
 story.push({ name: owner, is_user: false, mes: `${'filler\n\n'.repeat(100)}Maße`, send_date: '2027-03-21T10:00:00.000Z' });
 put('The story of the lamp that turned all night', story);
 put('cp "1"', story.slice(0, 10), { main_chat: 'The story of the lamp that turned all night' });
-for (const n of [2, 4, 6, 8]) {
-    put(`at ${n}${' of a long name'.repeat(n)}`, story.slice(0, n + 1), { main_chat: 'The story of the lamp that turned all night' });
+for (const [i, n] of [2, 4, 4, 6, 8].entries()) {
+    put(`at ${n}${' of a long name'.repeat(n)} ${i}`, story.slice(0, n + 1), { main_chat: 'The story of the lamp that turned all night' });
 }
 for (const [file, bytes] of [['settings.json', '{}'], ['worlds/keep', ''], ['user/images/secret.png', png], [`characters/${owner}.png`, png]]) {
     fs.mkdirSync(path.dirname(path.join(user, file)), { recursive: true });
@@ -139,6 +139,8 @@ for (const file of pages) {
                 return letters.every((one) => parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a >= 9.5)
                     && boxes.every((a, i) => [...boxes.slice(i + 1), ...cells].every((b) => a.right < b.left || b.right < a.left || Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) < a.height / 2));
             }), `${what}: the letters of the heat map cannot be read`);
+            assert.ok(await browser.evaluate(() => [...document.querySelectorAll('#bar nav a')].map((one) => one.textContent).every((one, i, all) => all.indexOf(one) === i)),
+                `${what} names a place twice in its bar`);
             assert.ok(await browser.evaluate(() => [...document.querySelectorAll('#bar input')].every((one) =>
                 getComputedStyle(one, '::placeholder').color === getComputedStyle(document.querySelector('.sub, .quiet')).color)), `${what}: what the box is for cannot be read`);
             assert.ok(await browser.evaluate(() => (document.querySelector('#bar[role]')?.getBoundingClientRect().height ?? 0) < innerHeight / 9), `${what}: the bar takes too much`);

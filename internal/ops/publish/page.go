@@ -22,6 +22,7 @@ import (
 	"stchat/internal/plural"
 	"stchat/internal/prose"
 	"stchat/internal/rawjson"
+	"stchat/internal/treeview"
 	"stchat/internal/userdir"
 	"stchat/internal/webpage"
 )
@@ -95,7 +96,8 @@ type pager struct {
 const picturesRoom = 50 << 20
 
 func newPager(e *exporter, w io.Writer, p *published) *pager {
-	g := &pager{page: page{w: w}, e: e, p: p, kin: e.kin[userdir.RealPath(p.path)], room: picturesRoom}
+	alone := &relative{chat: &treeview.Chat{}}
+	g := &pager{page: page{w: w}, e: e, p: p, kin: cmp.Or(e.kin[userdir.RealPath(p.path)], alone), room: picturesRoom}
 	g.avatars = avatars{numbers: map[string]int{}, of: map[string]int{}}
 	return g
 }
@@ -109,17 +111,19 @@ func (g *pager) begin() error {
 	}
 	g.head(full, true)
 	g.printf("<div id=\"bar\" role=\"banner\"><b>%s</b>", shown)
-	if g.kin != nil && len(g.kin.children) > 0 {
-		g.print("<nav aria-label=\"Checkpoints and branches\">")
-		for _, c := range g.kin.children {
-			if at := forkOf(c); at != nil {
-				g.printf("<a href=\"#m%[1]d\">%[2]s#%[1]d</a>", *at, sign(c))
+	var links []string
+	for _, c := range g.kin.children {
+		if at := forkOf(c); at != nil {
+			if link := fmt.Sprintf("<a href=\"#m%[1]d\">%[2]s#%[1]d</a>", *at, sign(c)); !slices.Contains(links, link) {
+				links = append(links, link)
 			}
 		}
-		g.print("</nav>")
+	}
+	if len(links) > 0 {
+		g.print("<nav aria-label=\"Checkpoints and branches\">", strings.Join(links, ""), "</nav>")
 	}
 	g.printf("</div>\n<main>\n<h1>%s</h1>\n<p class=\"sub\">%s</p>\n", bdi(title), p.about(bdi(p.owner)))
-	if g.kin != nil && g.kin.chat.Above != nil {
+	if g.kin.chat.Above != nil {
 		at := forkOf(g.kin.chat)
 		above := g.kin.chat.Above
 		g.printf("<p class=\"sub\">from %s of %s</p>\n", indexShown(at), g.e.link(p, above, at, names.Short(p.owner, above.Name)))
@@ -136,11 +140,9 @@ func (g *pager) end() error {
 // message writes one message.
 func (g *pager) message(m *look.Message) error {
 	at, dated := m.Time()
-	if dated {
-		if day := at.Local().Format("Monday " + dayForm); day != g.day {
-			g.day = day
-			g.printf("<h2 class=\"day\">%s</h2>\n", day)
-		}
+	if day := at.Local().Format("Monday " + dayForm); dated && day != g.day {
+		g.day = day
+		g.printf("<h2 class=\"day\">%s</h2>\n", day)
 	}
 	class := m.Role[:1]
 	if m.Hidden {
@@ -207,13 +209,11 @@ func (g *pager) margin(m *look.Message) {
 	}
 	var links []string
 	known := map[string]bool{}
-	if g.kin != nil {
-		for _, c := range g.kin.children {
-			at := forkOf(c)
-			known[c.Name] = true
-			if at != nil && *at == *m.Index || at == nil && (m.Checkpoint != nil && *m.Checkpoint == c.Name || slices.Contains(m.Branches, c.Name)) {
-				links = append(links, sign(c)+g.e.link(g.p, c, at, names.Short(g.p.owner, c.Name, g.p.name)))
-			}
+	for _, c := range g.kin.children {
+		at := forkOf(c)
+		known[c.Name] = true
+		if at != nil && *at == *m.Index || at == nil && (m.Checkpoint != nil && *m.Checkpoint == c.Name || slices.Contains(m.Branches, c.Name)) {
+			links = append(links, sign(c)+g.e.link(g.p, c, at, names.Short(g.p.owner, c.Name, g.p.name)))
 		}
 	}
 	other := func(sign, name string) {
