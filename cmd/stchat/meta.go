@@ -42,10 +42,10 @@ func newMetaGet() verb {
 		use: "get CHAT... [KEY...]", short: "Print metadata, or some values of it",
 		doc: `Print the metadata of chats as it is stored, on one line.
 
-Arguments that end in .jsonl, and -, are chats; all others, and everything after
---, are keys. If you name keys, an object with those that exist is printed. A
-key that begins with / is a JSON pointer (RFC 6901), any other is one literal
-key. --value prints one value by itself, a string without its quotes.
+Arguments that end in .jsonl, paths that exist, OWNER/NAME and - are chats; all
+others, and everything after --, are keys. With keys an object of those that
+exist is printed. A key that begins with / is a JSON pointer (RFC 6901), any
+other is one literal key. --value prints one value, a string without its quotes.
 
 With several chats, and with --json, there is one document per line. The
 metadata of a group chat of the old layout comes from its group file.

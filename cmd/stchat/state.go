@@ -500,9 +500,9 @@ no longer has a recap, Auto-Illustrator's prompts for messages beyond the end,
 images without a prompt, and commits in Luker's floor logs that are invalid or
 beyond the end.
 
-Arguments that end in .jsonl or .png are PATHs; the others are namespaces, such
-as recap: and illustrator:, and limit the command to these. Prints what was
-dropped, and how much.
+Arguments that end in .jsonl or .png, paths that exist and OWNER/NAME are PATHs;
+the others are namespaces, such as recap: and illustrator:, and limit the
+command to these. Prints what was dropped, and how much.
 ` + stateChangeDoc, no: "the chat is not as it was expected to be",
 		example: "  stchat state prune chat.jsonl --dry-run\n  stchat state prune chats/Mira/*.jsonl recap: --older-than 48h",
 		options: &statePruneOptions{},
