@@ -78,6 +78,9 @@ type mergeOptions struct {
 	data     string
 	reworded string
 	verbose  bool
+
+	inPlace bool     // a group or one of these was edited
+	edited  []string // chats and lorebooks
 }
 
 // owners reads THEIRS=OURS.
@@ -138,6 +141,9 @@ func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 		}
 		failed = failed || r.Err != nil || r.Doc.Refused > 0
 	}
+	if o.inPlace && !opt.Changes.DryRun {
+		c.closeTabs(opt.BumpIntegrity, o.edited...)
+	}
 	return outcome(failed, false)
 }
 
@@ -170,6 +176,12 @@ func (o *mergeOptions) report(c *console, r *merge.Result) error {
 	if r.Err != nil {
 		return nil
 	}
+	for _, s := range r.Doc.Steps {
+		o.inPlace = o.inPlace || s.Do == changeset.Replace
+		if s.Do == changeset.Replace && filepath.Base(filepath.Dir(s.Path)) != "groups" {
+			o.edited = append(o.edited, s.Path)
+		}
+	}
 	if c.json {
 		for _, row := range r.Rows {
 			c.document(row)
@@ -178,12 +190,8 @@ func (o *mergeOptions) report(c *console, r *merge.Result) error {
 	}
 	t := &mergeTable{c: c, root: mergeRoot(o.opt.Into), all: o.verbose || !c.shown}
 	t.Columns = []grid.Column{{}, {Name: true, Code: cyan}, {Wrap: true}}
-	var edited []string
 	for _, row := range r.Rows {
 		t.row(row)
-		if row.Sign == merge.Ahead || row.Sign == merge.Parted || row.Links > 0 {
-			edited = append(edited, row.Path)
-		}
 	}
 	text := fmt.Sprintf("%s the same, %s ahead, %s %s, %s refused", c.number(r.Doc.Same), c.number(r.Doc.Ahead), c.number(r.Doc.Done), either(r.Doc.DryRun, "to do", "done"), c.number(r.Doc.Refused)) +
 		when(len(r.Doc.Left) > 0, "; not merged: "+strings.Join(r.Doc.Left, ", "))
@@ -193,13 +201,7 @@ func (o *mergeOptions) report(c *console, r *merge.Result) error {
 	} else {
 		c.note("%s", text)
 	}
-	if err := c.unprinted(); err != nil {
-		return err
-	}
-	if len(edited) > 0 && !o.opt.Changes.DryRun {
-		c.closeTabs(o.opt.BumpIntegrity, edited...)
-	}
-	return nil
+	return c.unprinted()
 }
 
 // mergeRoot returns the folder from which paths in INTO are shown: the user's, if there is one.
@@ -251,12 +253,9 @@ func (t *mergeTable) short(path string) string {
 
 // mergeText says what became of a row's chat.
 func mergeText(r *merge.Row) (text string) {
-	name := ""
-	if r.To != nil {
-		name = userdir.ChatName(filepath.Base(*r.To))
-		if r.Kind != merge.SoloChat && r.Kind != merge.AttachmentKind {
-			name = strings.TrimSuffix(name, filepath.Ext(name))
-		}
+	name := userdir.ChatName(deref(r.To))
+	if r.Kind != merge.SoloChat && r.Kind != merge.AttachmentKind {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
 	}
 	switch r.Sign {
 	case merge.Same:
