@@ -166,7 +166,7 @@ const text = {
         const one = said(t.path('import', file, '--to', source.folder, '--as', 'txt', '--user', user));
         same(one.map((m) => [m.is_user, m.mes]), [
             [false, 'Good evening.\n\nYou are late.'], [true, 'Tom: I know.\nThe fog: thick.'],
-            [false, '"It *is* fog"\n\n\n\nStranger: I am in no flag.'],
+            [false, '\n"It *is* fog"\n\n\n\nStranger: I am in no flag.'],
         ], 'what is said');
     },
 };
