@@ -405,7 +405,7 @@ func (o *deleteOptions) reportKept(c *console, results []*move.Result, kept []mo
 		why[k.Why]++
 	}
 	for _, reason := range slices.Sorted(maps.Keys(why)) {
-		c.note("%s kept: %s", c.many(why[reason], "checkpoint"), reason)
+		c.note("%s kept: %s%s", c.many(why[reason], "checkpoint"), when(why[reason] > 1, "each "), reason)
 	}
 }
 
