@@ -72,7 +72,9 @@ func (u *user) placeBook(j *job, from *lorebook.Book, name string, taken map[str
 			if use(to, New); name != from.Name {
 				row.Sign = Other
 			} else {
-				j.needed = func() bool { return u.isNeeded(to.Path) }
+				j.needed = func() bool {
+					return slices.ContainsFunc(slices.Concat(u.cards, u.owned), func(j *job) bool { return slices.Contains(j.needs, to.Path) })
+				}
 			}
 			row.OwnFrom = len(from.Entries)
 			j.creates(to.Path, func(_ context.Context, s *changeset.Set) error {

@@ -343,7 +343,7 @@ func (o *owner) adopt(w *work) {
 	switch {
 	case w.row.Sign == Parted:
 		w.parent = w.p.name
-	case w.row.Sign == Ahead && (w.p.name != w.c.name || w.c.mainChat == ""):
+	case w.row.Sign == Ahead && (w.p.name != w.c.name || w.c.mainChat == "" || o.has(w.p.mainChat) && !o.has(o.now(w.c.mainChat))):
 		w.parent = w.p.mainChat
 	default:
 		w.parent = o.now(w.c.mainChat)
@@ -354,6 +354,9 @@ func (o *owner) adopt(w *work) {
 			w.row.tell(fmt.Sprintf("main_chat %q is left out: the chat would be its own ancestor", w.parent))
 			w.parent = ""
 		}
+	}
+	if w.row.Sign == Ahead && w.p.mainChat != "" && w.parent != "" && w.parent != w.p.mainChat {
+		w.row.tell(fmt.Sprintf("with the lines comes FROM's main_chat: %q", w.parent))
 	}
 	o.parents[w.name] = w.parent
 }

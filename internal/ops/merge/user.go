@@ -244,12 +244,10 @@ func (u *user) groups(ctx context.Context) error {
 	}
 	for _, known := range []bool{true, false} { // a chat that several list may have its copy in one that INTO has
 		for _, there := range theirs.Files {
-			here := byFile[filepath.Base(there.Path)]
-			if known != (here != nil) {
-				continue
-			}
-			if err := u.group(ctx, there, here, both); err != nil {
-				return err
+			if here := byFile[filepath.Base(there.Path)]; known == (here != nil) {
+				if err := u.group(ctx, there, here, both); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -319,11 +317,6 @@ func (u *user) group(ctx context.Context, there, here *group.File, both func(nam
 	}
 	u.add(o)
 	return nil
-}
-
-// isNeeded reports whether a card or a chat that comes needs a file.
-func (u *user) isNeeded(path string) bool {
-	return slices.ContainsFunc(slices.Concat(u.cards, u.owned), func(j *job) bool { return slices.Contains(j.needs, path) })
 }
 
 // comes reports whether a chat of an owner, if there is one, comes.
