@@ -147,9 +147,10 @@ func Formats() (list []string) {
 	return list
 }
 
-func formatNamed(name string) *format {
+// formatOf returns the format of a name, or without one the first that fits; nil if there is none.
+func formatOf(name string, o object) *format {
 	for _, f := range formats() {
-		if f.name == name {
+		if f.name == name || name == "" && f.fits != nil && f.fits(o) {
 			return &f
 		}
 	}
@@ -158,7 +159,7 @@ func formatNamed(name string) *format {
 
 // Read reads a conversation that [Scan] found; raw is what the file has there.
 func Read(name string, raw []byte, opt Options) (*Conversation, error) {
-	f := formatNamed(name)
+	f := formatOf(name, nil)
 	if f == nil {
 		return nil, fmt.Errorf("%q: no such format", name)
 	}

@@ -74,7 +74,7 @@ func (s *splitter) lines(n int) error {
 		}
 		off, at := s.off, s.damageHere("")
 		raw, err := s.value(s.off, 0)
-		if err == nil && n == 0 && s.as == "" && isTavern(raw) {
+		if err == nil && n == 0 && s.as == "" && isTavern(raw) && formatOf("", fields(raw)) == nil {
 			s.off = off
 			return s.whole("chub", hasChub)
 		}
@@ -166,12 +166,8 @@ func (s *splitter) found(off int64, at *jsonl.Damage, raw []byte, err error) err
 	if f.Err != nil {
 		return s.each(f, nil)
 	}
-	is, o := formatNamed(s.as), fields(raw)
-	for _, known := range formats() {
-		if is == nil && known.fits != nil && known.fits(o) {
-			is = &known
-		}
-	}
+	o := fields(raw)
+	is := formatOf(s.as, o)
 	if is == nil && !s.known {
 		return ErrFormat
 	} else if is == nil {
