@@ -294,7 +294,7 @@ func (c *call) judge(j *job, full *complete) {
 		j.name, d.Path, d.Name = k.name, c.folder.File(k.name), k.name
 		d.Existed, d.Messages, d.DryRun = true, k.messages, c.Changes.DryRun
 		if grown {
-			j.Note("%s: it has grown since it was imported: %d messages, here %d; --grown imports it again, beside", d.Path, wants(k), k.messages)
+			j.Note("%s: its source has %d messages, here are %d; --grown imports it again, beside", d.Path, wants(k), k.messages)
 		}
 		return
 	}
