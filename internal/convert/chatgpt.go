@@ -75,15 +75,9 @@ func (c *Conversation) chatgptMessage(n *node, m object) {
 		c.drop("messages that were not shown", 1)
 		return
 	}
-	var list []string
-	for part := range rawjson.Elements(content["parts"]) {
-		if s, ok := rawjson.Unquote(part); ok {
-			list = append(list, s)
-		} else {
-			c.drop("pictures and other parts", 1)
-		}
-	}
-	n.Message = Message{Text: strings.Join(list, "\n"), Date: dateOf(m["create_time"]), Model: text(m["metadata"], "model_slug")}
+	said, others := joined(content["parts"]) // what was spoken is a part with a text
+	c.drop("pictures and other parts", others)
+	n.Message = Message{Text: said, Date: dateOf(m["create_time"]), Model: text(m["metadata"], "model_slug")}
 	if role == "user" {
 		n.Role = User
 	}
