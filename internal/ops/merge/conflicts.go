@@ -203,7 +203,7 @@ func removing(j *job, c, in *file, why string) {
 // renamed gives a conflict file the name of the chat that is not there.
 func renamed(c *file, path string, versions int) *job {
 	j := newJob(SoloChat, c.path, path)
-	j.row.Sign = New
+	j.row.Sign, j.row.OwnFrom = New, c.messages
 	j.creates(path, func(_ context.Context, s *changeset.Set) error {
 		return s.Move(c.path, path, c.stamp, "the chat's own name")
 	})
