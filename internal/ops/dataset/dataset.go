@@ -332,7 +332,7 @@ func (e *exporter) findLeaves(ctx context.Context, targets []ops.Target) error {
 	for _, g := range graphs {
 		byOwner := map[string][]*family.Chat{} // of group chats the first group that lists them
 		for _, c := range g.Chats {
-			if _, ok := wanted[filepath.Clean(c.Path)]; ok && c.Err == nil {
+			if _, ok := wanted[filepath.Clean(c.Path)]; ok && c.Err == nil && (c.Damaged == 0 || e.SkipDamaged) { // what is refused has nothing for others
 				owner := ""
 				if len(c.Groups) > 0 {
 					owner = c.Groups[0]
