@@ -14,6 +14,7 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
+	"stchat/internal/userdir"
 )
 
 // drafting turns the plan for one chat into a change set.
@@ -148,7 +149,9 @@ func (d *drafting) target() (*changeset.Draft, error) {
 	if err := ops.JudgeOutput(d.plan.Output, true); err != nil {
 		return nil, err
 	}
-	d.result.output = d.plan.Output
+	if d.result.output = d.plan.Output; d.chat.Kind == userdir.Group || len(d.sidecars) > 0 {
+		d.result.Warn("%s: only the chat is copied: no group lists the copy, and it has none of Luker's sidecars", d.plan.Output)
+	}
 	return d.set.Create(d.plan.Output, about(d.result), changeset.Like(d.chat.Stamp))
 }
 
