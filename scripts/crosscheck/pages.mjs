@@ -187,7 +187,14 @@ for (const file of pages) {
             list: seen('#rows li, article, td').length > 0,
         };
     }), { paper: true, controls: 0, late: 0, cut: 0, pale: 0, parted: 0, alone: 0, list: true }, `${name} printed`);
-    assert.ok((await browser.send('Page.printToPDF')).data.length > 1000, `${name} printed`);
+    for (let paperHeight = 7; paperHeight < 12; paperHeight += 0.2) {
+        const pdf = Buffer.from((await browser.send('Page.printToPDF', { paperHeight })).data, 'base64').toString('latin1');
+        const sheets = [...pdf.matchAll(/\/Type \/Page\n[^]*?\/Contents (\d+) 0 R/g)].map(([, n]) => {
+            const start = pdf.indexOf('stream\n', pdf.indexOf(`\n${n} 0 obj\n`)) + 7;
+            return zlib.inflateSync(Buffer.from(pdf.slice(start, pdf.indexOf('endstream', start)), 'latin1'), { finishFlush: zlib.constants.Z_SYNC_FLUSH }).includes(' Tj');
+        });
+        assert.ok(sheets.length > 0 && sheets.every(Boolean), `${name} printed has an empty sheet at ${paperHeight} in: ${sheets}`);
+    }
     console.log(`pages: ${name}`);
 }
 
