@@ -88,9 +88,14 @@ func matchAll(into, from []*file, by func(from *file) judging) []*match {
 		step{ByMessages, sameSlug, m.equal},
 		step{ByMessages, m.branches, m.equal},
 	)
+	renamed := func(c *file) []*file {
+		return slices.DeleteFunc(slices.Clone(sameSlug(c)), func(p *file) bool { return !m.renamed(c, p) })
+	}
+	free := func(_, p *file) bool { return m.free(p) }
 	last := []step{
-		{BySlug, sameSlug, m.renamed},
-		{ByShared, m.better, func(_, p *file) bool { return m.free(p) }},
+		{ByShared, func(c *file) []*file { return m.better(c, renamed(c)) }, free},
+		{BySlug, renamed, free},
+		{ByShared, func(c *file) []*file { return m.better(c, m.namesakes(c)) }, free},
 		{ByName, m.namesakes, m.isCopy},
 	}
 	taken, found := m.taken, m.found
@@ -213,15 +218,14 @@ func (m *matcher) renamed(c, p *file) bool {
 	return m.withSlug(p) == c && m.free(p) && m.named[0][c.key] == nil && m.named[1][p.key] == nil && m.relation(c, p).begun
 }
 
-// better returns the chats without a copy that share more with a chat than its namesake does, in which an earlier merge
-// has put it: first those that hold it, then those that it holds, then those that share most; of these one that lacks
+// better returns the chats without a copy that share more with a chat than the one does whose name or slug it has, in which
+// an earlier merge has put it: first those that hold it, then those that it holds, then those that share most; of these one that lacks
 // least of it, then one that has least besides, whatever else may be a copy the next time.
-func (m *matcher) better(c *file) (list []*file) {
-	named := m.namesakes(c)
-	if len(named) == 0 || named[0].err != nil {
+func (m *matcher) better(c *file, homes []*file) (list []*file) {
+	if len(homes) == 0 || homes[0].err != nil {
 		return nil
 	}
-	shared := len(m.relation(c, named[0]).pairs)
+	home := m.relation(c, homes[0])
 	for _, p := range m.into {
 		if !m.free(p) || m.named[1][p.key] != nil {
 			continue
@@ -229,7 +233,9 @@ func (m *matcher) better(c *file) (list []*file) {
 		if its := m.withSlug(p); its != nil && its != c { // though that may have another copy
 			continue
 		}
-		if r := m.relation(c, p); r.begun && (!m.unequal || !r.equal()) && len(r.pairs) > shared {
+		r := m.relation(c, p)
+		more := cmp.Or(len(r.pairs)-len(home.pairs), home.ownFrom-r.ownFrom) > 0 // messages, else swipes
+		if r.begun && (!m.unequal || !r.equal()) && more {
 			list = append(list, p)
 		}
 	}

@@ -29,12 +29,7 @@ func nextName(name, first string) string {
 }
 
 // unnumbered returns a name without its number.
-func unnumbered(name string) string {
-	if m := numbered.FindStringSubmatch(name); m != nil {
-		return m[1] + m[3]
-	}
-	return name
-}
+func unnumbered(name string) string { return numbered.ReplaceAllString(name, "$1$3") }
 
 // second follows the name of a chat that is taken.
 const second = " (2)"

@@ -108,10 +108,7 @@ func takenEntries(files []*zip.File, size int64) (prefix string, list []*zip.Fil
 		if !inside || strings.HasSuffix(place, "/") || !isMerged(place) {
 			continue
 		}
-		key, why := names.FoldNFC(place), unsafeEntry(f, place)
-		if why == "" {
-			why = room.Refuses(f)
-		}
+		key, why := names.FoldNFC(place), cmp.Or(unsafeEntry(f, place), room.Refuses(f))
 		if why == "" && seen[key] {
 			why = "is in it twice"
 		}
