@@ -39,7 +39,9 @@ func readChub(c *Conversation, v []byte, _ object, _ *Options) error {
 			m.Role = Narrator
 		}
 		m.Date, _ = sendate.ParseRaw(rawjson.Value(line, "send_date"))
-		m.Swipes = make([]Message, rawjson.Len(rawjson.Value(line, "swipes")))
+		if n := rawjson.Len(rawjson.Value(line, "swipes")); n > 1 {
+			m.Swipes = make([]Message, n)
+		}
 		c.Messages = append(c.Messages, m)
 	}
 	return nil
@@ -48,11 +50,7 @@ func readChub(c *Conversation, v []byte, _ object, _ *Options) error {
 // hasChub reports whether there are lines with a text as Chub writes it.
 func hasChub(raw []byte) bool {
 	for line := range bytes.Lines(raw) {
-		if !jsonl.Valid(line) {
-			continue
-		}
-		swipes := slices.Collect(rawjson.Elements(rawjson.Value(line, "swipes")))
-		if isChub(rawjson.Value(line, "mes")) || slices.ContainsFunc(swipes, isChub) {
+		if jsonl.Valid(line) && (isChub(rawjson.Value(line, "mes")) || slices.ContainsFunc(slices.Collect(rawjson.Elements(rawjson.Value(line, "swipes"))), isChub)) {
 			return true
 		}
 	}
