@@ -153,14 +153,17 @@ func (o *mergeOptions) into(c *console, arg string) (string, error) {
 	f.Whole = true
 	found, err := f.Find(arg)
 	switch {
-	case err != nil:
+	case err != nil && !found.Owner: // which may have no chats
 		return "", withHint(err, nil)
 	case found.Owner:
 		owner, err := address.OwnerOf(f.Lib, arg, o.data)
-		if err == nil && owner.Group != nil {
+		switch {
+		case err != nil:
+			return "", withHint(err, nil)
+		case owner.Group != nil:
 			return owner.Group.Path, nil
 		}
-		return strings.Join(found.Paths, ""), err
+		return owner.Folder, nil
 	case len(found.Paths) > 1:
 		return "", usagef("%s are several chats; name one of them, or their owner", arg)
 	}
@@ -188,8 +191,7 @@ func (o *mergeOptions) report(c *console, r *merge.Result) error {
 		}
 		return c.document(r.Doc)
 	}
-	t := &mergeTable{c: c, root: mergeRoot(o.opt.Into), all: o.verbose || !c.shown}
-	t.Columns = []grid.Column{{}, {Name: true, Code: cyan}, {Wrap: true}}
+	t := &mergeTable{grid.Table{Columns: []grid.Column{{}, {Name: true, Code: cyan}, {Wrap: true}}}, c, mergeRoot(o.opt.Into), o.verbose || !c.shown}
 	for _, row := range r.Rows {
 		t.row(row)
 	}
@@ -238,9 +240,7 @@ func (t *mergeTable) row(r *merge.Row) {
 		return
 	}
 	colour := map[merge.Sign]string{merge.New: green, merge.Ahead: green, merge.Parted: yellow, merge.Other: yellow, merge.Refused: red}[r.Sign]
-	t.Rows = append(t.Rows, grid.Row{
-		Cells: []string{string(r.Sign), visible.Text(t.short(r.Path)), visible.Text(mergeText(r))}, Codes: []string{colour},
-	})
+	t.Rows = append(t.Rows, grid.Row{Cells: []string{string(r.Sign), visible.Text(t.short(r.Path)), visible.Text(mergeText(r))}, Codes: []string{colour}})
 }
 
 // short returns a path as it is in INTO.

@@ -3,7 +3,6 @@ package merge
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,8 +77,8 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 		})
 	}
 	if err = o.mergeAll(ctx, into); err == nil {
-		if w := o.works[0]; single && w.by == ByName {
-			w.row.By = nil
+		if single && o.works[0].by == ByName {
+			o.works[0].row.By = nil
 		}
 		finish(ctx, o)
 		r.run(ctx, opt, "", nil, o.jobs())
@@ -97,12 +96,11 @@ type chats struct {
 // chatsOf returns the chats of a folder, an owner, or the single one in a file.
 func chatsOf(lib *library.Library, path string, single bool) (chats, error) {
 	if single || userdir.HasExtension(path) {
-		c := chats{folder: lib.Folder(filepath.Dir(path)), only: userdir.ChatName(path)}
-		c.group = listing(lib, c.folder, c.only)
-		if !c.folder.Has(c.only) || filepath.Base(c.folder.File(c.only)) != filepath.Base(path) {
-			return c, ops.PathError(cmp.Or(c.folder.Err, chat.Refuse(path)))
+		folder, name := lib.Folder(filepath.Dir(path)), userdir.ChatName(path)
+		if !folder.Has(name) || filepath.Base(folder.File(name)) != filepath.Base(path) {
+			return chats{}, ops.PathError(cmp.Or(folder.Err, chat.Refuse(path)))
 		}
-		return c, nil
+		return chats{folder, name, listing(lib, folder, name)}, nil
 	}
 	if userdir.IsDir(path) {
 		var err error
@@ -143,11 +141,8 @@ func (opt *Options) owner(lib *library.Library, into, from string, was chats, he
 
 // notIn refuses a path that is another one or lies inside it, which a zip may.
 func notIn(path, in string, why error) error {
-	x, errX := os.Stat(in)
-	y, errY := os.Stat(path)
-	if err := errors.Join(errX, errY); err != nil {
-		return ops.PathError(err)
-	}
+	x, _ := os.Stat(in) // a character's folder comes with the first chat
+	y, _ := os.Stat(path)
 	rel, err := filepath.Rel(userdir.RealPath(in), userdir.RealPath(path))
 	if os.SameFile(x, y) || err == nil && filepath.IsLocal(rel) && !isZip(path) {
 		return fmt.Errorf("%s: %w", path, why)
@@ -169,16 +164,20 @@ func (r *Result) merge(ctx context.Context, opt *Options) error {
 	if opt.Conflicts {
 		return r.conflicts(ctx, opt)
 	}
+	for _, path := range []string{opt.From, cmp.Or(opt.Base, opt.From)} {
+		if _, err := os.Stat(path); err != nil {
+			return ops.PathError(err)
+		}
+	}
 	err := cmp.Or(notIn(opt.From, opt.Into, ErrSame), notIn(opt.Into, opt.From, ErrSame))
 	if err == nil && opt.Base != "" {
 		why := fmt.Errorf("%w: it is INTO or FROM, or inside one", ErrBase)
 		err = cmp.Or(notIn(opt.Base, opt.Into, why), notIn(opt.Base, opt.From, why))
 	}
-	whole := isZip(opt.From) || isUser(opt.Into) || isUser(opt.From) || len(opt.Owners) > 0 // which are paired in user folders only
 	switch {
 	case err != nil:
 		return err
-	case whole:
+	case isZip(opt.From) || isUser(opt.Into) || isUser(opt.From) || len(opt.Owners) > 0: // which are paired in user folders only
 		return r.unpacked(ctx, opt)
 	}
 	return r.folder(ctx, opt)
