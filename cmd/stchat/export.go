@@ -23,7 +23,8 @@ import (
 func newExport() verb {
 	return verb{
 		use: "export PATH...", short: "Write chats as pages, Markdown, text or data",
-		doc: `Write chats for people to read elsewhere. PATH is as in inspect.
+		doc: `Write chats for people to read elsewhere, or as data for other programs. PATH is
+as in inspect.
 
   html      a page that needs nothing else: no network, no other file, and no
             script to be read; it has the text as SillyTavern shows it, avatars
@@ -31,9 +32,10 @@ func newExport() verb {
             between chats
   markdown  the text as it was written, with names, days and times
   txt       what SillyTavern itself exports as text, to the byte
-  openai    a chat a line, as {"messages":[{"role":"user","content":"..."}]}
-  sharegpt  a chat a line, as {"conversations":[{"from":"human","value":"..."}]}
-  rows      a message a line with all that is known of it, for DuckDB and others
+  openai    a chat per line, as {"messages":[{"role":"user","content":"..."}]}
+  sharegpt  a chat per line, as
+            {"conversations":[{"from":"human","value":"..."}]}
+  rows      a message per line with everything about it, for DuckDB and others
 
 -o FILE takes one chat; -o DIR/, or a folder that is there, takes any number,
 as OWNER/NAME.html, with an index.html that leads to all of them. Without -o
@@ -45,18 +47,19 @@ of tools; txt leaves out all of the system's. Pictures are in a page up to 2 MB
 each and 50 MB together: PNG, JPEG, GIF and WebP from user/images and
 user/files.
 
-openai, sharegpt and rows are printed, or written to one FILE for all chats;
-DIR/ has OWNER/NAME.jsonl. rows takes hidden messages and all others, too. In
-openai and sharegpt a narrator's message is the system's, a chat without both a
-user and an assistant has no line, and reasoning is left out. --names macro puts
-{{user}} and {{char}} in the places of names; that makes nobody anonymous.
+openai, sharegpt and rows are printed, or written to one FILE for all chats, or
+to DIR/OWNER/NAME.jsonl, outside of user folders: there a .jsonl is a chat. rows
+has all messages, hidden ones too. In openai and sharegpt a narrator's message
+is the system's, a chat without both a user and an assistant has no line, and
+reasoning is left out. --names macro puts {{user}} and {{char}} in the places of
+names; that makes nobody anonymous.
 ` + choiceDoc, no: "no message was chosen",
 		example: `  stchat export "chats/Mira/Harbour.jsonl" -o harbour.html
   stchat export chats -o site/
   stchat export "chats/Mira/Harbour.jsonl" --format txt > harbour.txt
   stchat export chats/Mira --format markdown --since 1w -o notes/
   stchat export Mira --format openai --leaves --no-greeting > mira.jsonl
-  stchat export chats --format rows -o rows.jsonl`,
+  stchat export chats --format rows -o ~/rows.jsonl`,
 		rules:   []string{"force needs output = --force goes with -o", "no-sync needs output = --no-sync goes with -o", "dry-run needs output = --dry-run goes with -o"},
 		means:   reads(),
 		options: &exportOptions{},

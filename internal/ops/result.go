@@ -166,7 +166,7 @@ type Kind struct {
 func (k *Kind) Error() string { return k.Text }
 
 // ErrChatName means that a file that is not a chat would have a chat's name.
-var ErrChatName = errors.New("a chat's name, but this is not a chat; choose another name")
+var ErrChatName = errors.New("would be taken for a chat; choose another name or place")
 
 // ErrReserved means that a file would lie where SillyTavern or stchat keeps something else.
 var ErrReserved = error(&Kind{Code: "refused", Text: "SillyTavern keeps its own files there; choose another place"})
