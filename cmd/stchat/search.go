@@ -39,23 +39,23 @@ except that Chinese, Japanese, Korean and Thai text is found by any part of it.
   harb*             harbour, harbours, ...
   -storm            messages without this word
   salt OR sugar     messages with either word
-Nothing else has a special meaning. A query that begins with a minus or has
-quotes goes in single quotes: 'harbour -storm'.
+Nothing else has a special meaning. Put a query with quotes or a minus in single
+quotes, and a word first: 'harbour -storm'.
 
-An argument is a PATH if it ends in .jsonl, if it has a / and exists, or if it
-comes after --; and/or is words. PATH is as in inspect; without one it is the
-user folder around the working folder, or else the one that STCHAT_DATA names.
+An argument is a PATH if it ends in .jsonl, if it has a / and exists, as a path
+or as OWNER/NAME, or if it comes after --; and/or is words. PATH is as in
+inspect; without one it is the user folder around the working folder, or else
+the one that STCHAT_DATA names.
 
 The newest message comes first, by its send_date; with --rank the best one.
-Texts that are equal are shown once, where they stand last: a branch repeats
-its parent's. Looked at are the texts as they are shown, with --swipes the
-other swipes too; in the chats as they are now, and in the versions that
-snapshot keeps. Where there is such a history, the first search makes an index
-of its words beside it, search.db, so that the next ones read only chats that
-changed since the last snapshot, and lines over 256 KB, which are not indexed.
-It can be deleted. With the index, texts with words that more than 50,000 have
-come in the order in which they were kept, the last first, and --rank refuses
-words that more than 200,000 have.
+Equal texts are shown once, where they stand last: a branch repeats its
+parent's. The texts are searched as they are shown, and with --swipes the other
+swipes too, in the chats as they are now and in the versions that snapshot
+keeps. Where there is such a history, the first search makes an index of its
+words beside it, search.db, so that the next ones read only chats that changed
+since the last snapshot, and lines over 256 KB, which are not indexed. It can be
+deleted. If more than 50,000 texts have the words, the index lists those that
+were kept last first, and --rank refuses words that more than 200,000 have.
 
 In a pipe there is a row for each text, separated by tabs: path:#index, version,
 date, name, places, part of the text. docs/json.md describes the JSON documents.
@@ -91,7 +91,7 @@ func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.opt.Rank, "rank", false, "show the best first (BM25), not the newest")
 	o.opt.Limit = 20
 	fs.Var(number(&o.opt.Limit, 0, "a number, 0 for all"), "limit", "show at most `N` texts; 0: all")
-	fs.BoolVar(&o.opt.NoIndex, "no-index", false, "read every chat and version, without search.db; the answers are the same")
+	fs.BoolVar(&o.opt.NoIndex, "no-index", false, "read every chat and version, without search.db; it finds the same")
 	fs.Bool("json", false, "print JSON documents, one per line")
 }
 
