@@ -63,7 +63,8 @@ named once; 'stchat undo --force ID' takes back what it can of the latter, and
 
 Kept files take space: records of edits are dropped automatically, oldest first,
 when they hold more than 2 GB (STCHAT_UNDO_MAX, such as 500M; 0 keeps none);
-deleted files never are. --prune and --keep drop records for good.
+those of delete, merge, slim, 'state delete' and 'restore --in-place' never are.
+--prune and --keep drop records for good.
 
 .stchat/ has a .gitignore. SillyTavern's own backup of a user includes hidden
 files, so what you delete here may still be in there.
