@@ -306,11 +306,11 @@ keep, nothing else changes, and links that then lead nowhere are listed.
 A lorebook (worlds/X.json) is deleted if nothing names it; otherwise it is
 refused, with what names it.
 
---checkpoints deletes checkpoints only, and of these only such as hold nothing
-that their parent lacks (an edited message or a swipe counts), have no child,
-and are not open anywhere. One made without --link and without "Checkpoint #"
-in its name is a branch to SillyTavern, and is not found. All is judged before
-anything goes; what stays is counted by reason.
+--checkpoints, with --older-than or --keep, deletes only checkpoints that hold
+nothing that their parent lacks (an edited message or a swipe counts), have no
+child, and are not open anywhere. One made without --link and without
+"Checkpoint #" in its name is a branch to SillyTavern, and is not found. All is
+judged before anything goes; what stays is counted by reason.
 
 Prints the path of each deleted file.
 ` + moveDoc,
@@ -337,7 +337,7 @@ type deleteOptions struct {
 func (o *deleteOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.family, "family", false, "also delete all descendants")
 	fs.Var(oneOf(&o.links, "mend", "mend", "keep"), "links", "what becomes of links to the chat: `HOW` is mend or keep")
-	fs.BoolVar(&o.checkpoints, "checkpoints", false, "delete only checkpoints without a message of their own; PATH may be a folder, or OWNER/*")
+	fs.BoolVar(&o.checkpoints, "checkpoints", false, "delete only checkpoints without a message of their own; CHAT may be a folder or OWNER/*")
 	fs.Var(until(&o.spent.Before), "older-than", "with --checkpoints: those last changed before `TIME`, such as 30d or 2026-03-01")
 	fs.Var(number(&o.spent.Newest, 1, "a number of checkpoints, from 1"), "keep", "with --checkpoints: the newest `N` of each parent stay")
 	o.listFlags.addFlags(fs)
