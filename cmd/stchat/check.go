@@ -55,7 +55,7 @@ gitlab (Code Quality), junit, and markdown for the summary of a job. 'stchat
 check --list-rules' lists the rules.
 
 Settings are read from .stchatrc in the working folder, else at the top of the
-git work tree: an argument a line, # begins a comment. It may have --select,
+git work tree: one argument per line; # begins a comment. It may have --select,
 --ignore, --severity, --report, --baseline, --skip-other, --format, and paths
 below it. Flags of the command line win, lists add up, paths replace the file's.
 `, no: "a finding reaches --severity",

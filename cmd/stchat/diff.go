@@ -43,8 +43,8 @@ values.
 
 A person sees the words that changed, and the beginnings of messages that one
 chat has alone; --full leaves nothing out, and --side puts A and B side by side.
-A pipe gets a row a difference: -, + or ~, the index in A and in B, role, name,
-what differs, the text in A and in B, with tabs between them.
+A pipe gets a row per difference: -, + or ~, the index in A and in B, role,
+name, what differs, the text in A and in B, with tabs between them.
 `, no: "the messages differ, or none is common",
 		example: `  stchat diff Harbour.jsonl "Harbour - Branch #1.jsonl"
   stchat diff Harbour.jsonl "Harbour - Branch #1.jsonl" --side

@@ -20,8 +20,8 @@ import (
 
 func newImport() verb {
 	return verb{
-		use: "import FILE...", short: "Make chats of what other programs exported",
-		doc: `Make chats of what other programs exported. OWNER is the character or group that
+		use: "import FILE...", short: "Import chats from other programs",
+		doc: `Import chats that other programs exported. OWNER is the character or group that
 they belong to: a name, a folder of chats/, a card or a group's file. FILE is
 JSON, JSON lines, text, - for stdin, or a zip, of which each conversations*.json
 at the root or one folder down is read. The format is found out:

@@ -49,8 +49,8 @@ type logOptions struct {
 
 func newLog() verb {
 	return verb{
-		use: "log [CHAT|FOLDER]", short: "Say what happened, or list the versions of a chat",
-		doc: `Say what happened: without CHAT, or with a FOLDER, list the snapshots of a user
+		use: "log [CHAT|FOLDER]", short: "Show what happened, or list the versions of a chat",
+		doc: `Show what happened: without CHAT, or with a FOLDER, list the snapshots of a user
 folder, newest first, and what each found new, changed (+ messages added,
 ~ changed, - removed), renamed, gone, or back. --since leaves out older ones.
 --gone lists the chats that are gone now instead, each with the command that

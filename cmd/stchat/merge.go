@@ -23,10 +23,10 @@ import (
 
 func newMerge() verb {
 	return verb{
-		use: "merge INTO FROM...", short: "Make one of two copies of a chat, of chats, or of a user folder",
-		doc: `Make one of two copies: of a chat, of the chats of a character or group, or of a
-whole user folder. FROM is only read. What it has more comes into INTO whole,
-and no text is dropped:
+		use: "merge INTO FROM...", short: "Merge two copies of a chat, of chats, or of a user folder",
+		doc: `Merge two copies of a chat, of the chats of a character or group, or of a whole
+user folder. FROM is only read. What only FROM has comes into INTO whole, and no
+text is dropped:
 
   =  the same
   <  INTO has all of it, perhaps more
@@ -39,19 +39,19 @@ and no text is dropped:
 A chat's copy is found by its name, its messages, or its integrity slug.
 Messages are the same if speaker, text and date are, with any swipe chosen.
 Hidden messages, attachments and whatever else INTO's messages hold are never
-written over: they too make a branch of what FROM has more. Links to
-checkpoints and branches are joined.
+overwritten: they too make a branch of what only FROM has. Links to checkpoints
+and branches are joined.
 
-A user folder may be in a zip, such as SillyTavern's own backup. Of it merge
-takes chats, groups, cards and lorebooks, and the images and files that these
+A user folder may be in a zip, such as SillyTavern's own backup. merge
+takes its chats, groups, cards and lorebooks, and the images and files that they
 name; never settings, personas, presets, tags, secrets or extensions. A lorebook
 or an image whose name has other content in INTO comes under another name, and
-what comes from FROM names that one. Of a card or group that differs INTO's
-stays; a card with another name and another greeting is another character.
+what comes from FROM names that one. If a card or group differs, INTO's stays; a
+card with another name and another greeting is another character.
 
 With --conflicts, it merges the files that Syncthing or Dropbox left beside
 chats that were changed in two places (X.sync-conflict-…, "X (conflicted copy
-…)"), each into its X, and removes it then; without an X it gets that name.
+…)"), each into its X, and then removes it; if there is no X, it gets that name.
 
 It writes at once, and one 'stchat undo' takes it back. The same FROM again
 finds nothing to do. --dry-run prints the same table. Several FROM are merged

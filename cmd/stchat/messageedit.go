@@ -214,7 +214,7 @@ type messageSetOptions struct {
 func (o *messageSetOptions) addFlags(fs *pflag.FlagSet) {
 	o.choiceFlags.addFlags(fs)
 	o.valueFlags.addFlags(fs)
-	fs.Var(parsed(substitution, func(s edit.Substitution) { o.sub = append(o.sub, s) }), "sub", "replace every match in the text: `RE=TEXT`")
+	fs.Var(parsed(substitution, func(s edit.Substitution) { o.sub = append(o.sub, s) }), "sub", "`RE=TEXT`: replace every match of RE in the text with TEXT")
 	fs.BoolVar(&o.allSwipes, "all-swipes", false, "with --sub: in all swipes too")
 	o.asBranchFlags.addFlags(fs)
 	o.addManyFlags(fs, "")

@@ -21,9 +21,9 @@ const rootDoc = `stchat does for SillyTavern chats what git does for source: it 
 branches, inspects, compares, checks and repairs them, offline, from the shell,
 without ever losing a byte.
 
-A chat is the path of its file, or what people see: Mira/Harbour is a chat of
-the character or group Mira, by its name or a part of it, Mira/@ the one that is
-open, Mira/* all of them, and Mira alone her chats, for what only reads.
+Name a chat by the path of its file, or by what people see: Mira/Harbour is a
+chat of the character or group Mira, by its name or a part of it; Mira/@ is the
+one that is open, Mira/* all of them, as is Mira alone for what only reads.
 
 Results go to stdout; notes, warnings and errors go to stderr.`
 

@@ -421,7 +421,7 @@ type stateSetOptions struct {
 func (o *stateSetOptions) addFlags(fs *pflag.FlagSet) {
 	o.valueFlags.addFlags(fs)
 	fs.StringVar(&o.reset, "reset", "", "put the list of commits in `FILE` in place of the floor log; - is stdin")
-	fs.Var(parsed(sum, func(text string) { o.expect = text }).notEmpty(), "expect", "change nothing, and exit with 1, unless the SHA-256 of what 'state get' prints,\nwithout its line end, is `SHA256`")
+	fs.Var(parsed(sum, func(text string) { o.expect = text }).notEmpty(), "expect", "change nothing, and exit with 1, unless the SHA-256 of what 'state get' prints, without its line end, is `SHA256`")
 	fs.BoolVar(&o.floor, "floor", false, "begin a floor log, where NS holds nothing yet")
 	fs.VarP(messageNumber(&o.at), "at", "a", "the commit is of message `N`; -1 is the last")
 	fs.Var(number(&o.swipe, 1, "a swipe's number, from 1"), "swipe", "the commit is of swipe `K` of that message")
