@@ -32,20 +32,17 @@ as in inspect.
             between chats
   markdown  the text as it was written, with names, days and times
   txt       what SillyTavern itself exports as text, to the byte
-  openai    a chat per line, as {"messages":[{"role":"user","content":"..."}]}
-  sharegpt  a chat per line, as
-            {"conversations":[{"from":"human","value":"..."}]}
+  openai    a chat per line: {"messages":[{"role":"user","content":"..."}]}
+  sharegpt  a chat per line: {"conversations":[{"from":"human","value":"..."}]}
   rows      a message per line with everything about it, for DuckDB and others
 
 -o FILE takes one chat; -o DIR/, or a folder that is there, takes any number,
 as OWNER/NAME.html, with an index.html that leads to all of them. Without -o
-one chat is printed. Nothing is written if one of the names is taken, unless
---force says so.
+one chat is printed. Nothing is written if a name is taken, except with --force.
 
-Hidden messages are left out, and so are comments, small system lines and calls
-of tools; txt leaves out all of the system's. Pictures are in a page up to 2 MB
-each and 50 MB together: PNG, JPEG, GIF and WebP from user/images and
-user/files.
+Hidden messages are left out, and so are comments, small system lines and tool
+calls; txt leaves out all of the system's. A page has pictures (PNG, JPEG, GIF,
+WebP) from user/images and user/files, up to 2 MB each and 50 MB together.
 
 openai, sharegpt and rows are printed, or written to one FILE for all chats, or
 to DIR/OWNER/NAME.jsonl, outside of user folders: there a .jsonl is a chat. rows

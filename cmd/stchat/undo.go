@@ -61,10 +61,9 @@ from another machine or from before the folder was copied, is set aside and
 named once; 'stchat undo --force ID' takes back what it can of the latter, and
 --prune ID drops either for good.
 
-Kept files take space: records of edits are dropped automatically, oldest first,
-when they hold more than 2 GB (STCHAT_UNDO_MAX, such as 500M; 0 keeps none);
-those of delete, merge, slim, 'state delete' and 'restore --in-place' never are.
---prune and --keep drop records for good.
+Kept files take space: the oldest records of edits are dropped when they hold
+more than 2 GB (STCHAT_UNDO_MAX, such as 500M; 0 keeps none), but never those of
+delete, merge, slim, 'state delete' and 'restore --in-place'.
 
 .stchat/ has a .gitignore. SillyTavern's own backup of a user includes hidden
 files, so what you delete here may still be in there.
@@ -88,7 +87,7 @@ files, so what you delete here may still be in there.
 func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.list, "list", false, "list the records, newest first: ID, local time, age, command, files, bytes kept; in a pipe with tabs between, in UTC, and without the age")
 	fs.BoolVar(&o.force, "force", false, "leave files that were changed since as they are, and take the rest back")
-	fs.Var(filled(&o.prune), "prune", "drop the record `ID`, or all of before a TIME such as 30d, 12h or 2026-03-01")
+	fs.Var(filled(&o.prune), "prune", "drop the record `ID` for good, or all from before a TIME such as 30d, 12h or 2026-03-01")
 	fs.Var(number(&o.keep, 0, "a number of at least 0"), "keep", "drop all records but the newest `N`")
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
 	addNoSync(fs, &o.changes.NoSync)
