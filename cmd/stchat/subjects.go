@@ -82,11 +82,11 @@ func (s *subjects) judge(arg string, found address.Found) error {
 	arg = strings.TrimRight(arg, `/`)
 	switch {
 	case s.chats && found.Owner:
-		return usagef("%s is an owner of chats; name one of them, or %s/@, the one that is open", arg, arg)
+		return usagef("%s is a character or group; name one of its chats, or %s/@, the one that is open", arg, arg)
 	case s.chats && found.All && len(found.Paths) > 0, s.most == 1 && len(found.Paths) > 1:
 		return usagef("%s are several chats; name one of them", arg)
 	case s.writes && found.Owner:
-		return usagef("%s is an owner of chats; %s/* means all of them, %s/@ the one that is open", arg, arg, arg)
+		return usagef("%s is a character or group; %s/* means all of its chats, %s/@ the one that is open", arg, arg, arg)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ import (
 var ErrSeveral = error(&ops.Kind{Code: "usage", Text: "fits several"})
 
 // ErrWhole means that a part of a name is not enough.
-var ErrWhole = error(&ops.Kind{Code: "usage", Text: "is only a part of a chat's name"})
+var ErrWhole = error(&ops.Kind{Code: "usage", Text: "this command needs the whole name"})
 
 // ErrNoFolder means that SillyTavern has several users, of which one must be named.
 var ErrNoFolder = error(&ops.Kind{Code: "usage", Text: "SillyTavern has several users here", Hint: "data"})
