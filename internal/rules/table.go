@@ -150,7 +150,7 @@ var table = [ruleCount]Rule{
 	FolderWithoutCard: rule("folder-without-card", linkFamily, Warning, ByHand,
 		"a folder of chats that belongs to no character",
 		"SillyTavern never shows its chats: it looks for them by the names of the cards",
-		"rename the folder to the character's card without .png, or import the card again"),
+		"give the folder the name of the character's card, without .png, or import the card again"),
 
 	GroupUnlisted: rule("group-unlisted", groupFamily, Error, Repaired,
 		"no group lists this group chat",
