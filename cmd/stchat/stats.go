@@ -59,7 +59,7 @@ type statsOptions struct {
 
 func (o *statsOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&o.opt.By, "", look.Bys()...), "by", "count by `WHAT`: owner, chat, name, role, model, day, week, month, weekday, hour")
-	fs.Var(oneOf(&o.count, "distinct", "distinct", "all"), "count", "`WHICH` messages: distinct, each once an owner, or all")
+	fs.Var(oneOf(&o.count, "distinct", "distinct", "all"), "count", "`WHICH` messages: distinct, each once per owner, or all")
 	fs.DurationVar(&o.opt.Gap, "gap", time.Hour, "a session ends after `TIME` without a message, such as 30m")
 	fs.StringVarP(&o.output, "output", "o", "", "write a page to `FILE`.html instead")
 	fs.BoolVar(&o.force, "force", false, "replace the file")
