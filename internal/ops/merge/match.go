@@ -227,7 +227,7 @@ func (m *matcher) better(c *file, homes []*file) (list []*file) {
 	}
 	home := m.relation(c, homes[0])
 	for _, p := range m.into {
-		if !m.free(p) || m.named[1][p.key] != nil {
+		if !m.free(p) || m.named[1][p.key] != nil || m.named[0][c.key] == nil && !strings.HasPrefix(p.key, c.key+"__") {
 			continue
 		}
 		if its := m.withSlug(p); its != nil && its != c { // though that may have another copy

@@ -77,9 +77,6 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 		})
 	}
 	if err = o.mergeAll(ctx, into); err == nil {
-		if single && o.works[0].by == ByName {
-			o.works[0].row.By = nil
-		}
 		finish(ctx, o)
 		r.run(ctx, opt, "", nil, o.jobs())
 	}

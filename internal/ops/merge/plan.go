@@ -193,7 +193,7 @@ func (o *owner) judge(ctx context.Context, w *work) {
 		path, err = w.p.path, cmp.Or(err, w.p.err)
 	}
 	w.job = *newJob(SoloChat, w.c.path, path)
-	if w.by != "" {
+	if w.by != "" && (w.by != ByName || !userdir.HasExtension(o.opt.Into)) { // else both were named
 		w.row.By = &w.by
 	}
 	w.twin = w.twin || w.p != nil && w.equal() && isTwin(w.c, w.p)
