@@ -36,7 +36,7 @@ func newCheckpoint() verb {
 		doc: `Write a new chat beside each CHAT with its messages 0 to N inclusive, as
 SillyTavern's "Create checkpoint" does. The messages are copied byte for byte;
 in the header only the metadata changes: main_chat names the source, integrity
-is a new slug, and the flags below can change more.
+is a new slug (the chat's ID), and the flags below can change more.
 
 The source is not touched unless you ask for --link, and the character or group
 keeps its current chat unless you ask for --open. The name of a new group chat
@@ -99,13 +99,13 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(messageOrName(&o.opt.At, &o.opt.AtName), "at", "a", "last `MESSAGE` kept, from 0; -1 is the last one, -2 the one before; or the name of a checkpoint or branch (name:X is always a name)")
 	fs.Var(asOf(&o.opt.AsOf), "as-of", "instead of --at: the last message sent by `TIME`: 2026-03-01, \"2026-03-01 18:42\", RFC 3339, or an age such as 90m, 2h, 3d, 2w")
 	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the "+o.opt.Kind.String()+"; with --output only the label of a cloned lorebook")
-	fs.Var(oneOf(&o.opt.Style, names.Suffix, names.Styles()...), "naming", "how the file is named: `STYLE` is suffix, sillytavern, classic, version")
+	fs.Var(oneOf(&o.opt.Style, names.Suffix, names.Styles()...), "naming", "how the file is named: `STYLE` is suffix (CHAT__NAME), sillytavern (NAME), classic (NAME - TIME) or version (NAME, or CHAT-v2); without --name it is numbered")
 	fs.VarP(filled(&o.opt.Output), "output", "o", "write this .jsonl `PATH` instead, or - for stdout; one CHAT only")
 	addTopic(fs, "Flags for the metadata", func(fs *pflag.FlagSet) {
 		o.own, o.inOrder = ownFlag, true
 		o.addValueFlags(fs)
 		o.opt.Integrity = cut.IntegrityNew
-		fs.Var(slug(&o.opt.Integrity, cut.IntegrityNew, cut.IntegrityKeep, cut.IntegrityNone), "integrity", "slug of the new chat: `SLUG` is new, keep, none or a UUID")
+		fs.Var(slug(&o.opt.Integrity, cut.IntegrityNew, cut.IntegrityKeep, cut.IntegrityNone), "integrity", "slug of the new chat: `SLUG` is new, keep (the source's), none or a UUID")
 		fs.StringVar(&o.mainChat, "main-chat", "", "`NAME` of the parent instead of the source's; empty removes it")
 	})
 	if o.opt.Kind == names.Branch {
