@@ -49,8 +49,7 @@ The fork is the last message that the chat shares with its parent, by its index
 there, as branch --at takes it; own are the messages that the parent lacks. In a
 pipe there is a row for each chat, separated by tabs: depth, mark, fork, name,
 messages, own, first date, last date, parent, via, bytes; --format text draws
-the tree there too.
-docs/json.md describes the JSON documents.
+the tree there too. docs/json.md describes the JSON documents.
 
 The html page needs no network and no server: open it from disk. It holds the
 texts of all messages while they are up to 8 MB together, else their beginnings,
@@ -73,11 +72,11 @@ const wholeTexts = 8_000_000
 
 type treeOptions struct {
 	listFlags
-	opt                look.TreeOptions
-	format, output, by string
-	force              bool
-	up, down           bool
-	formatSet          bool
+	opt                      look.TreeOptions
+	format, output, by, data string
+	force                    bool
+	up, down                 bool
+	formatSet                bool
 }
 
 func (o *treeOptions) addFlags(fs *pflag.FlagSet) {
@@ -86,6 +85,7 @@ func (o *treeOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Bool("json", false, "the same as --format json")
 	fs.VarP(output(&o.output), "output", "o", "write to `FILE` (.txt, .json, .dot, .mmd, .svg, .html) instead of stdout")
 	fs.BoolVar(&o.force, "force", false, "replace the file that -o names")
+	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named; OWNER/NAME is found in it")
 	fs.Var(oneOf(&o.by, "links", "links", "content"), "by", "find parents by `WHAT`: links, or content alone")
 	fs.BoolVar(&o.up, "up", false, "only the chat's ancestors")
 	fs.BoolVar(&o.down, "down", false, "only the chat's descendants")
@@ -125,7 +125,7 @@ func (o *treeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	if err := o.resolve(c, fs); err != nil {
 		return err
 	}
-	list, err := o.folders(ctx, c, args, nameFolder("tree"))
+	list, err := o.folders(ctx, c, args, nameFolder("tree"), o.data)
 	if err != nil {
 		return err
 	}
