@@ -31,13 +31,13 @@ func newHistory() verb {
 	return verb{
 		use: "history [CHAT...]", short: "Check the history, or make it smaller",
 		doc: `Show what the history of a user folder holds, check it, or make it smaller.
-The folder is that of --data, or else the one around the working folder.
+The folder is that of --data, else the one around the working folder, else the
+one that STCHAT_DATA names.
 
   --verify   reads everything, computes every checksum again, and lists what
              cannot be restored, version by version, and which names, times and
-             notes were changed; a search.db that does not fit is removed, and
-             made anew. With --mend, lost lines are stored again from files that
-             still have them
+             notes were changed; a search.db that does not fit is removed.
+             --mend stores lost lines again from files that still have them
   --prune    drops the versions of each chat that no --keep flag keeps. Versions
              with a note stay, and so does the last one of a chat that is gone
   --forget   drops everything kept of the given chats: what no other chat shares

@@ -44,8 +44,8 @@ and has no .stchat/: to undo it, delete the file.
 Without ID, the newest record that is neither undone nor made by undo is taken
 back: running undo twice goes two steps back. What is taken back is printed,
 with --quiet too. An undo is recorded as well, and 'stchat undo ID' with its ID
-does the command again. The folder is that of --data, or else the user folder
-around the working folder, or else the working folder itself.
+does the command again. The folder is that of --data, else the user folder
+around the working folder, else STCHAT_DATA, else the working folder itself.
 
 If a file is not as the command left it, nothing is done and the file is named.
 What counts is its content; and a new chat may have been saved again, as long as
