@@ -239,7 +239,7 @@ func (g *pager) avatar(m *look.Message, who string) string {
 	}
 	letter := "?"
 	for each := graphemes.FromString(who); letter == "?" && each.Next(); {
-		if c := []rune(each.Value())[0]; c != unicode.ReplacementChar && unicode.In(c, unicode.L, unicode.N, unicode.So) {
+		if c := []rune(each.Value())[0]; !strings.ContainsRune("\ufffd\u2800\u3164", c) && unicode.In(c, unicode.L, unicode.N, unicode.So) {
 			letter = each.Value()
 		}
 	}
