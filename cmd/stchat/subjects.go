@@ -232,7 +232,7 @@ const storeVariable = "STCHAT_STORE"
 type storeFlag struct{ path string }
 
 func (f *storeFlag) addFlags(fs *pflag.FlagSet) {
-	fs.Var(filled(&f.path), "store", "keep the history in `FILE`; default: $"+storeVariable+", else .stchat/history.db in the user folder")
+	fs.Var(filled(&f.path), "store", "`FILE` of the history; default: $"+storeVariable+", else .stchat/history.db in the user folder")
 }
 
 // of returns the store that --store or STCHAT_STORE names, "" for the user folder's own.
