@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,9 +195,7 @@ func isTwin(a, b *file) bool {
 		return false
 	}
 	for i, f := range []*file{a, b} {
-		if f.stamp == (safefile.Stamp{}) {
-			f.stamp = stamps[i]
-		}
+		f.stamp = cmp.Or(f.stamp, stamps[i])
 	}
 	return true
 }
@@ -288,10 +287,8 @@ func label(into, from string) string {
 
 // labelOf makes a label of a folder's name.
 func labelOf(name string) string {
-	if safe, err := names.Sanitize(name); err == nil {
-		return safe
-	}
-	return "theirs"
+	safe, _ := names.Sanitize(name) // "" if it cannot be made safe
+	return cmp.Or(safe, "theirs")
 }
 
 // keysTold joins keys for people, the first few of many.
