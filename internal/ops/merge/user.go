@@ -89,8 +89,8 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 	}
 	for stem, to := range u.stems {
 		u.renames = u.renames || stem != to
-		if folder := filepath.Base(u.from.Chats()); u.based != nil && u.based[filepath.Join(folder, stem)] == "" { // it may know INTO's name
-			u.based[filepath.Join(folder, stem)] = filepath.Join(folder, to)
+		if _, err := os.Stat(filepath.Join(opt.Base, "chats", to)); u.based != nil && err == nil { // where it knows INTO's name
+			u.based[filepath.Join("chats", stem)] = filepath.Join("chats", to)
 		}
 	}
 	for _, step := range []func(context.Context) error{u.solo, u.groups, u.readBooks} {
