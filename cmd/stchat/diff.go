@@ -33,13 +33,13 @@ version if it is gone. Revs and times are those of log. A or B may be -,
 standard input; damaged lines are left out, as SillyTavern leaves them out.
 
 Messages that are equal in text, name, role and hidden are common. Between them,
-messages of one role with the same date, or of which one's text is a swipe of
-the other, are two versions of one; so are those of one role that are left, in
+two messages of one role are versions of one if they have the same date, or if
+the text of one is a swipe of the other; what is left of a role is paired in
 order. Everything else is only in A, or only in B. The metadata is compared,
 too, and diff-meta shows how it differs.
 
---swipes compares swipes as well, and which is chosen; --all every key, as
-values.
+--swipes also compares the swipes, and which is chosen; --all compares all keys
+by their values.
 
 A person sees the words that changed, and the beginnings of messages that one
 chat has alone; --full leaves nothing out, and --side puts A and B side by side.

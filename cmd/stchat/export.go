@@ -72,7 +72,7 @@ type exportOptions struct {
 
 func (o *exportOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&o.format, "", "txt", "markdown", "html", "openai", "sharegpt", "rows"), "format", "`FORMAT`: txt, markdown, html, openai, sharegpt or rows; default: by the extension of -o (.txt, .md, .html), else html")
-	fs.VarP(output(&o.opt.Output), "output", "o", "write to `FILE`, or with / at the end or if it is a folder into this folder")
+	fs.VarP(output(&o.opt.Output), "output", "o", "write to `FILE`; if it ends in / or is a folder, a file per chat into that folder")
 	fs.BoolVar(&o.opt.Swipes, "swipes", false, "also the other swipes, folded; in rows a line for each")
 	fs.BoolVar(&o.reasoning, "reasoning", false, "also the reasoning, folded")
 	fs.BoolVar(&o.opt.WithHidden, "with-hidden", false, "also hidden messages")

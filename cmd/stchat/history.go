@@ -67,7 +67,7 @@ SillyTavern's backups and copies of the history that you made are not touched.
 }
 
 func (o *historyOptions) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.verify, "verify", false, "read all of it, and name what does not come back")
+	fs.BoolVar(&o.verify, "verify", false, "read all of it, and list what cannot be restored")
 	fs.BoolVar(&o.mend, "mend", false, "with --verify: store lost lines again from files that still have them")
 	fs.BoolVar(&o.prune, "prune", false, "drop versions that no --keep rule names")
 	for _, rule := range []struct {
@@ -82,7 +82,7 @@ func (o *historyOptions) addFlags(fs *pflag.FlagSet) {
 		fs.Var(number(rule.n, 1, "a number of at least 1"), "keep-"+rule.name, "with --prune: keep "+rule.what)
 	}
 	fs.BoolVar(&o.forget, "forget", false, "drop all that is kept of the given chats")
-	fs.BoolVar(&o.compact, "compact", false, "give room in the file back to the disk")
+	fs.BoolVar(&o.compact, "compact", false, "return free space in the file to the disk")
 	o.storeFlag.addFlags(fs)
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
 	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be freed")

@@ -65,8 +65,8 @@ func (o *importOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(filled(&b.Character), "character", "`NAME` of the character; default: the source's, else the card's")
 	fs.VarP(chatName(&b.Name), "name", "n", "`NAME` of the chat; one conversation only")
 	fs.BoolVar(&b.Branches, "branches", false, "the other ends of a tree of messages become branches")
-	fs.Var(oneOf(&b.Greeting, "", bring.GreetingCard, bring.GreetingNone), "greeting", "where the source does not store it: `WHICH` is card or none; default: card for risu, else none")
-	fs.BoolVar(&b.Grown, "grown", false, "what has grown since it was imported is imported again, beside")
+	fs.Var(oneOf(&b.Greeting, "", bring.GreetingCard, bring.GreetingNone), "greeting", "the greeting, where the source does not store it: `WHICH` is card or none; default: card for risu, else none")
+	fs.BoolVar(&b.Grown, "grown", false, "import again, as another chat, what has grown since it was imported")
 	fs.BoolVar(&b.Open, "open", false, "make it the chat that OWNER opens with; one conversation only")
 	fs.Var(filled(&b.Data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {

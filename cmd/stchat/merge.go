@@ -103,10 +103,10 @@ func checkOnly(glob string) error {
 func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
 	o.opt.Owners = map[string]string{}
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR` in which INTO is found as OWNER or OWNER/NAME; default: around the working folder")
-	fs.Var(filled(&o.opt.Base), "base", "`PATH` of what both were at the last merge: a text that it has too was deleted or edited on the side that lacks it")
-	fs.Var(chatName(&o.opt.Label), "label", "`NAME` in the names of branches; default: the folder that tells FROM from INTO")
-	fs.Var(parsed(owners, func(pair [2]string) { o.opt.Owners[pair[0]] = pair[1] }), "owner", "in user folders: `THEIRS=OURS`, the character of FROM is INTO's of that name; may be repeated")
-	fs.Var(each(&o.opt.Only, checkOnly), "only", "only what `GLOB` matches of the paths in FROM; may be repeated")
+	fs.Var(filled(&o.opt.Base), "base", "`PATH` of what both were at the last merge: a message that it has and one side lacks was deleted or edited there")
+	fs.Var(chatName(&o.opt.Label), "label", "`NAME` in the names of branches; default: the folder by which FROM differs from INTO")
+	fs.Var(parsed(owners, func(pair [2]string) { o.opt.Owners[pair[0]] = pair[1] }), "owner", "in user folders, `THEIRS=OURS`: the character THEIRS of FROM is OURS in INTO; may be repeated")
+	fs.Var(each(&o.opt.Only, checkOnly), "only", "only paths in FROM that `GLOB` matches; may be repeated")
 	fs.Var(oneOf(&o.reworded, "branch", "branch", "keep"), "reworded", "where FROM only has another wording of messages: `HOW` is branch, or keep for INTO's")
 	fs.BoolVar(&o.opt.NoSwipes, "no-swipes", false, "a swipe that only one side has makes no difference")
 	fs.BoolVar(&o.opt.NoLink, "no-link", false, "do not note branches in the chats that they part from")

@@ -209,7 +209,7 @@ type moveOptions struct {
 func (o *moveOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(filled(&o.name), "name", "n", "`NAME` of the chat there; one CHAT only")
 	fs.BoolVar(&o.family, "family", false, "move all relatives along")
-	fs.BoolVar(&o.cut, "cut", false, "remove what names relatives that stay behind, and what they say of the chat")
+	fs.BoolVar(&o.cut, "cut", false, "remove the links between the chat and relatives that stay behind")
 	o.addVerb(fs, "move")
 }
 

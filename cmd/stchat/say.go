@@ -184,7 +184,7 @@ func withHint(err error, own []hint) error {
 // helps returns how what would help is asked for.
 func helps(hint string) string {
 	return map[string]string{
-		"changed-row": "'stchat history --verify' tells more, and -o writes the bytes of a version",
+		"changed-row": "'stchat history --verify' shows more, and -o writes the bytes of a version",
 		"clone":       "--lorebook clone takes the book as it is now",
 		"data":        "give the folder with --data",
 		"floor":       "--floor of 'stchat state set' begins one",
@@ -201,7 +201,7 @@ func helps(hint string) string {
 		"no-slug":     "leave --bump-integrity out",
 		"no-source":   "'stchat snapshot' begins a history, and --from looks in a folder with copies",
 		"plain":       "delete it first, or change it as it is",
-		"relatives":   "--family takes them along, --cut gives up the kinship",
+		"relatives":   "--family takes them along, --cut removes the links",
 		"repair":      "see 'stchat repair'",
 		"replay":      "--force writes it, and Luker cuts it there",
 		"restore":     "put it there with --in-place, or name a file with -o",

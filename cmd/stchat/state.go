@@ -385,8 +385,8 @@ last commit is of a later message, so is this one. --floor starts a floor log
 for an empty namespace. --reset FILE replaces the log with a list of commits; []
 empties it.
 
-If others write there meanwhile, --set, --unset and the merges are made of what
-they wrote; nothing is lost. --expect refuses that: it is for a script that
+If others write there meanwhile, --set, --unset and the merges are applied to
+what they wrote; nothing is lost. --expect refuses that: it is for a script that
 decides by what it has read.
 
 recap: takes only --version K: version K of the running recap becomes current,

@@ -34,7 +34,7 @@ A message counts once for an owner, where it was first: a branch adds what is
 its own. With --count all every copy counts. A session ends where nothing was
 written for longer than --gap; days and hours are local.
 
-A person sees a summary, or with --by a table. A pipe gets a row each: key,
+A person sees a summary, or with --by a table. A pipe gets rows: key,
 chats, messages, words, words of the user, other swipes, first and last date.
 `, no: "no message was counted",
 		example: `  stchat stats

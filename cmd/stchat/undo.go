@@ -38,8 +38,8 @@ func newUndo() verb {
 		use: "undo [ID]", short: "Take back what a command did",
 		doc: `Take back what the last command did, all of it or nothing. Every command that
 writes files records that in the user folder, under .stchat/, and keeps the old
-files there. Not recorded is one new file in a folder that is not a user folder
-and has no .stchat/: to undo it, delete the file.
+files there. A single new file in a folder that is not a user folder and has no
+.stchat/ is not recorded: to undo it, delete the file.
 
 Without ID, the newest record that is neither undone nor made by undo is taken
 back: running undo twice goes two steps back. What is taken back is printed,
