@@ -13,6 +13,7 @@ type Markup struct {
 	Picture func(url, title string) string
 	b       []byte
 	open    []string // the elements that are open, with their attributes
+	over    []int    // the levels of the headings that what follows is below
 }
 
 // Text is [Read] and HTML in one.
@@ -20,7 +21,7 @@ func (m *Markup) Text(text string) string { return m.HTML(Read(text)) }
 
 // HTML returns blocks as HTML.
 func (m *Markup) HTML(blocks []Block) string {
-	m.b = m.b[:0]
+	m.b, m.over = m.b[:0], nil
 	for _, b := range blocks {
 		m.block(b)
 	}
@@ -52,7 +53,8 @@ func (m *Markup) block(b Block) {
 	m.within(around)
 	switch b.Kind {
 	case Heading:
-		m.element("h4", b.Runs, false) // below a page's own, none left out
+		m.over = append(slices.DeleteFunc(m.over, func(level int) bool { return level >= b.Level }), b.Level)
+		m.element("h"+strconv.Itoa(min(3+len(m.over), 6)), b.Runs, false) // below a page's own, none left out
 	case Rule:
 		m.print("<hr/>")
 	case Rows, Fence:

@@ -12,6 +12,7 @@ func TestHTML(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`*She nods.* "Yes, *now*."`, `<p><em>She nods.</em> <q>&#34;Yes, <em>now</em>.&#34;</q></p>`},
 		{"a\nb\n\n# c", "<p>a<br/>b</p><h4>c</h4>"},
+		{"## a\n\n#### b\n\n### c\n\n# d\n\n## e\n\n### f\n\n#### g", "<h4>a</h4><h5>b</h5><h5>c</h5><h4>d</h4><h5>e</h5><h6>f</h6><h6>g</h6>"},
 		{"- a\n- b\n  - c\n\n1. d", `<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul><ol><li value="1">d</li></ol>`},
 		{"> a\n> > b\n\nc", "<blockquote><p>a</p><blockquote><p>b</p></blockquote></blockquote><p>c</p>"},
 		{"```go\na < b\n```", "<pre dir=\"auto\" tabindex=\"0\">a &lt; b</pre>"},

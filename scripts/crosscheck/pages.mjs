@@ -182,8 +182,8 @@ for (const file of pages) {
             late: seen('article, #rows li').filter((one) => getComputedStyle(one).contentVisibility !== 'visible').length,
             cut: seen('pre').filter((one) => one.scrollWidth > one.clientWidth).length,
             pale: seen('.av, .u .t').filter((one) => getComputedStyle(one).printColorAdjust !== 'exact').length,
-            parted: seen('main :is(h1, h2, h4), tr, article header, #rows li').filter((one) => getComputedStyle(one).breakInside !== 'avoid').length,
-            alone: seen('main :is(h1, h2, h4), h2 + p, thead, article header, #rows li:has(.owner)').filter((one) => getComputedStyle(one).breakAfter !== 'avoid').length,
+            parted: seen('main :is(h1, h2, h4, h5, h6), tr, article header, #rows li').filter((one) => getComputedStyle(one).breakInside !== 'avoid').length,
+            alone: seen('main :is(h1, h2, h4, h5, h6), h2 + p, thead, article header, #rows li:has(.owner)').filter((one) => getComputedStyle(one).breakAfter !== 'avoid').length,
             list: seen('#rows li, article, td').length > 0,
         };
     }), { paper: true, controls: 0, late: 0, cut: 0, pale: 0, parted: 0, alone: 0, list: true }, `${name} printed`);

@@ -122,10 +122,12 @@ func (g *pager) begin() error {
 	if len(links) > 0 {
 		g.print("<nav aria-label=\"Checkpoints and branches\">", strings.Join(links, ""), "</nav>")
 	}
-	g.printf("</div>\n<main>\n<h1>%s</h1>\n<p class=\"sub\">%s</p>\n", bdi(title), p.about(bdi(p.owner)))
-	if g.kin.chat.Above != nil {
-		at := forkOf(g.kin.chat)
-		above := g.kin.chat.Above
+	owner := bdi(p.owner)
+	if g.e.opt.Folder {
+		owner = `<a href="../index.html">` + owner + "</a>"
+	}
+	g.printf("</div>\n<main>\n<h1>%s</h1>\n<p class=\"sub\">%s</p>\n", bdi(title), p.about(owner))
+	if at, above := forkOf(g.kin.chat), g.kin.chat.Above; above != nil {
 		g.printf("<p class=\"sub\">from %s of %s</p>\n", indexShown(at), g.e.link(p, above, at, names.Short(p.owner, above.Name)))
 	}
 	return g.err
