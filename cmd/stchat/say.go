@@ -61,7 +61,7 @@ func say[D any](c *console, how *saying, source string, r *ops.Result[D]) {
 	}
 	for _, d := range r.Dropped {
 		// with --quiet too: undo can take back less than before
-		c.errLine("", "", fmt.Sprintf("the record %s (%s) was dropped: what is kept for undo had grown too large; it held %s", d.ID, commandText(d.Command), formatBytes(d.Bytes)))
+		c.errLine("", "", fmt.Sprintf("the record %s (%s) was dropped to keep undo within its limit; it held %s", d.ID, commandText(d.Command), formatBytes(d.Bytes)))
 	}
 }
 
