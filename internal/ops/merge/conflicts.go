@@ -219,10 +219,7 @@ func renamed(c *file, path string, versions int) *job {
 
 // needed returns why a conflict file stays: something names it. "" if nothing does.
 func needed(g *family.Graph, name string) string {
-	c := g.Find(name)
-	if c == nil {
-		return ""
-	}
+	c := g.Find(name) // nil: it cannot be read, and nothing is found to name it
 	for _, ref := range g.ReferencesTo(func(other *family.Chat) bool { return other == c })[c] {
 		if ref.From != c {
 			return fmt.Sprintf("the conflict file stays: %s in %s names it", ref.Kind.Key(), ref.Path)

@@ -231,6 +231,9 @@ func (o *owner) judge(ctx context.Context, w *work) {
 	case w.row.Sign == Ahead && w.gone > 0:
 		w.row.tell("deleted here since the base, and back with FROM's lines: " + plural.S(w.gone, "message"))
 	}
+	if w.row.Sign == Ahead && w.goneFrom > 0 {
+		w.row.tell("deleted or edited in FROM since the base, and no longer here: " + plural.S(w.goneFrom, "message"))
+	}
 }
 
 // deleted is told of what only the base and FROM have.
