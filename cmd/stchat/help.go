@@ -68,7 +68,7 @@ func (h *helpPage) write(cmd *cobra.Command) {
 	if !cmd.HasParent() {
 		h.title("Environment")
 		h.text(environment)
-		h.text(fmt.Sprintf("\n'%s COMMAND --help' shows more about a command; docs/ and the manual\npages tell of whole jobs.", cmd.Name()))
+		h.text(fmt.Sprintf("\n'%s COMMAND --help' shows more about a command; docs/ and the manual\npages describe whole jobs.", cmd.Name()))
 	}
 }
 
