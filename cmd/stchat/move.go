@@ -181,8 +181,8 @@ func (o *renameOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 func newMove() verb {
 	return verb{
 		use: "move CHAT... OWNER", short: "Move chats to another character or group",
-		doc: `Move chats to another character, or from group to group. OWNER is a folder of
-chats/, a card, a group file, or a group's name.
+		doc: `Move chats to another character, or from group to group. OWNER is a name, a
+folder of chats/, a card or a group file.
 
 Links do not work across characters and groups, so a chat with relatives that
 would stay behind is refused, unless --family takes all of them along, or --cut
@@ -226,15 +226,15 @@ func (o *moveOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 func newNew() verb {
 	return verb{
 		use: "new OWNER", short: "Make a new chat",
-		doc: `Make a new chat of a character or a group. OWNER is a folder of chats/, a card,
-a group file, or a group's name. SillyTavern adds the greeting when the chat is
+		doc: `Make a new chat of a character or a group. OWNER is its name, a folder of
+chats/, a card or a group file. SillyTavern adds the greeting when the chat is
 first opened, so a character's new chat is a file with only a header, and a
 group's new chat is a name in the group's list, without a file.
 
 --like CHAT copies that chat's settings (author's note, scenario, lorebook,
 backgrounds and so on), but nothing of its story. Prints the chat's path.
 `,
-		example: "  stchat new chats/Mira --open\n  stchat new characters/Mira.png -n \"Winter\" --like chats/Mira/Harbour.jsonl",
+		example: "  stchat new Mira --open\n  stchat new characters/Mira.png -n \"Winter\" --like chats/Mira/Harbour.jsonl",
 		args:    cobra.ExactArgs(1),
 		options: &newOptions{},
 	}
