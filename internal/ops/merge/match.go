@@ -178,12 +178,8 @@ func (m *matcher) branches(c *file) (list []*file) {
 }
 
 // equals returns the chats with the same messages, from the first on that no other chat goes to by its name or slug.
-func (m *matcher) equals(c *file) (list []*file) {
-	for _, p := range m.into {
-		if m.equal(c, p) {
-			list = append(list, p)
-		}
-	}
+func (m *matcher) equals(c *file) []*file {
+	list := slices.DeleteFunc(slices.Clone(m.into), func(p *file) bool { return !m.equal(c, p) })
 	return list[max(0, slices.IndexFunc(list, func(p *file) bool { return !m.isAnothers(c, p) })):]
 }
 

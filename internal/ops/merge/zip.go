@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/extension/luker"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/safefile"
@@ -75,12 +76,12 @@ func unpack(ctx context.Context, name string, to *safefile.Unpacking) (left []st
 	if err != nil {
 		return nil, err
 	}
+	if _, err := fs.Stat(z, path.Join(prefix, "luker-storage.sqlite")); err == nil {
+		return nil, &luker.DatabaseError{Reason: "luker-storage.sqlite is in it: Luker keeps this user's data in a database, and the files are only copies"}
+	}
 	for _, f := range taken {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		entry, err := f.Open()
-		if err == nil {
+		if err = cmp.Or(err, ctx.Err()); err == nil {
 			err = to.Add(filepath.FromSlash(strings.TrimPrefix(f.Name, prefix)), entry, int64(f.UncompressedSize64))
 			_ = entry.Close() // only read from
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"stchat/internal/changeset"
+	"stchat/internal/extension/luker"
 )
 
 // put writes files into a folder.
@@ -51,6 +52,10 @@ func TestZippedBase(t *testing.T) {
 	opt.Base = zipOf(t, entryOf("worlds/readme.txt"))
 	if r := Run(context.Background(), opt); !errors.Is(r.Err, ErrZip) || !strings.HasPrefix(r.Err.Error(), opt.Base) || r.Doc.Done > 0 {
 		t.Errorf("nothing in it: %v, %+v", r.Err, r.Doc)
+	}
+	opt.Base = zipOf(t, entryOf("default-user/chats/A/old.jsonl"), entryOf("default-user/luker-storage.sqlite"))
+	if _, is := errors.AsType[*luker.DatabaseError](Run(context.Background(), opt).Err); !is {
+		t.Error("what Luker keeps in a database is no base")
 	}
 	opt.From, opt.Base = base, base
 	if r := Run(context.Background(), opt); !errors.Is(r.Err, ErrBase) {
