@@ -114,7 +114,7 @@ const (
 // What can be wrong with a store as a whole. An error names the file too.
 var (
 	// ErrNoStore means that there is no store yet. It is an [fs.ErrNotExist].
-	ErrNoStore = fmt.Errorf("no history is kept here yet: %w", fs.ErrNotExist)
+	ErrNoStore = error(noStore{})
 	// ErrForeign means that the file is another program's, or not SQLite's.
 	ErrForeign = errors.New("not a history of stchat")
 	// ErrNewer means that a newer stchat made the store.
@@ -137,6 +137,11 @@ var (
 	// ErrRewritten means that another run pruned the store while it, or a file for it, was read.
 	ErrRewritten = errors.New("the history was pruned meanwhile; try again")
 )
+
+type noStore struct{}
+
+func (noStore) Error() string        { return "no history is kept here yet" }
+func (noStore) Is(target error) bool { return target == fs.ErrNotExist }
 
 // LostError means that a piece cannot be read back as it was stored.
 type LostError struct {
