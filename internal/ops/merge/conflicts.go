@@ -140,25 +140,24 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		}
 		finish(ctx, o)
 		w := o.works[0]
-		job := &w.job
-		if jobs = append(jobs, job); again { // what is edited is not edited as well
+		if jobs = append(jobs, &w.job); again { // what is edited is not edited as well
 			again = w.row.Sign == Ahead || w.row.Sign == Behind && len(w.links) > 0
 			w.links, w.row.Noted, w.row.Links = nil, nil, 0
 		}
 		switch {
-		case job.row.Err != nil:
+		case w.row.Err != nil:
 			continue
 		case again:
-			job.draft, job.row.Sign = nil, Behind
-			job.row.tell("there is more in it than in another conflict file: merge --conflicts again")
+			w.job.draft, w.row.Sign = nil, Behind
+			w.row.tell("there is more in it than in another conflict file: merge --conflicts again")
 			continue
-		case why == "" && job.row.Sign == Behind && r.keptFrom > 0:
+		case why == "" && w.row.Sign == Behind && r.keptFrom > 0:
 			why = "the conflict file stays: the chat lacks a text or a value of it"
 		}
-		removing(job, c, p, why)
-		if job.row.Sign == Ahead {
+		removing(&w.job, c, p, why)
+		if w.row.Sign == Ahead {
 			p.prints, p.messages, edited = c.prints, c.messages, true
-		} else if job.row.To != nil {
+		} else if w.row.To != nil {
 			ours.files = append(ours.files, &file{name: w.name, key: names.FoldNFC(w.name), path: *w.row.To, header: c.header, prints: c.prints, comes: true})
 		}
 	}
@@ -172,12 +171,18 @@ func (o *owner) brought(ctx context.Context, c, p *file) *file {
 		if f == p || !strings.HasPrefix(f.key, p.key) {
 			continue
 		}
-		f.read(ctx, o.seed)
-		if f.err == nil && relate(c.prints, f.prints, judging{}).keptFrom == 0 { // values included
+		if o.holds(ctx, f, c) {
 			return f
 		}
 	}
 	return nil
+}
+
+// holds reports whether a chat has all that another one says, values included.
+func (o *owner) holds(ctx context.Context, f, c *file) bool {
+	c.read(ctx, o.seed)
+	f.read(ctx, o.seed)
+	return f.err == nil && relate(c.prints, f.prints, judging{}).keptFrom == 0
 }
 
 // removing adds to a job that the conflict file goes, once the chat that has all of it is there. why says why it stays;

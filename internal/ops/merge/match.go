@@ -168,13 +168,10 @@ func (m *matcher) equal(c, p *file) bool {
 }
 
 // branches returns the chats of which one has the name of a branch of the other.
-func (m *matcher) branches(c *file) (list []*file) {
-	for _, p := range m.into {
-		if strings.HasPrefix(c.key, p.key+"__") || strings.HasPrefix(p.key, c.key+"__") {
-			list = append(list, p)
-		}
-	}
-	return list
+func (m *matcher) branches(c *file) []*file {
+	return slices.DeleteFunc(slices.Clone(m.into), func(p *file) bool {
+		return !strings.HasPrefix(c.key, p.key+"__") && !strings.HasPrefix(p.key, c.key+"__")
+	})
 }
 
 // equals returns the chats with the same messages, from the first on that no other chat goes to by its name or slug.

@@ -73,7 +73,7 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 		c.key = names.FoldNFC(here.only)
 		into = slices.DeleteFunc(slices.Clone(into), func(p *file) bool { // an earlier merge may have brought FROM to another name
 			brought := p.key != c.key && strings.HasPrefix(p.key, names.FoldNFC(unnumbered(c.name))) && (o.group == nil || o.group.Lists(p.name))
-			return p.name != here.only && (!brought || userdir.RealPath(p.path) == userdir.RealPath(c.path))
+			return p.name != here.only && (!brought || userdir.RealPath(p.path) == userdir.RealPath(c.path) || p.key == names.FoldNFC(c.name) && !o.holds(ctx, p, c))
 		})
 	}
 	if err = o.mergeAll(ctx, into); err == nil {
