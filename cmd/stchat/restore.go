@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -337,8 +336,7 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 // it was gone on with, so the two are merged.
 func (o *lostOptions) isCopy(chat *keep.LostChat) bool {
 	return chat.Best.Path != nil && chat.LiveMessages != nil && slices.ContainsFunc(o.from, func(folder string) bool {
-		rel, err := filepath.Rel(userdir.RealPath(folder), userdir.RealPath(*chat.Best.Path))
-		return err == nil && filepath.IsLocal(rel)
+		return userdir.Inside(folder, *chat.Best.Path)
 	})
 }
 

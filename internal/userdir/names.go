@@ -68,6 +68,12 @@ func RealPath(path string) string {
 	return path
 }
 
+// Inside reports whether a path is that of a folder or of something in it, wherever links lead.
+func Inside(folder, path string) bool {
+	rel, err := filepath.Rel(RealPath(folder), RealPath(path))
+	return err == nil && filepath.IsLocal(rel)
+}
+
 // absolute returns path made absolute, or as it is if the working folder is unknown.
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {

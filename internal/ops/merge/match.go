@@ -42,6 +42,16 @@ func exactFirst(files []*file, name string) []*file {
 	return slices.Concat(files[i:], files[:i])
 }
 
+// those returns the chats that fit.
+func those(files []*file, fits func(f *file) bool) (list []*file) {
+	for _, f := range files {
+		if fits(f) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
 // matcher finds whose copy each chat of an owner is (MOVING.md 3.2).
 type matcher struct {
 	into, from []*file
@@ -88,13 +98,10 @@ func matchAll(into, from []*file, by func(from *file) judging) []*match {
 		step{ByMessages, sameSlug, m.equal},
 		step{ByMessages, m.branches, m.equal},
 	)
-	renamed := func(c *file) []*file {
-		return slices.DeleteFunc(slices.Clone(sameSlug(c)), func(p *file) bool { return !m.renamed(c, p) })
-	}
 	free := func(_, p *file) bool { return m.free(p) }
 	last := []step{
-		{ByShared, func(c *file) []*file { return m.better(c, renamed(c)) }, free},
-		{BySlug, renamed, free},
+		{ByShared, func(c *file) []*file { return m.better(c, m.renamed(c)) }, free},
+		{BySlug, m.renamed, free},
 		{ByShared, func(c *file) []*file { return m.better(c, m.namesakes(c)) }, free},
 		{ByName, m.namesakes, m.isCopy},
 	}
@@ -169,14 +176,14 @@ func (m *matcher) equal(c, p *file) bool {
 
 // branches returns the chats of which one has the name of a branch of the other.
 func (m *matcher) branches(c *file) []*file {
-	return slices.DeleteFunc(slices.Clone(m.into), func(p *file) bool {
-		return !strings.HasPrefix(c.key, p.key+"__") && !strings.HasPrefix(p.key, c.key+"__")
+	return those(m.into, func(p *file) bool {
+		return strings.HasPrefix(c.key, p.key+"__") || strings.HasPrefix(p.key, c.key+"__")
 	})
 }
 
 // equals returns the chats with the same messages, from the first on that no other chat goes to by its name or slug.
 func (m *matcher) equals(c *file) []*file {
-	list := slices.DeleteFunc(slices.Clone(m.into), func(p *file) bool { return !m.equal(c, p) })
+	list := those(m.into, func(p *file) bool { return m.equal(c, p) })
 	return list[max(0, slices.IndexFunc(list, func(p *file) bool { return !m.isAnothers(c, p) })):]
 }
 
@@ -206,14 +213,18 @@ func (m *matcher) withSlug(p *file) *file {
 	return nil
 }
 
-// renamed: only these two have the slug, neither has a namesake on the other side, and more than a greeting is shared.
-func (m *matcher) renamed(c, p *file) bool {
-	return m.withSlug(p) == c && m.free(p) && m.named[0][c.key] == nil && m.named[1][p.key] == nil && m.relation(c, p).begun
+// renamed returns the chat that alone has the slug of one of FROM, if neither has a namesake on the other side, and more
+// than a greeting is shared.
+func (m *matcher) renamed(c *file) []*file {
+	return those(m.slugs[0][c.slug], func(p *file) bool {
+		return m.withSlug(p) == c && m.free(p) && m.named[0][c.key] == nil && m.named[1][p.key] == nil && m.relation(c, p).begun
+	})
 }
 
 // better returns the chats without a copy that share more with a chat than the one does whose name or slug it has, in which
 // an earlier merge has put it: first those that hold it, then those that it holds, then those that share most; of these one that lacks
-// least of it, then one that has least besides, whatever else may be a copy the next time.
+// least of it, then one that has least besides, whatever else may be a copy the next time. One without a namesake goes on in
+// none but a branch of its own name.
 func (m *matcher) better(c *file, homes []*file) (list []*file) {
 	if len(homes) == 0 || homes[0].err != nil {
 		return nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"stchat/internal/chat"
@@ -71,9 +70,13 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 	if o.group = here.group; single {
 		c := o.theirs.files[0]
 		c.key = names.FoldNFC(here.only)
-		into = slices.DeleteFunc(slices.Clone(into), func(p *file) bool { // an earlier merge may have brought FROM to another name
+		into = those(into, func(p *file) bool {
+			if p.name == here.only {
+				return true
+			}
+			// an earlier merge may have brought FROM to another name
 			brought := p.key != c.key && strings.HasPrefix(p.key, names.FoldNFC(unnumbered(c.name))) && (o.group == nil || o.group.Lists(p.name))
-			return p.name != here.only && (!brought || userdir.RealPath(p.path) == userdir.RealPath(c.path) || p.key == names.FoldNFC(c.name) && !o.holds(ctx, p, c))
+			return brought && userdir.RealPath(p.path) != userdir.RealPath(c.path) && (p.key != names.FoldNFC(c.name) || o.holds(ctx, p, c))
 		})
 	}
 	if err = o.mergeAll(ctx, into); err == nil {
@@ -140,8 +143,7 @@ func (opt *Options) owner(lib *library.Library, into, from string, was chats, he
 func notIn(path, in string, why error) error {
 	x, _ := os.Stat(in) // a character's folder comes with the first chat
 	y, _ := os.Stat(path)
-	rel, err := filepath.Rel(userdir.RealPath(in), userdir.RealPath(path))
-	if os.SameFile(x, y) || err == nil && filepath.IsLocal(rel) && !isZip(path) {
+	if os.SameFile(x, y) || userdir.Inside(in, path) && !isZip(path) {
 		return fmt.Errorf("%s: %w", path, why)
 	}
 	return nil

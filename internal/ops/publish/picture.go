@@ -84,7 +84,7 @@ func (g *pager) bytesOf(address string) (data []byte, reason string) {
 		return nil, "elsewhere, or missing"
 	}
 	path := filepath.Join(dir.Root, filepath.FromSlash(place))
-	if !within(dir.Root, path, "user/images") && !within(dir.Root, path, "user/files") {
+	if !userdir.Inside(filepath.Join(dir.Root, "user", "images"), path) && !userdir.Inside(filepath.Join(dir.Root, "user", "files"), path) {
 		return nil, "not in user/images or user/files"
 	}
 	f, err := chat.OpenRegular(path)
@@ -100,12 +100,6 @@ func (g *pager) bytesOf(address string) (data []byte, reason string) {
 		return nil, "too large"
 	}
 	return data, ""
-}
-
-// within reports whether a file lies in a folder of the user, wherever links lead.
-func within(root, path, folder string) bool {
-	rel, err := filepath.Rel(userdir.RealPath(filepath.Join(root, filepath.FromSlash(folder))), userdir.RealPath(path))
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // avatars are those of a page: each file once.
@@ -188,7 +182,7 @@ func (g *pager) avatarFile(forced string) string {
 		return ""
 	}
 	path := filepath.Join(dir.Root, folder, file)
-	if !within(dir.Root, path, folder) {
+	if !userdir.Inside(filepath.Join(dir.Root, folder), path) {
 		return ""
 	}
 	return path
