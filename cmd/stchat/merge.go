@@ -191,7 +191,8 @@ func (o *mergeOptions) report(c *console, r *merge.Result) error {
 		}
 		return c.document(r.Doc)
 	}
-	t := &mergeTable{grid.Table{Columns: []grid.Column{{}, {Name: true, Code: cyan}, {Wrap: true}}}, c, mergeRoot(o.opt.Into), o.verbose || !c.shown}
+	t := &mergeTable{c: c, root: mergeRoot(o.opt.Into), all: o.verbose || !c.shown}
+	t.Columns = []grid.Column{{}, {Name: true, Code: cyan}, {Wrap: true}}
 	for _, row := range r.Rows {
 		t.row(row)
 	}

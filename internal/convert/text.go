@@ -50,7 +50,11 @@ func readChub(c *Conversation, v []byte, _ object, _ *Options) error {
 // hasChub reports whether there are lines with a text as Chub writes it.
 func hasChub(raw []byte) bool {
 	for line := range bytes.Lines(raw) {
-		if jsonl.Valid(line) && (isChub(rawjson.Value(line, "mes")) || slices.ContainsFunc(slices.Collect(rawjson.Elements(rawjson.Value(line, "swipes"))), isChub)) {
+		if !jsonl.Valid(line) {
+			continue
+		}
+		swipes := slices.Collect(rawjson.Elements(rawjson.Value(line, "swipes")))
+		if isChub(rawjson.Value(line, "mes")) || slices.ContainsFunc(swipes, isChub) {
 			return true
 		}
 	}

@@ -1,10 +1,7 @@
 // Package plural counts things in English, for messages that people read.
 package plural
 
-import (
-	"strconv"
-	"strings"
-)
+import "strconv"
 
 // Of returns "1 entry" or "3 entries" from the two forms of the word.
 func Of(n int, one, many string) string {
@@ -19,7 +16,10 @@ func S(n int, one string) string { return Of(n, one, one+"s") }
 
 // Many is [S] with commas between thousands.
 func Many(n int, one string) string {
-	return strings.Replace(S(n, one), strconv.Itoa(n), Grouped(n), 1)
+	if n == 1 {
+		return S(n, one)
+	}
+	return Grouped(n) + " " + one + "s"
 }
 
 // Grouped returns a number with commas between thousands.

@@ -173,7 +173,8 @@ func (opt *SplitOptions) bounds(messages int) (list []int, err error) {
 			}
 			list = append(list, found[0])
 		}
-		list = slices.Compact(slices.Sorted(slices.Values(list)))
+		slices.Sort(list)
+		list = slices.Compact(list)
 	}
 	if len(list) == 0 || opt.Last >= messages || opt.Last == 0 && len(list) == 1 {
 		return nil, ErrOnePart

@@ -240,8 +240,8 @@ func (e *exporter) read(ctx context.Context, f *facts) error {
 	var users []string
 	taken, firstUser, assistant := 0, -1, false
 	each := func(m *look.Message) error {
-		role := e.role(m)
-		if role == "" && e.Format != Rows || m.Index != nil && *m.Index < f.skip {
+		role, ok := e.takes(f, m)
+		if !ok {
 			d.LeftOut++
 			return nil
 		}
@@ -289,6 +289,12 @@ func (e *exporter) read(ctx context.Context, f *facts) error {
 		d.Messages = 0
 	}
 	return nil
+}
+
+// takes returns whose turn a message is, and whether it is exported.
+func (e *exporter) takes(f *facts, m *look.Message) (role string, ok bool) {
+	role = e.role(m)
+	return role, (role != "" || e.Format == Rows) && (m.Index == nil || *m.Index >= f.skip)
 }
 
 // role returns whose turn a message is: "system", "user" or "assistant", and "" for one that is

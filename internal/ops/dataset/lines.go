@@ -96,8 +96,8 @@ func (e *exporter) lines(ctx context.Context, f *facts, w io.Writer) error {
 		}
 	}
 	_, err := look.Messages(ctx, look.Exported(&e.Export, d.Path), func(m *look.Message) error {
-		role := e.role(m)
-		if role == "" && e.Format != Rows || m.Index != nil && *m.Index < f.skip {
+		role, ok := e.takes(f, m)
+		if !ok {
 			return nil
 		}
 		if p.n++; p.n <= f.begin {

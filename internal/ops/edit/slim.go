@@ -359,8 +359,11 @@ func pictureIn(raw []byte) (img inlined, ok bool) {
 		return img, false
 	}
 	data, err := base64.StdEncoding.DecodeString(body)
+	if err != nil {
+		return img, false
+	}
 	ext := extensionOf(data)
-	return inlined{data, sumOf(data), ext}, err == nil && ext != ""
+	return inlined{data, sumOf(data), ext}, ext != ""
 }
 
 // extensionOf tells the kinds of pictures that SillyTavern shows by their bytes; "" for others.

@@ -93,8 +93,10 @@ func Snapshot(ctx context.Context, opt SnapshotOptions) (*Snapshotted, error) {
 }
 
 func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Snapshotted) error {
-	if _, err := os.Stat(StoreOf(sc.root, opt.Store)); len(sc.files) == 0 && !opt.Backups && errors.Is(err, fs.ErrNotExist) {
-		return nil // no history of nothing
+	if len(sc.files) == 0 && !opt.Backups {
+		if _, err := os.Stat(StoreOf(sc.root, opt.Store)); errors.Is(err, fs.ErrNotExist) {
+			return nil // no history of nothing
+		}
 	}
 	store, err := openToWrite(ctx, sc.root, opt.Store, opt.Now, opt.DryRun)
 	if err != nil {
