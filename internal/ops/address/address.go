@@ -185,7 +185,7 @@ func Match(list []string, name string) (found []string, part bool) {
 // timeIn returns what matches names with a time that is written as tables show it, and what is
 // behind it there, nil if a text does not begin with one.
 func timeIn(text string) *regexp.Regexp {
-	shown := regexp.MustCompile(`^(\d{4}-\d\d-\d\d) (\d\d):(\d\d)(?::(\d\d)(?:\.(\d{3}))?)?( .*)?$`)
+	shown := regexp.MustCompile(`^(\d{4}-\d\d-\d\d) (\d\d):(\d\d)(?::(\d\d)(?:\.(\d{3}))?)?(.*)$`)
 	m := shown.FindStringSubmatch(text)
 	if m == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 func TestMatch(t *testing.T) {
 	list := []string{
 		"Harbour", "harbour", "Harbour lights", "@", "Mira - 2026-03-01@18h42m07s311ms", "Mira - 2026-03-01@18h42m09s000ms imported",
-		"Mira - 2026-03-01@18h42m07s311ms - Branch #1",
+		"Mira - 2026-03-01@18h42m07s311ms - Branch #1", "Mira - 2026-03-01@18h42m07s311ms__phone",
 		"Mira - 2026-03-02@18h42m07s311ms - Branch #1", "a*b", "cafe\u0301 by the sea",
 	}
 	for name, want := range map[string][]string{
@@ -33,6 +33,8 @@ func TestMatch(t *testing.T) {
 		"2026-03-01 18:42 imported":    {"Mira - 2026-03-01@18h42m09s000ms imported"},
 		"2026-03-01 18:42 - Branch #1": {"Mira - 2026-03-01@18h42m07s311ms - Branch #1"},
 		"2026-03-01 18:42 - Branch":    nil,
+		"2026-03-01 18:42__phone":      {"Mira - 2026-03-01@18h42m07s311ms__phone"},
+		"2026-03-01 18:421":            nil,
 		"2026-03-02":                   {"Mira - 2026-03-02@18h42m07s311ms - Branch #1"},
 		"A*B":                          {"a*b"},
 		"Caf\u00e9 by the Sea":         {"cafe\u0301 by the sea"},
