@@ -120,7 +120,7 @@ func (s *scan) judgeState() {
 	for _, e := range s.judge.extensions {
 		e.Judge(j)
 	}
-	if c.findings.repairable&OnState() != 0 {
+	if c.findings.repairable.HasAny(OnState()) {
 		c.Extensions = s.judge.extensions
 	}
 }

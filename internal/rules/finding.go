@@ -92,7 +92,7 @@ func (fs *findings) add(f Finding) {
 		f.repair = fs.byHand
 	}
 	if !f.ByHand() {
-		fs.repairable |= SetOf(f.Rule)
+		fs.repairable = fs.repairable.With(SetOf(f.Rule))
 	}
 	k := kind{f.Rule, f.Severity}
 	if fs.count(k, 1); fs.counts[k] <= perRule {
@@ -117,7 +117,8 @@ func (fs *findings) all() []Finding {
 
 // leave leaves all findings to a person; repair says how to repair them.
 func (fs *findings) leave(repair string) {
-	fs.repairable, fs.byHand = 0, repair
+	fs.repairable = Set{}
+	fs.byHand = repair
 	for i := range fs.list {
 		fs.list[i].repair = repair
 	}

@@ -79,16 +79,16 @@ func (j lineJudge) message(l *jsonl.Line, b *batch) {
 }
 
 // OnMessages returns the rules that [RepairMessage] knows.
-func OnMessages() Set { return onSwipes() | OnLinks() | SetOf(LegacyMedia) }
+func OnMessages() Set { return onSwipes().With(OnLinks()).With(SetOf(LegacyMedia)) }
 
 // RepairMessage returns a message with everything repaired that is wanted and is in the message
 // itself, or line if there is nothing to repair.
 func RepairMessage(want Set, links *LinkRepair, line []byte) (out []byte, changes []Change) {
 	out = line
-	if want&onSwipes() != 0 {
+	if want.HasAny(onSwipes()) {
 		out, changes = repairSwipes(want, out)
 	}
-	if want&OnLinks() != 0 {
+	if want.HasAny(OnLinks()) {
 		var more []Change
 		out, more = links.message(want, out)
 		changes = append(changes, more...)

@@ -151,28 +151,57 @@ func Find(name string) (ID, error) {
 	return 0, fmt.Errorf("there is no rule %q", name)
 }
 
-// Set is a set of rules.
-type Set uint64
+// Set is a set of rules. Sets of the same rules are equal by ==.
+type Set struct {
+	low, high uint64 // of the rules below setHalf, and of the others
+}
+
+// setHalf is how many rules one half of a [Set] holds.
+const setHalf = 64
 
 // SetOf returns the set of the rules.
 func SetOf(ids ...ID) Set {
 	var s Set
 	for _, id := range ids {
-		s |= 1 << id
+		if id < setHalf {
+			s.low |= 1 << id
+		} else {
+			s.high |= 1 << (id - setHalf)
+		}
 	}
 	return s
 }
 
 // Has reports whether the rule is in the set.
-func (s Set) Has(id ID) bool { return s>>id&1 == 1 }
+func (s Set) Has(id ID) bool {
+	if id < setHalf {
+		return s.low>>id&1 == 1
+	}
+	return s.high>>(id-setHalf)&1 == 1
+}
+
+// HasAny reports whether one of the rules is in the set.
+func (s Set) HasAny(of Set) bool { return !s.And(of).IsEmpty() }
+
+// IsEmpty reports whether no rule is in the set.
+func (s Set) IsEmpty() bool { return s == Set{} }
+
+// With returns the rules that are in one of the two sets.
+func (s Set) With(more Set) Set { return Set{s.low | more.low, s.high | more.high} }
+
+// And returns the rules that are in both sets.
+func (s Set) And(other Set) Set { return Set{s.low & other.low, s.high & other.high} }
+
+// Without returns the rules of the set that are not in the other.
+func (s Set) Without(other Set) Set { return Set{s.low &^ other.low, s.high &^ other.high} }
 
 // Repairable returns the rules that repair deals with without being asked by name.
 func Repairable() Set {
-	var s Set
+	var ids []ID
 	for id := range table {
 		if table[id].Repairing == Repaired {
-			s |= 1 << id
+			ids = append(ids, ID(id))
 		}
 	}
-	return s
+	return SetOf(ids...)
 }

@@ -66,8 +66,23 @@ func TestRuleTable(t *testing.T) {
 	if _, err := Find(""); err == nil {
 		t.Error("a rule without a name")
 	}
-	if len(seen) > 64 {
-		t.Error("a Set holds 64 rules")
+	if len(seen) > 2*setHalf {
+		t.Errorf("a Set holds %d rules", 2*setHalf)
+	}
+}
+
+// A rule of the one half of a set is not taken for one of the other.
+func TestSet(t *testing.T) {
+	const low, high = ID(3), ID(3 + setHalf)
+	for _, id := range []ID{low, high} {
+		one, other := SetOf(id), SetOf(low+high-id)
+		both := one.With(other)
+		if !one.Has(id) || one.Has(low+high-id) || both != SetOf(low, high) || both.Without(one) != other || both.And(one) != one {
+			t.Errorf("the set of rule %d is %+v, with the other %+v", id, one, both)
+		}
+		if one.IsEmpty() || one.HasAny(other) || !one.HasAny(both) || !one.And(other).IsEmpty() {
+			t.Errorf("%+v and %+v have rules in common", one, other)
+		}
 	}
 }
 
@@ -120,7 +135,7 @@ func TestManyFindings(t *testing.T) {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 	if got, want := c.Repairable(), SetOf(SwipeID, SwipeInfo); got != want {
-		t.Errorf("mendable: %b; want %b", got, want)
+		t.Errorf("mendable: %+v; want %+v", got, want)
 	}
 }
 

@@ -89,7 +89,7 @@ func (s *scan) findings(b *batch, base jsonl.Base, shift int) {
 		s.chat.add(f)
 	}
 	all := &s.chat.findings
-	all.repairable |= b.findings.repairable
+	all.repairable = all.repairable.With(b.findings.repairable)
 	for k, n := range b.findings.counts {
 		all.count(k, n-min(n, perRule))
 	}

@@ -55,7 +55,7 @@ type salvageable struct {
 // there is nothing to do.
 func putInFront(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules.Set, need newHeader) (*head, error) {
 	var front frontOfFile
-	if c.TornLine > 0 || c.Repairable()&rules.SetOf(rules.NUL, rules.InvalidJSON) != 0 {
+	if c.TornLine > 0 || c.Repairable().HasAny(rules.SetOf(rules.NUL, rules.InvalidJSON)) {
 		var err error
 		if front, err = readFront(ctx, src, c, want); err != nil {
 			return nil, err

@@ -107,7 +107,7 @@ func namesOf(g *family.Graph) []*missing {
 				return
 			}
 			if m := mine[name]; m != nil {
-				m.rules |= rules.SetOf(id)
+				m.rules = m.rules.With(rules.SetOf(id))
 				return
 			}
 			found, ok := may[name]
@@ -209,7 +209,7 @@ func (r *renames) of(ctx context.Context, folder string) (kin, error) {
 // now reports whether a chat has names that lead nowhere but may mean an existing chat; left
 // describes those whose meaning is not clear.
 func (r *renames) now(ctx context.Context, c *rules.Chat, have rules.Set) (renamed bool, left []string, err error) {
-	if have&rules.Dangling() == 0 {
+	if !have.HasAny(rules.Dangling()) {
 		return false, nil, nil
 	}
 	k, err := r.of(ctx, c.Folder)
@@ -217,7 +217,7 @@ func (r *renames) now(ctx context.Context, c *rules.Chat, have rules.Set) (renam
 		return false, nil, err
 	}
 	for _, m := range k[c.Name] {
-		if have&m.rules == 0 {
+		if !have.HasAny(m.rules) {
 			continue
 		}
 		renamed = true
@@ -252,7 +252,7 @@ func (r *renames) in(ctx context.Context, c *rules.Chat, failed *error) func(nam
 func lineEdit(want rules.Set) family.LineEdit {
 	damage := want
 	if want.Has(rules.TornTail) {
-		damage |= rules.SetOf(rules.InvalidJSON) // which of these lines is the torn tail is not known yet
+		damage = damage.With(rules.SetOf(rules.InvalidJSON)) // which of these lines is the torn tail is not known yet
 	}
 	return func(header []byte, l *jsonl.Line) (message []byte, ok bool) {
 		message = l.Raw

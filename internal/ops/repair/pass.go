@@ -169,7 +169,7 @@ func (p *pass) repairHeader(one *line) {
 		edit.do(h)
 		one.changes = append(one.changes, rules.Change{Rule: edit.rule, Text: edit.change})
 	}
-	if p.plan.state != 0 {
+	if !p.plan.state.IsEmpty() {
 		var more []rules.Change
 		more, p.repairer.follow = p.plan.repairState(h.Metadata(), p.lost.now)
 		one.changes = append(one.changes, more...)
@@ -300,6 +300,6 @@ func (m *messageRepairer) repair(line []byte) (out []byte, changes []rules.Chang
 
 // onLines returns the rules that are repaired line by line.
 func onLines() rules.Set {
-	return rules.SetOf(rules.BOM, rules.CRLF, rules.NUL, rules.InvalidJSON, rules.TornTail, rules.NotAnObject, rules.TooDeep, rules.MisplacedHeader) |
-		rules.OnMessages()
+	return rules.SetOf(rules.BOM, rules.CRLF, rules.NUL, rules.InvalidJSON, rules.TornTail, rules.NotAnObject, rules.TooDeep, rules.MisplacedHeader).
+		With(rules.OnMessages())
 }

@@ -55,7 +55,7 @@ type headerEdit struct {
 
 // isEmpty reports whether the chat's own file stays as it is.
 func (p *plan) isEmpty() bool {
-	return p.want == 0 && p.view == nil && len(p.header) == 0 && len(p.notes) == 0 && p.state == 0
+	return p.want.IsEmpty() && p.view == nil && len(p.header) == 0 && len(p.notes) == 0 && p.state.IsEmpty()
 }
 
 // unit returns the change of one chat and of what belongs to it.
@@ -167,13 +167,13 @@ func (p *plan) parent(target string, ok bool, have, asked rules.Set) {
 // keeping plans the repairing of what extensions keep. That is judged by the messages the chat
 // has: if damaged lines may become messages in this run, it waits for the next.
 func (p *plan) keeping(have, want rules.Set) {
-	state := want & rules.OnState() // repairing by one rule may create work for another
-	if have&state == 0 {
+	state := want.And(rules.OnState()) // repairing by one rule may create work for another
+	if !have.HasAny(state) {
 		return
 	}
-	if have&rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail) != 0 {
+	if have.HasAny(rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail)) {
 		for _, id := range rules.All() {
-			if (have & state).Has(id) {
+			if have.And(state).Has(id) {
 				p.left = append(p.left, id.String()+": damaged lines are mended first, and may become messages; repair once more")
 			}
 		}

@@ -48,9 +48,9 @@ func (p *planner) know(c *rules.Chat) { p.known[p.checker.Lookup.Folder(c.Folder
 func (p *planner) of(c *rules.Chat) *plan {
 	one := p.byPath[c.Path]
 	if one == nil {
-		one = &plan{chat: c, notes: map[int][]string{}, wanted: p.want & onLines()}
+		one = &plan{chat: c, notes: map[int][]string{}, wanted: p.want.And(onLines())}
 		if c.Kind == userdir.File {
-			one.wanted &^= rules.OnLinks()
+			one.wanted = one.wanted.Without(rules.OnLinks())
 		}
 		one.links.Target = p.checker.Lookup.Folder(c.Folder).Target
 		one.links.Remove = p.asked
@@ -69,9 +69,9 @@ func (p *planner) of(c *rules.Chat) *plan {
 // chat scanned again in that form, nil if nothing changes; that must be judged anew, since its
 // header may name what does not exist.
 func (p *planner) head(ctx context.Context, c *rules.Chat) (again *rules.Chat, err error) {
-	have := c.Repairable() & p.want
-	moves := !c.HasHeader && have&rules.SetOf(rules.NoHeader, rules.MisplacedHeader, rules.GroupOldLayout, rules.GroupUnlisted) != 0 ||
-		have&rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail) != 0
+	have := c.Repairable().And(p.want)
+	moves := !c.HasHeader && have.HasAny(rules.SetOf(rules.NoHeader, rules.MisplacedHeader, rules.GroupOldLayout, rules.GroupUnlisted)) ||
+		have.HasAny(rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail))
 	if !moves || refuses(c) != nil {
 		return nil, nil
 	}
@@ -121,11 +121,11 @@ func (p *planner) preview(path string) *family.Preview {
 	if one := p.byPath[c.Path]; one != nil && one.view != nil {
 		preview.View = one.view.over
 	}
-	have := c.Repairable() & p.want
+	have := c.Repairable().And(p.want)
 	if c.Group != nil && have.Has(rules.GroupUnlisted) {
 		preview.Groups = []string{c.Group.Path}
 	}
-	if have&rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail, rules.MisplacedHeader) != 0 {
+	if have.HasAny(rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail, rules.MisplacedHeader)) {
 		preview.Line = lineEdit(have)
 	}
 	return preview
@@ -133,8 +133,8 @@ func (p *planner) preview(path string) *family.Preview {
 
 // chat plans the repairing of a chat's findings.
 func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
-	have := c.Repairable() & p.want
-	if have == 0 {
+	have := c.Repairable().And(p.want)
+	if have.IsEmpty() {
 		return nil
 	}
 	if err := refuses(c); err != nil {
@@ -148,20 +148,20 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 			return err
 		}
 	}
-	have &^= rules.SetOf(rules.UnlistedBranch)
+	have = have.Without(rules.SetOf(rules.UnlistedBranch))
 	renamed, left, err := p.renames.now(ctx, c, have)
 	if err != nil {
 		return err
 	}
 	if !renamed {
-		have &^= rules.Dangling() &^ p.asked
+		have = have.Without(rules.Dangling().Without(p.asked))
 	}
-	if have == 0 && len(left) == 0 {
+	if have.IsEmpty() && len(left) == 0 {
 		return nil
 	}
 	one := p.of(c)
 	one.links.Renamed, one.left = p.renames.in(ctx, c, &one.failed), append(one.left, left...)
-	one.want = have & onLines()
+	one.want = have.And(onLines())
 	if have.Has(rules.GroupOldLayout) && c.HasHeader && len(one.groups) == 0 {
 		files, _ := p.checker.Lookup.OldGroups(c)
 		one.forget(files)

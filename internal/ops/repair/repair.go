@@ -27,10 +27,11 @@ type Options struct {
 // wanted returns the rules to repair, and those asked for by name. By default that includes links
 // that lead nowhere, since the chats they name may have been renamed.
 func (o *Options) wanted() (want, asked rules.Set) {
-	if asked = rules.SetOf(o.Rules...); asked != 0 {
+	if len(o.Rules) > 0 {
+		asked = rules.SetOf(o.Rules...)
 		return asked, asked
 	}
-	return rules.Repairable() | rules.Dangling(), 0
+	return rules.Repairable().With(rules.Dangling()), rules.Set{}
 }
 
 // Repair repairs what can be repaired without guessing. A chat and what belongs to it are one

@@ -222,5 +222,5 @@ func (o *CheckOptions) wanted() rules.Set {
 	if len(chosen) == 0 {
 		chosen = rules.All()
 	}
-	return rules.SetOf(chosen...) &^ rules.SetOf(o.Ignore...)
+	return rules.SetOf(chosen...).Without(rules.SetOf(o.Ignore...))
 }
