@@ -22,6 +22,7 @@ import (
 	"stchat/internal/jsondoc"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
+	"stchat/internal/ops/cut"
 	"stchat/internal/plural"
 	"stchat/internal/progress"
 	"stchat/internal/visible"
@@ -241,6 +242,24 @@ func (c *console) line(text string) {
 	}
 	fmt.Fprintln(c.w, text)
 	c.flush()
+}
+
+// text returns where a verb writes text from chats: stdout, on a terminal with hidden characters as
+// escapes.
+func (c *console) text() io.Writer {
+	if c.OutTTY {
+		return visible.Writer(c.w)
+	}
+	return c.w
+}
+
+// refuseTerminal refuses to write a file, byte for byte, to a terminal: what is in it could drive it.
+// output is what -o names.
+func (c *console) refuseTerminal(output string) error {
+	if output == cut.Stdout && c.OutTTY {
+		return usagef("-o - is for a pipe, not for a terminal: name a file, e.g. -o chat.jsonl")
+	}
+	return nil
 }
 
 // made prints the path of what was made, unless documents are printed.

@@ -204,7 +204,7 @@ func (o *cutOptions) checkPaths(c *console, fs *pflag.FlagSet, args []string) er
 	case stdin && o.opt.Link:
 		return usagef("--link needs a source that is a file")
 	}
-	return nil
+	return c.refuseTerminal(o.opt.Output)
 }
 
 // run reads the flags and arguments, and makes the checkpoints or branches.

@@ -143,7 +143,7 @@ func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	c.changes(&e.opt.Changes)
 	e.opt.Changes.Call = new(changeset.Call) // one record
 	end := c.meter("exporting", c.json || e.opt.Output == "", &e.opt.Meter)
-	if e.opt.Stdout = c.w; data {
+	if e.opt.Stdout = c.text(); data {
 		err = e.data(ctx)
 	} else {
 		err = e.pages(ctx, format)

@@ -124,6 +124,9 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	case opt.Output == cut.Stdout && c.json:
 		return usagef("--json and --output - both write to stdout")
 	}
+	if err := c.refuseTerminal(opt.Output); err != nil {
+		return err
+	}
 	c.changes(&opt.Changes)
 	if folder {
 		results, err := keep.RestoreFolder(ctx, opt)

@@ -8,6 +8,7 @@ package visible
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -55,6 +56,42 @@ func Text(s string) string { return escape(s, "") }
 
 // Lines is [Text] for text of several lines: line feeds and tabs stay.
 func Lines(s string) string { return escape(s, "\n\t") }
+
+// Writer returns a writer that passes on what is written to it as [Lines] shows it. A character may
+// be split between two writes: it is held until the next one, so the last write ends with a whole
+// character, as a line feed is.
+func Writer(w io.Writer) io.Writer { return &writer{to: w} }
+
+type writer struct {
+	to   io.Writer
+	held []byte // the beginning of a character
+}
+
+// Write implements io.Writer.
+func (w *writer) Write(p []byte) (int, error) {
+	text := append(w.held, p...)
+	whole := len(text) - unfinished(text)
+
+	if _, err := io.WriteString(w.to, Lines(string(text[:whole]))); err != nil {
+		return 0, err
+	}
+	w.held = append([]byte(nil), text[whole:]...)
+	return len(p), nil
+}
+
+// unfinished returns how many bytes at the end of text begin a character that is not whole.
+func unfinished(text []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		end := text[len(text)-n:]
+		if utf8.RuneStart(end[0]) {
+			if utf8.FullRune(end) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
 
 // escape is [Text] for a text of which some characters stay as they are.
 func escape(s, stay string) string {

@@ -2,6 +2,7 @@ package visible
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -95,6 +96,23 @@ func TestLines(t *testing.T) {
 	} {
 		if got := Lines(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// However a text is cut into writes, it is shown as a whole one.
+func TestWriter(t *testing.T) {
+	text := "a\x1b]0;b\x07\tc\r\n\u009b31m \u202ed \U000e0041 \xff\xe2\x80 日本\n"
+	for size := 1; size <= len(text); size++ {
+		var b strings.Builder
+		w := Writer(&b)
+		for part := range slices.Chunk([]byte(text), size) {
+			if n, err := w.Write(part); n != len(part) || err != nil {
+				t.Fatalf("%q: %d, %v", part, n, err)
+			}
+		}
+		if got, want := b.String(), Lines(text); got != want {
+			t.Errorf("in parts of %d: %q, not %q", size, got, want)
 		}
 	}
 }
