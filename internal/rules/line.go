@@ -79,14 +79,14 @@ func (j lineJudge) message(l *jsonl.Line, b *batch) {
 }
 
 // OnMessages returns the rules that [RepairMessage] knows.
-func OnMessages() Set { return onSwipes().With(OnLinks()).With(SetOf(LegacyMedia)) }
+func OnMessages() Set { return OnSwipes().With(OnLinks()).With(SetOf(LegacyMedia)) }
 
 // RepairMessage returns a message with everything repaired that is wanted and is in the message
-// itself, or line if there is nothing to repair.
-func RepairMessage(want Set, links *LinkRepair, line []byte) (out []byte, changes []Change) {
+// itself, or line if there is nothing to repair. first reports whether it is the chat's first message.
+func RepairMessage(want Set, links *LinkRepair, line []byte, first bool) (out []byte, changes []Change) {
 	out = line
-	if want.HasAny(onSwipes()) {
-		out, changes = repairSwipes(want, out)
+	if want.HasAny(OnSwipes()) {
+		out, changes = repairSwipes(want, out, first)
 	}
 	if want.HasAny(OnLinks()) {
 		var more []Change

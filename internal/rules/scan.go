@@ -88,6 +88,13 @@ func (s *scan) findings(b *batch, base jsonl.Base, shift int) {
 		}
 		s.chat.add(f)
 	}
+	for _, f := range b.unlessGreeting {
+		f.Line += base.Line + 1
+		f.Index += shift
+		if f.Index != 0 {
+			s.chat.add(f)
+		}
+	}
 	all := &s.chat.findings
 	all.repairable = all.repairable.With(b.findings.repairable)
 	for k, n := range b.findings.counts {
@@ -230,6 +237,9 @@ type batch struct {
 	crlfLine int
 	findings findings // with lines, from 0, and indexes counted in the batch
 	torn     *Finding // the last line, if it is not JSON
+
+	unlessGreeting []Finding // on the first message, which are none if it is the chat's first too
+
 	tornFrom int      // where the run of lines that are not JSON up to that one begins
 	hashes   []uint64 // of the surviving lines
 	links    []Link   // with lines and indexes counted in the batch
@@ -254,12 +264,18 @@ const noMessage = -1
 func (b *batch) reset() {
 	clear(b.findings.counts)
 	kept := findings{list: b.findings.list[:0], counts: b.findings.counts}
-	*b = batch{findings: kept, hashes: b.hashes[:0], links: b.links[:0], marks: b.marks[:0], headers: b.headers[:0], sighting: b.sighting}
+	*b = batch{findings: kept, unlessGreeting: b.unlessGreeting[:0], hashes: b.hashes[:0], links: b.links[:0], marks: b.marks[:0], headers: b.headers[:0], sighting: b.sighting}
 }
 
 // add notes a finding on a line; value is the part of the line that is wrong.
 func (b *batch) add(id ID, l *jsonl.Line, value []byte, message string) {
 	b.addByHand(id, l, value, message, "")
+}
+
+// addUnlessGreeting notes a finding that is none in the chat's greeting; see [batch.mayGreet].
+func (b *batch) addUnlessGreeting(id ID, l *jsonl.Line, value []byte, message string) {
+	f := Finding{Rule: id, Line: l.Number, Column: column(l, value), Index: l.Index, Message: message}
+	b.unlessGreeting = append(b.unlessGreeting, f)
 }
 
 // addByHand notes a finding that repair leaves, though it repairs others of the rule;

@@ -29,6 +29,8 @@ func judgeSwipes(l *jsonl.Line, b *batch) {
 		switch m, message := l.Count(keySwipeInfo), "swipe_info has %d entries for %d swipes"; {
 		case m > n:
 			b.addByHand(SwipeInfo, l, info, fmt.Sprintf(message, m, n), "remove the entries that belong to no swipe by hand")
+		case m == 0 && n > 0 && b.mayGreet(l):
+			b.addUnlessGreeting(SwipeInfo, l, info, fmt.Sprintf(message, m, n))
 		case m < n:
 			b.add(SwipeInfo, l, info, fmt.Sprintf(message, m, n))
 		}
@@ -74,7 +76,12 @@ func judgeChoice(l *jsonl.Line, b *batch, swipes []byte, n int) {
 	if !hasText || swipeIs(swipes, n, id, mes) {
 		return
 	}
-	b.add(SwipeText, l, swipes, fmt.Sprintf("swipe %d is chosen, but its text is not the message's", id+1))
+	message := fmt.Sprintf("swipe %d is chosen, but its text is not the message's", id+1)
+	if b.mayGreet(l) && isGreeted(swipeAt(swipes, id), mes) {
+		b.addUnlessGreeting(SwipeText, l, swipes, message)
+		return
+	}
+	b.add(SwipeText, l, swipes, message)
 }
 
 func countOf(n int, what string) string {
@@ -95,8 +102,16 @@ func swipeIs(swipes []byte, n, id int, mes []byte) bool {
 	if id == n-1 && lastIs(swipes, mes) || id == 0 && bytes.HasPrefix(swipes[1:], mes) {
 		return true
 	}
+	return SameText(swipeAt(swipes, id), mes)
+}
+
+// swipeAt returns a swipe of the raw list, nil if it has no such swipe.
+func swipeAt(swipes []byte, id int) []byte {
 	at, ok := rawjson.ElementPlace(swipes, id)
-	return ok && SameText(swipes[at.At:at.End], mes)
+	if !ok {
+		return nil
+	}
+	return swipes[at.At:at.End]
 }
 
 // lastIs reports whether the list certainly ends with the text. An element that ends
@@ -116,12 +131,13 @@ func SameText(a, b []byte) bool {
 	return ok && ok2 && s == t
 }
 
-// onSwipes returns the rules about swipes.
-func onSwipes() Set { return SetOf(SwipeID, SwipeText, SwipeInfo) }
+// OnSwipes returns the rules about swipes.
+func OnSwipes() Set { return SetOf(SwipeID, SwipeText, SwipeInfo) }
 
 // swipeList is the swipes of one message.
 type swipeList struct {
 	o      *rawjson.Object
+	greets bool // it is the chat's greeting
 	mes    []byte
 	raw    []byte // the list; empty: there is none
 	isList bool
@@ -130,11 +146,12 @@ type swipeList struct {
 	idOK   bool // id is the number of a swipe, or there are none to choose from
 }
 
-func readSwipes(line []byte) (s swipeList, ok bool) {
+func readSwipes(line []byte, first bool) (s swipeList, ok bool) {
 	var err error
 	if s.o, err = rawjson.ParseObject(line); err != nil {
 		return s, false
 	}
+	s.greets = first && !rawjson.Truthy(s.o.Value("is_user"))
 	s.mes = s.o.Value("mes")
 	s.raw = s.o.Value("swipes")
 	switch rawjson.KindOf(s.raw) {
@@ -155,16 +172,17 @@ func readSwipes(line []byte) (s swipeList, ok bool) {
 	return s, true
 }
 
-// repairSwipes repairs a message by those of the wanted rules that are about swipes.
-func repairSwipes(want Set, line []byte) (out []byte, changes []Change) {
-	s, ok := readSwipes(line)
+// repairSwipes repairs a message by those of the wanted rules that are about swipes. first reports
+// whether it is the chat's first message.
+func repairSwipes(want Set, line []byte, first bool) (out []byte, changes []Change) {
+	s, ok := readSwipes(line, first)
 	if !ok {
 		return line, nil
 	}
 	hasText := rawjson.KindOf(s.mes) == rawjson.String
 	if !s.idOK && hasText && want.Has(SwipeID) {
 		changes = append(changes, Change{Rule: SwipeID, Text: s.choose()})
-	} else if s.idOK && s.n > 0 && hasText && want.Has(SwipeText) && !swipeIs(s.raw, s.n, s.id, s.mes) {
+	} else if s.idOK && s.n > 0 && hasText && want.Has(SwipeText) && !s.hasChosenText() {
 		changes = append(changes, s.overwrite())
 	}
 	if want.Has(SwipeInfo) {
@@ -173,6 +191,12 @@ func repairSwipes(want Set, line []byte) (out []byte, changes []Change) {
 		}
 	}
 	return s.o.Bytes(), changes
+}
+
+// hasChosenText reports whether the chosen swipe is the message's text, or the greeting that it was
+// made of.
+func (s *swipeList) hasChosenText() bool {
+	return swipeIs(s.raw, s.n, s.id, s.mes) || s.greets && isGreeted(swipeAt(s.raw, s.id), s.mes)
 }
 
 // choose points swipe_id at the swipe with the message's text, and appends the text as a swipe
@@ -229,7 +253,7 @@ func (s *swipeList) overwrite() Change {
 func (s *swipeList) fill() (change string, ok bool) {
 	infos := s.o.Value("swipe_info")
 	have := rawjson.Len(infos)
-	if !s.isList || rawjson.KindOf(infos) != rawjson.Array || have >= s.n {
+	if !s.isList || rawjson.KindOf(infos) != rawjson.Array || have >= s.n || have == 0 && s.greets {
 		return "", false
 	}
 	if _, err := message.FillSwipeInfo(s.o); err != nil {

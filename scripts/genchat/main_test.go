@@ -52,6 +52,8 @@ func TestRunRefuses(t *testing.T) {
 		{},
 		{"-preset", "huge"},
 		{"-preset", "archive"},
+		{"-greetings", "-messages", "3"},
+		{"-greetings", "-o", t.TempDir()},
 		{"-messages", "3", "extra"},
 		{"-damage", "2", "-messages", "3"},
 		{"-preset", "archive", "-o", t.TempDir(), "-pictures", "1"},

@@ -312,6 +312,30 @@ func ruleCases() []ruleCase {
 			[]string{"swipe-text " + A + ":2#0"},
 			tree{A: swiped(`"swipes":["line 0","b"]`)},
 		},
+		{ // a greeting keeps its macros in the swipe
+			"swipe-text",
+			tree{A: swiped(`"swipe_id":0,"swipes":["{{char}} 1","line 0"]`)},
+			[]string{"swipe-text " + A + ":2#0"},
+			tree{A: swiped(`"swipe_id":0,"swipes":["line {{random::0::1}}","b"],"swipe_info":[]`)},
+		},
+		{
+			"swipe-text",
+			tree{A: chat(plainHeader, say(0, ""), say(1, `"swipe_id":0,"swipes":["line {{random::0::1}}"]`))},
+			[]string{"swipe-text " + A + ":3#1"},
+			tree{A: chat(plainHeader, say(0, ""), say(1, `"swipe_id":0,"swipes":["line 1"]`))},
+		},
+		{
+			"swipe-info",
+			tree{A: chat(plainHeader, say(0, ""), say(1, `"swipe_id":0,"swipes":["line 1"],"swipe_info":[]`))},
+			[]string{"swipe-info " + A + ":3#1"},
+			tree{A: swiped(`"swipe_id":0,"swipes":["line 0"],"swipe_info":[]`)},
+		},
+		{ // what is in front of it becomes message 0
+			"swipe-text",
+			tree{A: chat(plainHeader, say(2, "")+"\x00", say(4, `"swipe_id":0,"swipes":["line {{random::0::4}}"],"swipe_info":[]`))},
+			[]string{"nul " + A + ":2"},
+			tree{A: talk(plainHeader, 1)},
+		},
 		{
 			"swipe-info",
 			tree{A: swiped(`"swipe_id":0,"swipes":["line 0","b"],"swipe_info":[{}]`)},

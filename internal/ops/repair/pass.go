@@ -26,6 +26,7 @@ type pass struct {
 	repairer messageRepairer
 	give     func(jsonl.Edit) error
 	started  bool   // the first line was read
+	messages int    // that the repaired chat has so far
 	header   []byte // the one in front, without CRs; nil: there is none
 	crlf     int    // number of repaired line ends, and the line of the first
 	crlfAt   int
@@ -126,11 +127,18 @@ func (p *pass) damageRule(l *jsonl.Line, number int) rules.ID {
 func (p *pass) strip(one *line, rest []byte, damage rules.ID) {
 	one.data, one.changes = rest, []rules.Change{{Rule: damage, Text: junkChange(one.raw, rest)}}
 	if !meta.IsHeader(rest) {
-		all := p.repairer
-		all.want = p.plan.wanted // it was not judged yet
-		repaired, more := all.repair(rest)
+		repaired, more := p.unjudged(p.plan.wanted).repair(rest, p.messages == 0)
 		one.data, one.changes = repaired, append(one.changes, more...)
+		p.messages++
 	}
+}
+
+// unjudged returns what repairs a message by more rules than its chat has findings of: the message
+// was not judged yet, or not as what it becomes.
+func (p *pass) unjudged(more rules.Set) *messageRepairer {
+	all := p.repairer
+	all.want = all.want.With(more)
+	return &all
 }
 
 // survivor repairs a line that is whole; index counts those before it.
@@ -145,12 +153,19 @@ func (p *pass) survivor(one *line, index int) {
 	}
 	if !meta.IsHeader(one.raw) {
 		one.step.index = index
-		one.data, one.changes = p.repairer.repair(one.raw)
+		repairer := &p.repairer
+		if index == 0 && p.messages > 0 {
+			repairer = p.unjudged(p.plan.wanted.And(rules.OnSwipes())) // it was judged as the greeting
+		}
+		one.data, one.changes = repairer.repair(one.raw, p.messages == 0)
 	} else if p.header != nil && p.plan.want.Has(rules.MisplacedHeader) && bytes.Equal(bytes.TrimRight(one.raw, "\r"), p.header) {
 		one.gone, one.raw = true, one.full
 		one.changes = []rules.Change{{
 			Rule: rules.MisplacedHeader, Text: "moved the line to the quarantine file: the header once more, byte for byte", Lost: one.raw, What: "the header once more",
 		}}
+	}
+	if !one.gone {
+		p.messages++
 	}
 	p.note(one, index)
 }
@@ -287,8 +302,9 @@ type messageRepairer struct {
 }
 
 // repair returns the message with everything repaired, or line itself if there is nothing to repair.
-func (m *messageRepairer) repair(line []byte) (out []byte, changes []rules.Change) {
-	out, changes = rules.RepairMessage(m.want, m.links, line)
+// first reports whether it is the chat's first message.
+func (m *messageRepairer) repair(line []byte, first bool) (out []byte, changes []rules.Change) {
+	out, changes = rules.RepairMessage(m.want, m.links, line, first)
 	if m.follow != nil {
 		if edited, did := m.follow(out); !bytes.Equal(edited, out) {
 			out = edited

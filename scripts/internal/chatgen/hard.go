@@ -3,6 +3,7 @@ package chatgen
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -64,7 +65,7 @@ func (h *hard) file(path string, write func(w *bufio.Writer)) {
 
 const story = "chats/Mira/story.jsonl"
 
-func hardHeader(w *bufio.Writer, metadata string) {
+func hardHeader(w io.Writer, metadata string) {
 	fmt.Fprintf(w, `{"chat_metadata":{%s},"user_name":"unused","character_name":"unused"}`, metadata)
 }
 
