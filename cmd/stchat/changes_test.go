@@ -10,10 +10,10 @@ import (
 // What a command writes would outlive its own removal in the list of undo.
 func TestRecordedCommandLeavesOutWhatWasWritten(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
-		{"message swipe c.jsonl -a 3 --add secret --choose", "message swipe c.jsonl -a 3 --add … --choose"},
-		{"message swipe c.jsonl -a 3 --add=secret", "message swipe c.jsonl -a 3 --add=…"},
-		{"message add c.jsonl --role user --text secret", "message add c.jsonl --role user --text …"},
-		{"message set c.jsonl -a 3 --sub=a=secret", "message set c.jsonl -a 3 --sub=…"},
+		{"swipe c.jsonl -a 3 --add secret --choose", "swipe c.jsonl -a 3 --add … --choose"},
+		{"swipe c.jsonl -a 3 --add=secret", "swipe c.jsonl -a 3 --add=…"},
+		{"add c.jsonl --role user --text secret", "add c.jsonl --role user --text …"},
+		{"edit c.jsonl -a 3 --sub=a=secret", "edit c.jsonl -a 3 --sub=…"},
 		{"meta set c.jsonl --set k=secret --set-string=k=secret", "meta set c.jsonl --set … --set-string=…"},
 		{"rename c.jsonl name", "rename c.jsonl name"},
 	} {

@@ -130,7 +130,7 @@ func (t *tab) chats() {
 	}
 	if len(t.offers) == 0 {
 		t.offers, t.how = []string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt
-		if slices.Contains([]string{"clone-lorebook", "delete", "rename"}, t.cmd.Name()) {
+		if slices.Contains([]string{"clone-lorebook", "rm", "rename"}, t.cmd.Name()) {
 			t.offers = append(t.offers, "json")
 		}
 	}

@@ -137,7 +137,7 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 func (o *cutOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (cut.Options, error) {
 	opt := o.opt
 	opt.Sources, opt.Data, opt.Stdin, opt.Stdout = args, userFolder(c, opt.Data, args), c.In, c.Out
-	err := agree(fs, []string{ // in message set and swipe these flags have other names, so it is judged here
+	err := agree(fs, []string{ // in edit and swipe these flags have other names, so it is judged here
 		"at excludes as-of",
 		"if-missing needs name = --if-missing goes with --name, and not with --output or --force",
 		"if-missing excludes output|force = --if-missing goes with --name, and not with --output or --force",
@@ -351,7 +351,7 @@ func (o *splitOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	}
 	return sayAll(c, how, parts, of, func(p *cut.Part) {
 		if p.Recap {
-			c.warn("%s: what Auto-Recap says of the messages before %d stays with the chat; to put it in as a message: `stchat state get %s recap: --jq 'last(.values[\"recap:\"].running.versions[] | select((.new_scene_index // 0) < %d)).content' | stchat message add %s --at 0 --role narrator -`",
+			c.warn("%s: what Auto-Recap says of the messages before %d stays with the chat; to put it in as a message: `stchat state get %s recap: --jq 'last(.values[\"recap:\"].running.versions[] | select((.new_scene_index // 0) < %d)).content' | stchat add %s --at 0 --role narrator -`",
 				p.Doc.Path, p.Doc.First, visible.Quote(opt.Chat), p.Doc.First, visible.Quote(p.Doc.Path))
 		}
 		c.made(p.Doc.Path)

@@ -52,7 +52,7 @@ func TestInterruptedPager(t *testing.T) {
 		t.Fatal(err)
 	}
 	person, program := terminalPair(t)
-	cmd := exec.Command("stchat", "message", "get", path)
+	cmd := exec.Command("stchat", "show", path)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, program, program, program
 	cmd.Env = append(os.Environ(), "TERM=xterm", "STCHAT_PAGER=trap 'touch pressed' INT; head -c 9 > seen; touch reading; while ! test -e pressed; do sleep 0.02; done; cat > rest")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}

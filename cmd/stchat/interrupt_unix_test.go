@@ -71,9 +71,9 @@ func TestInterruptedList(t *testing.T) {
 			append([]string{"checkpoint", "--dry-run"}, files...),
 			append([]string{"branch", "--dry-run"}, files...),
 			append([]string{"clone-lorebook", "--dry-run"}, files...),
-			append([]string{"message", "set", "-a", "1", "--set", "mes=x", "--dry-run"}, files...),
-			append([]string{"message", "hide", "-a", "1", "--dry-run"}, files...),
-			append([]string{"message", "delete", "-a", "1", "--dry-run"}, files...),
+			append([]string{"edit", "-a", "1", "--set", "mes=x", "--dry-run"}, files...),
+			append([]string{"hide", "-a", "1", "--dry-run"}, files...),
+			append([]string{"delete", "-a", "1", "--dry-run"}, files...),
 			append([]string{"meta", "set", "--set", "a=1", "--dry-run"}, files...),
 			append([]string{"inspect"}, list...),
 			append([]string{"inspect", "--messages"}, list...),
@@ -92,7 +92,7 @@ func TestInterruptedList(t *testing.T) {
 			}
 		}
 		for _, args := range [][]string{ // these change all that they are given, or nothing
-			{"delete", "--dry-run", files[0]},
+			{"rm", "--dry-run", files[0]},
 			{"rename", "--dry-run", files[0], "Storm"},
 			{"state", "delete", "--dry-run", files[0], "tides"},
 			{"restore", "--dry-run", files[0]},
@@ -180,7 +180,7 @@ func TestInterruptedWork(t *testing.T) {
 	}{
 		{"jq", []string{"inspect", "text.jsonl", "--jq", "def f: f; f"}},
 		{"patch", []string{"meta", "set", "keys.jsonl", "--patch", "copies.json"}},
-		{"text", []string{"message", "set", "text.jsonl", "-a", "0", "--sub", "(a|b)(a|b)(a|b)*c|(a|ab)(b|c)?$1=x"}},
+		{"text", []string{"edit", "text.jsonl", "-a", "0", "--sub", "(a|b)(a|b)(a|b)*c|(a|ab)(b|c)?$1=x"}},
 	} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			cmd := exec.Command("stchat", test.args...)

@@ -192,14 +192,14 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"lost", "lost: the last document", "1", []string{"lost", "--json", user}},
 		{"lost", "lost: the last document", "1", []string{"lost", "--json", "--from", filepath.Join(elsewhere, "chats"), user}},
 		{"search", "", "0", []string{"search", "hello", "OR", "b", "--json", "--", user}},
-		{"message get", "", "0", []string{"message", "get", "--json", "--swipes", at("chats/Mira/media.jsonl")}},
-		{"message get", "", "0", []string{"message", "get", "--json", "--tail", "--last", "1", at("chats/Mira/media.jsonl")}},
-		{"message count", "", "0", []string{"message", "count", "--json", at("chats/Mira/media.jsonl")}},
-		{"message add, apply, delete, hide, set, swipe, unhide; meta set", "", "0", []string{"message", "delete", "--json", "--force", "-a", "0", at("chats/Mira/edited.jsonl")}},
-		{"message add, apply, delete, hide, set, swipe, unhide; meta set", "", "0", []string{"message", "set", "--json", "-a", "0", "--set", "mes=y", at("chats/Mira/edited.jsonl")}},
-		{"message add, apply, delete, hide, set, swipe, unhide; meta set", "message delete, hide, set, unhide; meta set: the last document", "0", []string{"message", "hide", "--json", "-a", "0", "--dry-run", at("chats/Mira/edited.jsonl"), at("chats/Mira/child.jsonl")}},
+		{"show", "", "0", []string{"show", "--json", "--swipes", at("chats/Mira/media.jsonl")}},
+		{"show", "", "0", []string{"show", "--json", "--tail", "--last", "1", at("chats/Mira/media.jsonl")}},
+		{"show --count", "", "0", []string{"show", "--count", "--json", at("chats/Mira/media.jsonl")}},
+		{"add, delete, edit, hide, swipe, unhide; meta set", "", "0", []string{"delete", "--json", "--force", "-a", "0", at("chats/Mira/edited.jsonl")}},
+		{"add, delete, edit, hide, swipe, unhide; meta set", "", "0", []string{"edit", "--json", "-a", "0", "--set", "mes=y", at("chats/Mira/edited.jsonl")}},
+		{"add, delete, edit, hide, swipe, unhide; meta set", "delete, edit, hide, unhide; meta set: the last document", "0", []string{"hide", "--json", "-a", "0", "--dry-run", at("chats/Mira/edited.jsonl"), at("chats/Mira/child.jsonl")}},
 		{"snapshot", "snapshot: the last document", "0", []string{"snapshot", "--json", user}},
-		{"message add, apply, delete, hide, set, swipe, unhide; meta set", "", "0", []string{"message", "add", "--json", "--role", "user", "--text", "x", at("chats/Mira/edited.jsonl")}},
+		{"add, delete, edit, hide, swipe, unhide; meta set", "", "0", []string{"add", "--json", "--role", "user", "--text", "x", at("chats/Mira/edited.jsonl")}},
 		{"meta get", "", "0", []string{"meta", "get", "--json", story}},
 		{"meta get", "", "0", []string{"meta", "get", "--json", story, "main_chat"}},
 		{"state list", "", "0", []string{"state", "list", "--json", at("chats/Mira/kept.jsonl")}},
@@ -232,9 +232,9 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"log --rev, --as-of", "", "0", []string{"log", "--json", "--rev", "-1", at("chats/Mira/edited.jsonl")}},
 		{"restore", "", "0", []string{"restore", "--json", "--rev", "-1", "-n", "again", at("chats/Mira/edited.jsonl")}},
 		{"restore", "", "0", []string{"restore", "--json", "--rev", "-1", "--in-place", at("chats/Mira/edited.jsonl")}},
-		{"history", "", "0", []string{"history", "--json", "--prune", "--keep-last", "1", "--data", user}},
-		{"history", "", "1", []string{"history", "--json", "--verify", "--data", "damaged"}},
-		{"history", "", "1", []string{"history", "--json", "--verify", "--mend", "--data", "damaged"}},
+		{"store", "", "0", []string{"store", "--json", "--prune", "--keep-last", "1", "--data", user}},
+		{"store", "", "1", []string{"store", "--json", "--verify", "--data", "damaged"}},
+		{"store", "", "1", []string{"store", "--json", "--verify", "--mend", "--data", "damaged"}},
 		{"merge", "merge, the summary", "2", []string{"merge", "--json", at("merged/into"), at("merged/phone")}},
 		{"split", "", "0", []string{"split", "--json", "--at", "1", at("merged/into/s.jsonl")}},
 		{"slim", "", "0", []string{"slim", "--json", "--keep-last", "0", "--drop", "images,swipes", at("chats/Fat/fat.jsonl")}},
@@ -243,14 +243,14 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"open", "", "0", []string{"open", "--json", at("chats/Mira/child.jsonl")}},
 		{"new", "", "0", []string{"new", "--json", at("chats/Mira")}},
 		{"new", "", "0", []string{"new", "--json", "-n", "fresh", at("groups/7.json")}},
-		{"rename, move, delete", "", "0", []string{"rename", "--json", at("chats/Mira/child.jsonl"), "kid"}},
-		{"rename, move, delete", "", "0", []string{"rename", "--json", story, "tale"}},
+		{"rename, move, rm", "", "0", []string{"rename", "--json", at("chats/Mira/child.jsonl"), "kid"}},
+		{"rename, move, rm", "", "0", []string{"rename", "--json", story, "tale"}},
 		{"snapshot", "snapshot: the last document", "0", []string{"snapshot", "--json", user}},
 		{"log FOLDER", "", "0", []string{"log", "--json", user}},
 		{"log FOLDER --as-of", "", "0", []string{"log", "--json", "--as-of", "0m", user}},
-		{"rename, move, delete", "delete --checkpoints: the last document", "0", []string{"delete", "--json", "--checkpoints", "--keep", "5", at("chats/Mira")}},
-		{"rename, move, delete", "", "0", []string{"delete", "--json", "--links", "keep", at("chats/Mira/old point.jsonl")}},
-		{"rename, move, delete", "", "0", []string{"delete", "--json", at("chats/Mira/kid.jsonl")}},
+		{"rename, move, rm", "rm --checkpoints: the last document", "0", []string{"rm", "--json", "--checkpoints", "--keep", "5", at("chats/Mira")}},
+		{"rename, move, rm", "", "0", []string{"rm", "--json", "--links", "keep", at("chats/Mira/old point.jsonl")}},
+		{"rename, move, rm", "", "0", []string{"rm", "--json", at("chats/Mira/kid.jsonl")}},
 		{"log FOLDER --gone", "", "0", []string{"log", "--json", "--gone", user}},
 		{"import", "", "0", []string{"import", "--json", "--branches", "--to", at("chats/Mira"), at("gpt.json")}},
 		{"import", "", "0", []string{"import", "--json", "--to", at("groups/7.json"), at("gpt.json")}},
@@ -293,7 +293,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		for key, row := range rows {
 			// what the build or the disk decides, and what only moves and --force have
 			if (section == "restore" || section == "split") && p.sections["checkpoint, branch"][key] != nil ||
-				section == "slim" && p.sections["message add, apply, delete, hide, set, swipe, unhide; meta set"][key] != nil {
+				section == "slim" && p.sections["add, delete, edit, hide, swipe, unhide; meta set"][key] != nil {
 				continue // of a document that has been seen full
 			}
 			if !row.filled && key != "steps[].to" && key != "left" && key != "best.rev" && (section != "search" || key != "rev") && (section != "version" || key != "commit") {

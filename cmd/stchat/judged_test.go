@@ -87,7 +87,7 @@ func writingVerb(args []string) string {
 	if slices.Contains(positional, "-") {
 		return ""
 	}
-	if cmd.Name() == "snapshot" || cmd.Name() == "history" {
+	if cmd.Name() == "snapshot" || cmd.Name() == "store" {
 		return "" // they write to the history alone, which has transactions of its own
 	}
 	if cmd.Name() == "export" && cmd.Flags().Lookup("output").Value.String() == "" {

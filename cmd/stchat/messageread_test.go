@@ -49,7 +49,7 @@ func TestReadFits(t *testing.T) {
 	for _, path := range append(paths, demo...) {
 		for _, width := range []int{1, 12, 39, 40, 60, 80, 120, 200} {
 			for _, color := range []string{"never", "always"} {
-				out, errs, code := terminal(t, width, "message", "get", "--swipes", "--reasoning", "--color", color, path)
+				out, errs, code := terminal(t, width, "show", "--swipes", "--reasoning", "--color", color, path)
 				if code != 0 || errs != "" {
 					t.Fatalf("%s: exit %d, %s", path, code, errs)
 				}
@@ -90,7 +90,7 @@ func TestReadTells(t *testing.T) {
 		{"0", "\n  thought 3 words\n"},
 		{"0", "\n  [picture: a lamp room at…, missing]\n"},
 	} {
-		if out, _, _ := terminal(t, 42, "message", "get", "--color", "never", path, "-a", tt.at); !strings.Contains(out, tt.want) {
+		if out, _, _ := terminal(t, 42, "show", "--color", "never", path, "-a", tt.at); !strings.Contains(out, tt.want) {
 			t.Errorf("-a %s lacks %q:\n%s", tt.at, tt.want, out)
 		}
 	}
@@ -122,7 +122,7 @@ func TestReadUndated(t *testing.T) {
 	if err := os.WriteFile(path, []byte(chat), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	out, _, _ := terminal(t, 60, "message", "get", path, "--color", "never")
+	out, _, _ := terminal(t, 60, "show", path, "--color", "never")
 	if !strings.Contains(out, "\n  One.\n\n── Sunday") || strings.Contains(out, "\n\n\n") {
 		t.Errorf("%s", out)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -289,126 +288,6 @@ func (o *newOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 	return sayAll(c, how, []*move.NewResult{r}, of, func(r *move.NewResult) { c.made(r.Doc.Path) })
 }
 
-func newDelete() verb {
-	return verb{
-		use: "delete CHAT|LOREBOOK...", short: "Delete chats, and repair what named them",
-		doc: `Delete chats, with Luker's sidecars. Attachments, images and lorebooks are never
-touched with them. What is deleted is kept in .stchat until
-'stchat undo --prune' drops it; SillyTavern's own full backup includes that
-folder.
-
---links says what happens to everything that names a deleted chat. With mend,
-its children become children of its parent, which links to them instead; links
-to it are removed, groups no longer list it, and a card or group that had it
-open opens its parent instead, or else the most recently changed chat. With
-keep, nothing else changes, and links that then lead nowhere are listed.
-
-A lorebook (worlds/X.json) is deleted if nothing names it; otherwise it is
-refused, with what names it.
-
---checkpoints, with --older-than or --keep, deletes only checkpoints that hold
-nothing that their parent lacks (an edited message or a swipe counts), have no
-child, and are not open anywhere. One made without --link and without
-"Checkpoint #" in its name is a branch to SillyTavern, and is not found. All is
-judged before anything goes; what stays is counted by reason.
-
-Prints the path of each deleted file.
-` + moveDoc,
-		example: "  stchat delete \"chats/Mira/Harbour.jsonl\"\n  stchat delete Mira/Harbour\n  stchat delete \"Mira/*\" --checkpoints --older-than 30d --keep 3 --dry-run\n  stchat undo",
-		rules: []string{
-			"checkpoints needs older-than|keep = --checkpoints takes --older-than AGE, --keep N, or both",
-			"older-than needs checkpoints",
-			"keep needs checkpoints",
-			"checkpoints excludes family",
-		},
-		options: &deleteOptions{},
-	}
-}
-
-type deleteOptions struct {
-	moveFlags
-	listFlags
-	family      bool
-	links       string
-	checkpoints bool
-	spent       move.Spent
-}
-
-func (o *deleteOptions) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.family, "family", false, "also delete all descendants")
-	fs.Var(oneOf(&o.links, "mend", "mend", "keep"), "links", "what becomes of links to the chat: `HOW` is mend or keep")
-	fs.BoolVar(&o.checkpoints, "checkpoints", false, "delete only checkpoints without a message of their own; CHAT may be a folder or OWNER/*")
-	fs.Var(until(&o.spent.Before), "older-than", "with --checkpoints: those last changed before `TIME`, such as 30d or 2026-03-01")
-	fs.Var(number(&o.spent.Newest, 1, "a number of checkpoints, from 1"), "keep", "with --checkpoints: the newest `N` of each parent stay")
-	o.listFlags.addFlags(fs)
-	o.addVerb(fs, "delete")
-}
-
-func (o *deleteOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	example := "name a chat, e.g. `stchat delete chats/Mira/Harbour.jsonl`"
-	read, allowed := o.sources, &subjects{chats: true, writes: true, whole: true}
-	if o.checkpoints {
-		read, allowed = o.chats, &subjects{writes: true, whole: true}
-	}
-	args, err := c.resolve(fs, allowed, args)
-	if err != nil {
-		return err
-	}
-	paths, err := read(ctx, c, args, example)
-	if err != nil {
-		return err
-	}
-	common := o.options(c, paths...)
-	var results []*move.Result
-	var kept []move.Kept // checkpoints
-	opt := move.DeleteOptions{Options: common, Chats: paths, Family: o.family, Keep: o.links == "keep"}
-	if o.checkpoints {
-		results, kept = move.DeleteCheckpoints(ctx, opt, o.spent)
-	} else if opt.Chats = slices.DeleteFunc(slices.Clone(paths), isBook); len(opt.Chats) > 0 {
-		results = move.Delete(ctx, opt)
-	} else if o.family || fs.Changed("links") {
-		return usagef("--family and --links go with a chat")
-	}
-	for _, path := range paths {
-		if isBook(path) && !o.checkpoints {
-			results = append(results, move.DeleteBook(ctx, common, path))
-		}
-	}
-	err = o.report(c, results)
-	if !o.Changes.DryRun && (!c.shown || c.json) {
-		noteKept(c, results)
-	}
-	if o.checkpoints {
-		o.reportKept(c, results, kept)
-	}
-	return err
-}
-
-// keptCheckpoints is the last document of delete --checkpoints.
-type keptCheckpoints struct {
-	Schema  int         `json:"schema"`
-	Summary bool        `json:"summary"`
-	Deleted int         `json:"deleted"`
-	Kept    []move.Kept `json:"kept"`
-	DryRun  bool        `json:"dry_run"`
-}
-
-// reportKept prints how many checkpoints stay, by reason.
-func (o *deleteOptions) reportKept(c *console, results []*move.Result, kept []move.Kept) {
-	if c.json {
-		gone := slices.DeleteFunc(slices.Clone(results), func(r *move.Result) bool { return r.Err != nil })
-		c.document(keptCheckpoints{1, true, len(gone), kept, o.Changes.DryRun})
-		return
-	}
-	why := map[string]int{}
-	for _, k := range kept {
-		why[k.Why]++
-	}
-	for _, reason := range slices.Sorted(maps.Keys(why)) {
-		c.note("%s kept: %s%s", c.many(why[reason], "checkpoint"), when(why[reason] > 1, "each "), reason)
-	}
-}
-
 // isBook reports whether a path is that of a lorebook.
 func isBook(path string) bool { return strings.EqualFold(filepath.Ext(path), ".json") }
 
@@ -418,18 +297,4 @@ func rootOf(path string) string {
 		return dir.Root
 	}
 	return filepath.Dir(path)
-}
-
-// noteKept prints where the deleted chats are kept, and how to drop them for good.
-func noteKept(c *console, results []*move.Result) {
-	seen := map[string]bool{}
-	for _, r := range results {
-		if r.ID == "" || seen[r.ID] {
-			continue
-		}
-		seen[r.ID] = true
-		root := rootOf(r.Doc.From)
-		c.note("deleted files are kept in %s; '%s' brings them back, '%s' drops them for good",
-			c.path(filepath.Join(root, userdir.Own)), c.undoCommand(root, r.ID), c.undoCommand(root, "--prune "+r.ID))
-	}
 }

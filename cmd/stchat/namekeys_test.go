@@ -41,7 +41,7 @@ func TestNameKeys(t *testing.T) {
 				wantNames(t, k, "Old", "B", "chats/Ann/B.jsonl", "worlds/Old.json")
 			},
 			"delete": func(t *testing.T, k extension.NameKey) {
-				if said := mustRun(t, "delete", "chats/Mira/A.jsonl"); opens(k) != strings.Contains(said, `no chat names the lorebook "Old" any more`) {
+				if said := mustRun(t, "rm", "chats/Mira/A.jsonl"); opens(k) != strings.Contains(said, `no chat names the lorebook "Old" any more`) {
 					t.Errorf("delete says %s", said)
 				}
 			},

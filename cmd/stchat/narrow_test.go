@@ -47,9 +47,9 @@ func TestNarrow(t *testing.T) {
 		args  []string
 		want  []string
 	}{
-		{60, []string{"message", "get", path}, []string{"Branch #12", ", missing]", "‹1/2›  18:42  #0"}},
-		{20, []string{"message", "get", path}, []string{"Branch #12", "thought ", "…", "\nSunday 1 March 2026\n"}},
-		{24, []string{"message", "get", path, "-a", "0..1,0,1,0..1,1"}, []string{"\nmessages 0–1, 0, 1, 0–1,\n1\n"}},
+		{60, []string{"show", path}, []string{"Branch #12", ", missing]", "‹1/2›  18:42  #0"}},
+		{20, []string{"show", path}, []string{"Branch #12", "thought ", "…", "\nSunday 1 March 2026\n"}},
+		{24, []string{"show", path, "-a", "0..1,0,1,0..1,1"}, []string{"\nmessages 0–1, 0, 1, 0–1,\n1\n"}},
 		{40, []string{"diff", path, other}, []string{"~ #0  ", "Maren", "2026-03-01 ", "\n  another swipe (2 of 2)"}},
 		{20, []string{"diff", path, other}, []string{"- #1  ", "2026-03-01 "}},
 		{80, []string{"inspect", other}, []string{"0 keys"}},
@@ -79,8 +79,8 @@ func TestNarrow(t *testing.T) {
 func TestNarrowErrors(t *testing.T) {
 	var errs bytes.Buffer
 	e := env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, ErrTTY: true, Width: 34, Now: time.Now, Getenv: func(string) string { return "" }}
-	run(context.Background(), e, []string{"message", "get", "chat.jsonl", "--role", "nobody"})
-	if got, want := errs.String(), "\nRun 'stchat message get --help'\n  for usage.\n"; !strings.HasSuffix(got, want) {
+	run(context.Background(), e, []string{"show", "chat.jsonl", "--role", "nobody"})
+	if got, want := errs.String(), "\nRun 'stchat show --help' for\n  usage.\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want it to end with %q", got, want)
 	}
 }
@@ -94,7 +94,7 @@ func TestPathOfAnError(t *testing.T) {
 	} {
 		var errs bytes.Buffer
 		e := env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, ErrTTY: true, Width: 42, Now: time.Now, Getenv: func(string) string { return "" }}
-		run(context.Background(), e, []string{"message", "get", "chats/Mira/no such chat of hers.jsonl", "--color", test.color})
+		run(context.Background(), e, []string{"show", "chats/Mira/no such chat of hers.jsonl", "--color", test.color})
 		if got := errs.String(); !strings.HasPrefix(got, test.want) {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
@@ -135,12 +135,12 @@ func TestNarrowLost(t *testing.T) {
 	user := hardFolder(t)
 	t.Chdir(user)
 	path, _ := hardChats()
-	add := []string{"message", "add", "--no-sync", path, "--role", "user", "--name", "You", "--text"}
+	add := []string{"add", "--no-sync", path, "--role", "user", "--name", "You", "--text"}
 	for _, command := range [][]string{
 		append(slices.Clip(add), "a1"),
 		append(slices.Clip(add), "a2"),
 		{"snapshot"},
-		{"message", "delete", "--no-sync", path, "-a", "-2..-1"},
+		{"delete", "--no-sync", path, "-a", "-2..-1"},
 		append(slices.Clip(add), "b1"),
 		append(slices.Clip(add), "b2"),
 		append(slices.Clip(add), "b3"),
@@ -176,7 +176,7 @@ func TestNarrowPlans(t *testing.T) {
 		for _, args := range [][]string{
 			{"repair", "a.jsonl"},
 			{"diff-meta", "a.jsonl", "b.jsonl"},
-			{"message", "set", "--dry-run", "c.jsonl", "-a", "0", "--set", "mes=" + long + "now"},
+			{"edit", "--dry-run", "c.jsonl", "-a", "0", "--set", "mes=" + long + "now"},
 			{"meta", "set", "--dry-run", "c.jsonl", "--set", "note=" + long},
 			{"repair", "--write", "--quarantine", "a quarantine of the damaged lines of the lighthouse", "a.jsonl"},
 		} {
@@ -241,7 +241,7 @@ func TestFixedPhrases(t *testing.T) {
 	}{
 		{20, []string{"check", "--list-rules"}, "\n+ stchat repair\n  fixes it\n"},
 		{19, []string{"search", "lamp"}, "\n20 texts in 20\nchats\n"},
-		{20, []string{"message", "set", "--dry-run", "--no-sync", "many.jsonl", "-a", "0..", "--set", "mes=y"}, "\n… and 20 changes\n  more\n"},
+		{20, []string{"edit", "--dry-run", "--no-sync", "many.jsonl", "-a", "0..", "--set", "mes=y"}, "\n… and 20 changes\n  more\n"},
 		{20, []string{"--help"}, "\n  LC_ALL,\n    LC_CTYPE, LANG\n"},
 	} {
 		if out, errs, _ := terminal(t, test.width, append(test.args, "--color", "never")...); !strings.Contains(out, test.want) {
@@ -270,7 +270,7 @@ func TestCommandsInNotes(t *testing.T) {
 		{[]string{"branch", "--no-sync", story, "--at", "3"}, "", ""},
 		{[]string{"check", "chats", "--severity", "info", "--select", "lorebook-shared-state"}, "`stchat clone-lorebook --rebind ", ".jsonl'`"},
 		{[]string{"snapshot"}, "", ""},
-		{[]string{"delete", "--no-sync", strings.TrimSuffix(story, ".jsonl") + " - Branch #2.jsonl"}, "", ""},
+		{[]string{"rm", "--no-sync", strings.TrimSuffix(story, ".jsonl") + " - Branch #2.jsonl"}, "", ""},
 		{[]string{"snapshot", user}, "`stchat log --gone ", "`"},
 	} {
 		said := screenLines(t, 60, test.args)

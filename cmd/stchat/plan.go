@@ -63,19 +63,19 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 	}
 	s := newScreen(c, 76)
 	s.w, s.color = bufio.NewWriter(c.Err), c.errColor
-	what, deletes := goes.text(), o.verb == "delete"
+	what, deletes := goes.text(), o.verb == "rm"
 	named := func(name string) string {
 		return `"` + visible.CutLeft(visible.Text(name), max(s.width-4, 1), s.sign("…")) + `"`
 	}
 	if len(results) == 1 {
 		what = named(strings.TrimSuffix(filepath.Base(results[0].Doc.From), filepath.Ext(results[0].Doc.From)))
 	}
-	title := prosed(when(o.Changes.DryRun, "would ")+o.verb+" "+what+when(o.target != "", " to "+named(o.target)), s.width, "  ")
+	title := prosed(when(o.Changes.DryRun, "would ")+either(deletes, "delete", o.verb)+" "+what+when(o.target != "", " to "+named(o.target)), s.width, "  ")
 	right := when(!o.Changes.DryRun, either(deletes, "undo brings it back", "undo takes it back"))
 	gap := s.measure - visible.Width(title) - visible.Width(right)
 	fmt.Fprintln(s.w, paint(s.color, bold, title)+when(gap >= 2 && right != "", strings.Repeat(" ", max(gap, 0))+paint(s.color, dim, right)))
 	s.plan(o.Changes.DryRun, [][2]string{
-		{map[string]string{"delete": "removes", "rename": "renames", "move": "moves"}[o.verb], goes.text() + ", " + formatBytes(bytes) + when(beside > 0, ", with "+plural.Many(beside, "file")+" beside")},
+		{map[string]string{"rm": "removes", "rename": "renames", "move": "moves"}[o.verb], goes.text() + ", " + formatBytes(bytes) + when(beside > 0, ", with "+plural.Many(beside, "file")+" beside")},
 		{"edits", edits.with(&names, nouns)},
 		{"opens", opened},
 		{"leaves", strings.Join(leaves, "; ")},

@@ -39,7 +39,7 @@ func TestPlan(t *testing.T) {
 	}
 	width = 100
 	chat := filepath.Join(root, "chats", "Maren Holm", "Before the storm.jsonl")
-	_, errs := said("delete", "--dry-run", chat)
+	_, errs := said("rm", "--dry-run", chat)
 	const want = `would delete "Before the storm"
   remove    1 chat, 48.5 kB
   edit      3 chats: 3 links
@@ -49,7 +49,7 @@ func TestPlan(t *testing.T) {
 	if errs != want {
 		t.Errorf("a dry run tells\n%s\nnot\n%s", errs, want)
 	}
-	_, errs = said("delete", "-v", "--dry-run", chat)
+	_, errs = said("rm", "-v", "--dry-run", chat)
 	if !strings.HasPrefix(errs, want) || strings.Count(errs, "stchat: would ") != 4 {
 		t.Errorf("-v tells\n%s", errs)
 	}
@@ -57,7 +57,7 @@ func TestPlan(t *testing.T) {
 	if !strings.Contains(errs, `rename "Before the storm" to "Calm"`) || !strings.Contains(errs, "undo takes it back") {
 		t.Errorf("rename tells\n%s", errs)
 	}
-	_, errs = said("delete", filepath.Join(root, "chats", "Maren Holm", "Maren Holm - 2026-03-01@18h42m07s311ms.jsonl"))
+	_, errs = said("rm", filepath.Join(root, "chats", "Maren Holm", "Maren Holm - 2026-03-01@18h42m07s311ms.jsonl"))
 	if !strings.Contains(errs, "1 card: 1 open chat") || !strings.Contains(errs, "  opens     ") || !strings.Contains(errs, " 'stchat undo --prune 20") {
 		t.Errorf("delete tells\n%s", errs)
 	}
@@ -79,12 +79,12 @@ func TestPlan(t *testing.T) {
 	if !strings.HasPrefix(errs, "would rename\n  \"...Holm - 2026-03-01@18h42m07s311ms\"\n  to \"Still\"\n") {
 		t.Errorf("on a narrow screen rename tells\n%s", errs)
 	}
-	out, errs = said("message", "set", "--no-sync", chat, "-a", "0", "--set", "mes=secret")
+	out, errs = said("edit", "--no-sync", chat, "-a", "0", "--set", "mes=secret")
 	list, _ := said("undo", "--data", root, "--list")
 	if undo, _ := said("undo", "--data", root, "--dry-run"); visible.ASCII(list+undo) != list+undo || strings.Count(list+undo, "...") < 2 {
 		t.Errorf("%s%s\na terminal without UTF-8 cannot show\n%s%s", out, errs, list, undo)
 	}
-	_, errs = said("delete", chat)
+	_, errs = said("rm", chat)
 	if whole := regexp.MustCompile(`\n +"z-AutoLB-Gull Rock__CP_Before the storm":\n[^']*\n +'stchat undo --prune 20[^']*'\n`); !whole.MatchString(errs) {
 		t.Errorf("what is to be copied is broken:\n%s", errs)
 	}

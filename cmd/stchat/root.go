@@ -65,7 +65,7 @@ func newRoot(c *console) *cobra.Command {
 		Long:  rootDoc,
 		Example: `  stchat check
   stchat branch Mira/Harbour --at 41 --isolate
-  stchat message get Mira/@ --last 10
+  stchat show Mira/@ --last 10
   stchat snapshot && stchat log --since 1w`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -87,7 +87,7 @@ func newRoot(c *console) *cobra.Command {
 		Use:                   "help [COMMAND]",
 		Short:                 "Print the help of a command",
 		Long:                  "Print the help of a command, as 'stchat COMMAND --help' does.\n" + exitStatus(""),
-		Example:               "  stchat help checkpoint\n  stchat help message get",
+		Example:               "  stchat help checkpoint\n  stchat help show",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, rest, err := root.Find(args)
@@ -117,6 +117,7 @@ func newRoot(c *console) *cobra.Command {
 // verbs returns the commands, in alphabetical order.
 func verbs() []named {
 	return []named{
+		{"add", "Edit", newAdd},
 		{"branch", "Make", newBranch},
 		{"check", "Look", newCheck},
 		{"checkpoint", "Make", newCheckpoint},
@@ -125,15 +126,15 @@ func verbs() []named {
 		{"delete", "Edit", newDelete},
 		{"diff", "Look", newDiff},
 		{"diff-meta", "Look", newDiffMeta},
+		{"edit", "Edit", newEdit},
 		{"export", "Make", newExport},
-		{"history", "Keep", newHistory},
+		{"hide", "Edit", func() verb { return newHide(true) }},
 		{"import", "Make", newImport},
 		{"inspect", "Look", newInspect},
 		{"log", "Look", newLog},
 		{"lost", "Look", newLost},
 		{"man", "", newMan},
 		{"merge", "Make", newMerge},
-		{"message", "Edit", newMessage},
 		{"meta", "Edit", newMeta},
 		{"move", "Edit", newMove},
 		{"new", "Make", newNew},
@@ -141,15 +142,20 @@ func verbs() []named {
 		{"rename", "Edit", newRename},
 		{"repair", "Edit", newRepair},
 		{"restore", "Keep", newRestore},
+		{"rm", "Edit", newRm},
 		{"schemas", "", newSchemas},
 		{"search", "Look", newSearch},
+		{"show", "Look", newShow},
 		{"slim", "Edit", newSlim},
 		{"snapshot", "Keep", newSnapshot},
 		{"split", "Make", newSplit},
 		{"state", "Edit", newState},
 		{"stats", "Look", newStats},
+		{"store", "Keep", newStore},
+		{"swipe", "Edit", newSwipe},
 		{"tree", "Look", newTree},
 		{"undo", "Keep", newUndo},
+		{"unhide", "Edit", func() verb { return newHide(false) }},
 		{"version", "", newVersion},
 	}
 }
@@ -390,9 +396,9 @@ func onlyCommands(cmd *cobra.Command, args []string) error {
 func habit(word string) string {
 	return map[string]string{
 		"ls": "inspect", "list": "inspect", "status": "check", "info": "inspect",
-		"grep": "search", "find": "search", "cat": "message get", "show": "message get",
-		"mv": "rename", "rm": "delete", "remove": "delete", "cp": "branch", "copy": "branch",
-		"backup": "snapshot", "replace": "message set", "undo": "undo",
+		"grep": "search", "find": "search", "cat": "show",
+		"mv": "rename", "del": "rm", "remove": "rm", "cp": "branch", "copy": "branch",
+		"backup": "snapshot", "replace": "edit", "undo": "undo",
 	}[word]
 }
 

@@ -167,7 +167,7 @@ func withHint(err error, own []hint) error {
 		{history.ErrBusy, "; run the command again when it is done"},
 		{history.ErrNoLocks, "; keep it in a file on another disk, which --store names"},
 		{history.ErrCut, "; put a copy of it in its place, or move it away: the next snapshot begins another"},
-		{history.ErrBroken, "; 'stchat history --verify' says what is lost"},
+		{history.ErrBroken, "; 'stchat store --verify' says what is lost"},
 		{history.ErrOtherRoot, "; use another --store for this folder"},
 		{names.ErrTaken, "; choose another name"},
 		{message.ErrChosenSwipe, "; see 'stchat repair'"},
@@ -184,7 +184,7 @@ func withHint(err error, own []hint) error {
 // helps returns how what would help is asked for.
 func helps(hint string) string {
 	return map[string]string{
-		"changed-row": "'stchat history --verify' shows more, and -o writes the bytes of a version",
+		"changed-row": "'stchat store --verify' shows more, and -o writes the bytes of a version",
 		"clone":       "--lorebook clone takes the book as it is now",
 		"data":        "give the folder with --data",
 		"floor":       "--floor of 'stchat state set' begins one",
@@ -207,7 +207,7 @@ func helps(hint string) string {
 		"restore":     "put it there with --in-place, or name a file with -o",
 		"slug":        "leave --integrity out, or give new or a UUID",
 		"speaker":     "say who with --name",
-		"swipe":       "'stchat message swipe --choose' chooses another",
+		"swipe":       "'stchat swipe --choose' chooses another",
 		"untouched":   "without --link the source is not touched",
 		"wait":        "let the extension finish, or --force leaves them as they are",
 	}[hint]

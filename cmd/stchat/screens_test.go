@@ -81,7 +81,7 @@ func TestScreens(t *testing.T) {
 		t.Fatal(errs)
 	}
 	long := `extra={"image":"/user/images/` + strings.Repeat("long ", 30) + `.png"}`
-	if _, errs, code := terminal(t, 0, "message", "set", "--no-sync", b, "-a", "0", "--set", long); code != 0 {
+	if _, errs, code := terminal(t, 0, "edit", "--no-sync", b, "-a", "0", "--set", long); code != 0 {
 		t.Fatal(errs)
 	}
 	if err := os.RemoveAll(filepath.Join("chats", "汐見 栞")); err != nil { // for lost and log --gone
@@ -91,18 +91,18 @@ func TestScreens(t *testing.T) {
 	var preview bytes.Buffer // is as wide as what it shows
 	c := env{In: strings.NewReader(""), Out: &preview, Err: io.Discard, OutTTY: true, Width: 80, Now: time.Now}
 	c.Getenv = func(name string) string { return map[string]string{"LC_ALL": "C"}[name] }
-	run(context.Background(), c, []string{"message", "set", "--dry-run", "-q", a, "-a", "4", "--set", "mes=y"})
+	run(context.Background(), c, []string{"edit", "--dry-run", "-q", a, "-a", "4", "--set", "mes=y"})
 	if text := preview.String(); !strings.Contains(text, " characters)") || visible.ASCII(text) != text {
 		t.Errorf("a terminal without UTF-8 cannot show %q", text)
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	marks := strings.NewReplacer("*", "", "[-", "", "-]", "", "{+", "", "+}", "")
-	copied := regexp.MustCompile(`^ *(stchat|restore|.*stchat (branch|diff-meta|restore|message|repair)) |^( *|--- |\+\+\+ )chats/|^file  |^ *".*"$|^  (error|warning|info) `)
+	copied := regexp.MustCompile(`^ *(stchat|restore|.*stchat (branch|diff-meta|restore|show|edit|repair)) |^( *|--- |\+\+\+ )chats/|^file  |^ *".*"$|^  (error|warning|info) `)
 	for _, locale := range []string{"C.UTF-8", "C"} {
 		for _, fixed := range []int{0, 20, 39, 60, 80, 120, 200} {
 			for _, args := range [][]string{
-				{"message", "get", a},
-				{"message", "get", a, "--swipes"},
+				{"show", a},
+				{"show", a, "--swipes"},
 				{"diff", a, b},
 				{"diff", a, b, "--side"},
 				{"diff", a, b, "--full"},
@@ -118,7 +118,7 @@ func TestScreens(t *testing.T) {
 				{"check"},
 				{"check", "--list-rules"},
 				{"merge", "--dry-run", "-q", user, phone},
-				{"history"},
+				{"store"},
 				{"state", "list", a, b},
 				{"inspect"},
 				{"inspect", a},
@@ -157,7 +157,7 @@ func TestScreens(t *testing.T) {
 						t.Errorf("%q at %d: a space ends %q", args, width, line)
 					}
 				}
-				if args[0] == "message" || args[0] == "diff" {
+				if args[0] == "show" || args[0] == "diff" {
 					continue // marks change where lines break
 				}
 				if got, want := marks.Replace(ownColor.ReplaceAllString(painted, "")), marks.Replace(plain); got != want {
@@ -170,7 +170,7 @@ func TestScreens(t *testing.T) {
 
 // Help on a terminal without UTF-8 is ASCII, and lists keep their lines where they are wrapped.
 func TestHelpOnATerminal(t *testing.T) {
-	commands := []string{"", "message get", "message set", "meta set", "state log"}
+	commands := []string{"", "show", "edit", "meta set", "state log"}
 	for _, v := range verbs() {
 		commands = append(commands, v.name)
 	}
@@ -219,7 +219,7 @@ func TestGoldenScreens(t *testing.T) {
 		{"hard", hardFolder(t), hardA, hardB, filepath.Join("chats", "Mira", "deep 39.jsonl"), "lamp"},
 	} {
 		t.Chdir(folder.user)
-		for _, made := range [][]string{{"snapshot", "-m", "before the storm"}, {"message", "hide", "--no-sync", folder.b, "--at", "2"}, {"snapshot"}} {
+		for _, made := range [][]string{{"snapshot", "-m", "before the storm"}, {"hide", "--no-sync", folder.b, "--at", "2"}, {"snapshot"}} {
 			if out := screenOf(t, folder.user, 80, "C.UTF-8", append(made, "--color", "never")); strings.Contains(out, "exit") {
 				t.Fatal(made, out)
 			}
@@ -235,7 +235,7 @@ func TestGoldenScreens(t *testing.T) {
 			for _, args := range [][]string{
 				{"tree"},
 				{"tree", "--flat"},
-				{"message", "get", folder.a, "-a", "0..1"},
+				{"show", folder.a, "-a", "0..1"},
 				{"diff", folder.a, folder.b},
 				{"diff", folder.a, "--rev", "-1"},
 				{"stats"},
@@ -254,7 +254,7 @@ func TestGoldenScreens(t *testing.T) {
 				{"undo", "--list"},
 				{"meta", "get", folder.b},
 				{"snapshot", "--dry-run"},
-				{"delete", "--dry-run", folder.a, "--family"},
+				{"rm", "--dry-run", folder.a, "--family"},
 			} {
 				fmt.Fprintf(&b, "$ stchat %s\n%s\n", strings.Join(args, " "), screenOf(t, folder.user, look.width, look.locale, append(args, "--color", look.color)))
 			}
@@ -334,11 +334,11 @@ func TestSearchShowsWhatItFound(t *testing.T) {
 	path, other := hardChats()
 	long := strings.Repeat("a long way before the ", 9)
 	for i, text := range []string{long + "lantern", long + "lantern goes out <!-- a lantern -->", "<pic prompt=\"" + long + "lantern at dusk\">"} {
-		if _, errs, code := terminal(t, 0, "message", "set", "--no-sync", path, "-a", strconv.Itoa(i), "--set", "mes="+text); code != 0 {
+		if _, errs, code := terminal(t, 0, "edit", "--no-sync", path, "-a", strconv.Itoa(i), "--set", "mes="+text); code != 0 {
 			t.Fatal(errs)
 		}
 	}
-	for _, command := range [][]string{{"snapshot"}, {"message", "set", "--no-sync", path, "-a", "1", "--set", "mes=x"}} {
+	for _, command := range [][]string{{"snapshot"}, {"edit", "--no-sync", path, "-a", "1", "--set", "mes=x"}} {
 		if _, errs, code := terminal(t, 0, command...); code != 0 {
 			t.Fatal(errs)
 		}

@@ -384,7 +384,7 @@ func (p *hitPrinter) end(ctx context.Context, first *look.SearchHit) {
 		return nil
 	})
 	path := visible.Args(first.Path)
-	fmt.Fprintf(p.c.Err, "  %s   stchat message get %s -a %d..%d\n", paint(p.c.errColor, dim, "read on"), path, max(first.Index-2, 0), last)
+	fmt.Fprintf(p.c.Err, "  %s   stchat show %s -a %d..%d\n", paint(p.c.errColor, dim, "read on"), path, max(first.Index-2, 0), last)
 	fmt.Fprintf(p.c.Err, "  %s    stchat branch %s --at %d\n", paint(p.c.errColor, dim, "branch"), path, first.Index)
 }
 

@@ -1,4 +1,4 @@
-// Package patch changes one JSON value as the flags of meta set and message set
+// Package patch changes one JSON value as the flags of meta set and edit
 // ask: it sets and removes keys and pointers, merges objects in, and applies RFC 7386
 // and RFC 6902 patches. Bytes that no change names stay as they are, and inserted values
 // keep their own spelling, on one line.

@@ -96,14 +96,14 @@ export const ours = {
 
     delete: deed((at) => ['delete', at.file, ...at.dice.maybe('--links', 'keep')], { shrinks: true, may: [...orphaned, 'group-missing-chat'] }), // keep: of links and of the group's list
     'delete --family': deed((at) => at.dice.below(4) ? null : ['delete', at.file, '--family'], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
-    'delete --checkpoints': deed((at) => ['delete', at.source.id ? at.file : at.source.folder, '--checkpoints', '--keep', '1'], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
-    'message add': edit((at) => ['message', 'add', at.file, ...at.dice.maybe('--at', some(at)), '--role', at.dice.pick(['user', 'character', 'narrator', 'comment']), '--text', `Added in step ${at.step}.`, ...at.dice.maybe('--bump-integrity')], parted, /nobody has spoken/),
-    'message add FILE': edit((at) => {
+    'rm --checkpoints': deed((at) => ['delete', at.source.id ? at.file : at.source.folder, '--checkpoints', '--keep', '1'], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
+    'add': edit((at) => ['add', at.file, ...at.dice.maybe('--at', some(at)), '--role', at.dice.pick(['user', 'character', 'narrator', 'comment']), '--text', `Added in step ${at.step}.`, ...at.dice.maybe('--bump-integrity')], parted, /nobody has spoken/),
+    'add FILE': edit((at) => {
         const { file } = theOther(at) ?? at;
         const lines = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').filter(Boolean).slice(1).map((line) => JSON.parse(line)) : [];
-        return lines.length ? ['message', 'add', at.file, lay(at, 'more.jsonl', ...lines.slice(-2)), ...at.dice.maybe('--at', some(at))] : null;
+        return lines.length ? ['add', at.file, lay(at, 'more.jsonl', ...lines.slice(-2)), ...at.dice.maybe('--at', some(at))] : null;
     }, linked),
-    'message apply': edit((at) => {
+    'edit --ops': edit((at) => {
         const at_ = at.dice.below(at.messages.length);
         const swipe = swiped(at);
         const all = [
@@ -114,29 +114,29 @@ export const ours = {
             ...at_ ? [{ op: 'delete', at: at_ - 1 }] : [],
             ...swipe && Number(swipe.at) > at_ ? [{ op: 'swipe', at: Number(swipe.at), choose: Number(swipe.k) }] : [],
         ];
-        return ['message', 'apply', at.file, lay(at, 'ops.jsonl', ...all.filter(() => at.dice.below(3))), ...at.dice.maybe('--bump-integrity')];
+        return ['edit', '--ops', at.file, lay(at, 'ops.jsonl', ...all.filter(() => at.dice.below(3))), ...at.dice.maybe('--bump-integrity')];
     }, parted, /no operation|nothing/),
-    'message apply --patch': edit((at) => ['message', 'apply', '--patch', at.file, lay(at, 'patch.json', [
+    'edit --ops --patch': edit((at) => ['edit', '--ops', '--patch', at.file, lay(at, 'patch.json', [
         { op: 'replace', path: '/1/mes', value: `Patched in step ${at.step}.` }, { op: 'remove', path: '/2' },
     ])]),
-    'message delete': edit((at) => ['message', 'delete', at.file, ...at.dice.pick([['-a', some(at)], ['--last', '1'], ['-a', '1..2']])]),
-    'message hide': edit((at) => ['message', at.dice.pick(['hide', 'unhide']), at.file, '-a', `${some(at)}..`], []),
-    'message set': edit((at) => ['message', 'set', at.file, '-a', some(at), '--set-string', `mes=Set in step ${at.step}.`, ...at.dice.maybe('--bump-integrity')]),
-    'message set --sub': edit((at) => ['message', 'set', at.file, '-a', '0..', '--sub', `${at.dice.pick(['amber', 'inlet', 'step'])}=x${at.step}`, ...at.dice.maybe('--all-swipes')]),
-    'message set --as-branch': grow((at) => at.messages.length ? ['message', 'set', at.file, '-a', some(at), '--set-string', `mes=Otherwise in step ${at.step}.`, '--as-branch', '-n', someName(at), ...at.dice.maybe('--link'), ...at.dice.maybe('--open')] : null,
+    'delete': edit((at) => ['delete', at.file, ...at.dice.pick([['-a', some(at)], ['--last', '1'], ['-a', '1..2']])]),
+    'hide': edit((at) => ['message', at.dice.pick(['hide', 'unhide']), at.file, '-a', `${some(at)}..`], []),
+    'edit': edit((at) => ['edit', at.file, '-a', some(at), '--set-string', `mes=Set in step ${at.step}.`, ...at.dice.maybe('--bump-integrity')]),
+    'edit --sub': edit((at) => ['edit', at.file, '-a', '0..', '--sub', `${at.dice.pick(['amber', 'inlet', 'step'])}=x${at.step}`, ...at.dice.maybe('--all-swipes')]),
+    'edit --as-branch': grow((at) => at.messages.length ? ['edit', at.file, '-a', some(at), '--set-string', `mes=Otherwise in step ${at.step}.`, '--as-branch', '-n', someName(at), ...at.dice.maybe('--link'), ...at.dice.maybe('--open')] : null,
         { may: parted }),
-    'message swipe --add': edit((at) => ['message', 'swipe', at.file, '-a', '-1', '--add', `Swipe of step ${at.step}.`, ...at.dice.maybe('--choose')], parted, /user|system|--force/),
-    'message swipe --as-branch': grow((at) => {
+    'swipe --add': edit((at) => ['swipe', at.file, '-a', '-1', '--add', `Swipe of step ${at.step}.`, ...at.dice.maybe('--choose')], parted, /user|system|--force/),
+    'swipe --as-branch': grow((at) => {
         const swipe = swiped(at);
-        return swipe && ['message', 'swipe', at.file, '-a', swipe.at, '--choose', swipe.k, '--as-branch', '-n', someName(at)];
+        return swipe && ['swipe', at.file, '-a', swipe.at, '--choose', swipe.k, '--as-branch', '-n', someName(at)];
     }, { may: linked }),
-    'message swipe --choose': edit((at) => {
+    'swipe --choose': edit((at) => {
         const swipe = swiped(at);
-        return swipe && ['message', 'swipe', at.file, '-a', swipe.at, '--choose', swipe.k];
+        return swipe && ['swipe', at.file, '-a', swipe.at, '--choose', swipe.k];
     }, linked),
-    'message swipe --delete': edit((at) => {
+    'swipe --delete': edit((at) => {
         const swipe = swiped(at);
-        return swipe && ['message', 'swipe', at.file, '-a', swipe.at, '--delete', swipe.k];
+        return swipe && ['swipe', at.file, '-a', swipe.at, '--delete', swipe.k];
     }, linked),
     'meta set': deed((at) => ['meta', 'set', at.file, ...at.dice.pick([
         ['--set', `note_depth=${at.step}`], ['--integrity', 'new'], ['--unset', 'variables'], ['--main-chat', ''],

@@ -217,7 +217,7 @@ export const theirs = {
             assert.equal(shown.name, path.basename(made, '.jsonl'), `the chat that ${avatar} opens with`);
             assert.equal(shown.messages.length, 1, 'the greeting that the page adds');
             await savePage(t);
-            const told = t.run('message', 'get', made, '--json');
+            const told = t.run('show', made, '--json');
             await t.page.evaluate(async (avatar) => (await import('/script.js')).deleteCharacter(avatar), avatar);
             const left = [card, path.join(t.data.root, 'chats', character)].filter((file) => fs.existsSync(file));
             assert.equal(left.join(' / '), '', `what is left of ${avatar}`);

@@ -388,7 +388,7 @@ class Monkey {
 
     /** Fails unless stchat reads a chat as the page had it. */
     agree({ file, name, page }) {
-        const told = this.documents('message', 'get', file, '--swipes', '--json', '-q');
+        const told = this.documents('show', file, '--swipes', '--json', '-q');
         assert.equal(told.length, page.messages.length, `the number of messages of ${name}`);
         for (const [i, doc] of told.entries()) {
             same(asTold(doc), inPage(page.messages[i], doc), `message ${i} of ${name}`);

@@ -61,7 +61,7 @@ func edits() []*scenario {
 	renamed := []string{"rename", harbour, want}
 	tide := []string{"-a", "0..", "--sub", "Wave=Tide"}
 	sub := func(chats ...string) []string {
-		return append(append([]string{"message", "set"}, chats...), tide...)
+		return append(append([]string{"edit"}, chats...), tide...)
 	}
 	rows := func(chats ...string) []string {
 		return append([]string{"export", "--format", "rows", "-o", "data.ndjson"}, chats...)
@@ -80,24 +80,24 @@ func edits() []*scenario {
 		{name: "move --family", files: family, goes: true, args: call("move", "--family", side, "chats/Ines")},
 		{name: "move --cut", files: family, goes: true, masked: true, args: call("move", "--cut", side, "chats/Ines")},
 		{name: "open", files: family, args: call("open", side)},
-		{name: "message delete --save", files: solo, args: call("message", "delete", harbour, "-a", "-10..", "--save", "removed.jsonl")},
+		{name: "delete --save", files: solo, args: call("delete", harbour, "-a", "-10..", "--save", "removed.jsonl")},
 		{
 			name: "message set in three chats", files: solo, apart: true, args: call(sub(harbour, quay, pier)...),
 			partly: [][]string{sub(harbour), sub(quay), sub(pier)},
 		},
-		{name: "message apply", files: solo, args: call("message", "apply", harbour, "ops.jsonl")},
+		{name: "edit --ops", files: solo, args: call("edit", "--ops", harbour, "ops.jsonl")},
 		{
 			name: "meta set in three chats", files: solo, apart: true, args: call(note("chats")...),
 			partly: [][]string{note(harbour), note(quay), note(pier)},
 		},
 		{name: "meta set in 70 chats", files: many, only: "kills", args: call(note("chats")...), partly: [][]string{note("chats/Mira/00.jsonl")}},
-		{name: "message delete in a Luker chat", files: luker, goes: true, masked: true, args: call("message", "delete", deep, "-a", "40..")},
+		{name: "message delete in a Luker chat", files: luker, goes: true, masked: true, args: call("delete", deep, "-a", "40..")},
 		{name: "state set", files: luker, args: call("state", "set", deep, "quest", "--set", "step=2", "--unset", "bag")},
 		{name: "state set --floor", files: luker, args: call("state", "set", deep, "hp", "--floor", "--at", "10", "--set", "value=7")},
 		{name: "state delete", files: luker, goes: true, args: call("state", "delete", deep, "tides")},
 		{name: "state prune", files: luker, args: call("state", "prune", deep)},
 		{name: "new", files: family, masked: true, args: func(label string) []string { return []string{"new", mira, "--name", label} }},
-		{name: "restore --in-place", files: solo, masked: true, store: true, setup: [][]string{{"snapshot", "."}, {"message", "delete", harbour, "-a", "100.."}}, args: call("restore", "--in-place", harbour)},
+		{name: "restore --in-place", files: solo, masked: true, store: true, setup: [][]string{{"snapshot", "."}, {"delete", harbour, "-a", "100.."}}, args: call("restore", "--in-place", harbour)},
 		{
 			name: "import", files: talks, masked: true, makes: []string{"chats/Mira/The tide.jsonl", "chats/Mira/The ebb.jsonl"},
 			args: call("import", "talks.json", "--to", "chats/Mira"), partly: [][]string{{"import", "talk.json", "--to", "chats/Mira"}},

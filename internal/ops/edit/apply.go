@@ -14,7 +14,7 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// Operations is a list of operations of message apply. They are parsed when they are read, and again
+// Operations is a list of operations of edit --ops. They are parsed when they are read, and again
 // for each message: parsed ones would take several times the memory.
 type Operations struct {
 	name    string // of the list, for messages
@@ -139,7 +139,7 @@ func (l *Operations) resolved(messages int) (*Operations, error) {
 	return &list, nil
 }
 
-// BatchOptions says which operations message apply runs on a chat.
+// BatchOptions says which operations edit --ops runs on a chat.
 type BatchOptions struct {
 	Options
 	Operations *Operations

@@ -14,10 +14,10 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// ErrOperation means that a line is not an operation of message apply.
+// ErrOperation means that a line is not an operation of edit --ops.
 var ErrOperation = error(&ops.Kind{Code: "usage", Text: "not an operation"})
 
-// operation is one operation of message apply (CONTENT.md 2.6).
+// operation is one operation of edit --ops (CONTENT.md 2.6).
 type operation struct {
 	op      string
 	ranges  []choose.Range // the messages that at names

@@ -24,7 +24,7 @@ import (
 	"stchat/internal/words"
 )
 
-// Message is one message: the document of message get.
+// Message is one message: the document of show.
 type Message struct {
 	Schema     int        `json:"schema"`
 	Path       string     `json:"path" is:"path"`

@@ -29,7 +29,7 @@ type Format string
 // The formats.
 const (
 	Text     Format = "txt"      // what SillyTavern exports as text
-	Markdown Format = "markdown" // as message get prints it, with days
+	Markdown Format = "markdown" // as show prints it, with days
 	HTML     Format = "html"     // a page that needs nothing else
 )
 

@@ -138,7 +138,7 @@ const greeting = {
         await swipeTo(0, 1)(t);
         await savePage(t);
         await quiet(source.file);
-        t.stchat({ changes: [replica.file], says: [reload] }, 'message', 'swipe', replica.file, '-a', '0', '--choose', '2');
+        t.stchat({ changes: [replica.file], says: [reload] }, 'swipe', replica.file, '-a', '0', '--choose', '2');
         sameBytes(fs.readFileSync(replica.file), fs.readFileSync(source.file), 'the chat');
     },
 };
@@ -160,7 +160,7 @@ const short = {
     },
     async run(t, { source, replica }) {
         // Before the page has seen the file.
-        t.stchat({ changes: [replica.file], says: [reload] }, 'message', 'swipe', replica.file, '-a', '2', '--delete', '2');
+        t.stchat({ changes: [replica.file], says: [reload] }, 'swipe', replica.file, '-a', '2', '--delete', '2');
         await open(t, source, source.chat);
         await inScript('deleteSwipe', 1, 2)(t);
         await savePage(t);
@@ -173,7 +173,7 @@ const short = {
 /** Several of the page's edits, and the same as one call, whose indexes are all those before it. */
 const together = {
     id: 'edit-apply',
-    title: 'page: many edits, same file as one stchat message apply',
+    title: 'page: many edits, same file as one stchat edit --ops',
     skip: edits.skip,
     prepare(t) {
         const source = t.data.solo('edited together');
@@ -195,7 +195,7 @@ const together = {
         }
         await savePage(t);
         await quiet(source.file);
-        t.stchat({ changes: [replica.file], says: [reload] }, 'message', 'apply', replica.file, ops);
+        t.stchat({ changes: [replica.file], says: [reload] }, 'edit', '--ops', replica.file, ops);
         sameBytes(fs.readFileSync(replica.file), fs.readFileSync(source.file), 'the chat');
     },
 };
@@ -203,7 +203,7 @@ const together = {
 /** The page branches, opens the branch and edits its last message; stchat does that at once, and leaves the chat alone. */
 const asBranch = {
     id: 'edit-as-branch',
-    title: 'page: a branch that is edited, same file as message set --as-branch',
+    title: 'page: a branch that is edited, same file as edit --as-branch',
     skip: edits.skip,
     prepare(t) {
         const source = t.data.solo('edited branch');
@@ -218,7 +218,7 @@ const asBranch = {
         await savePage(t);
         const theirs = path.join(source.folder, `${name}.jsonl`);
         await quiet(theirs);
-        const mine = t.path('message', 'set', replica.file, '-a', '6', '--set', 'mes=said otherwise', '--set', '/extra/bias=null', '--as-branch', '--naming', 'sillytavern');
+        const mine = t.path('edit', replica.file, '-a', '6', '--set', 'mes=said otherwise', '--set', '/extra/bias=null', '--as-branch', '--naming', 'sillytavern');
         assert.equal(path.basename(mine), path.basename(theirs), 'the name');
         const text = (file) => {
             const found = fs.readFileSync(file, 'utf8');

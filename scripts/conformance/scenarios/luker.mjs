@@ -126,10 +126,10 @@ const edits = {
         const log = sidecar(source, chat, 'hp__floor_log');
         const sync = sidecar(source, chat, 'chat_sync');
         const calls = [
-            [[], 'message', 'set', file, '-a', '3', '--set', 'mes=set from outside'],
-            [[], 'message', 'add', file, '--role', 'user', '--text', 'added from outside'],
-            [[log], 'message', 'delete', file, '-a', '2'],
-            [[], 'message', 'hide', file, '-a', '5'],
+            [[], 'edit', file, '-a', '3', '--set', 'mes=set from outside'],
+            [[], 'add', file, '--role', 'user', '--text', 'added from outside'],
+            [[log], 'delete', file, '-a', '2'],
+            [[], 'hide', file, '-a', '5'],
             [[], 'meta', 'set', file, '--set', 'note_depth=7'],
         ];
         for (const [more, ...call] of calls) {
@@ -283,7 +283,7 @@ const overwritten = {
         await open(t, source, chat);
         await quiet(file);
         const sync = sidecar(source, chat, 'chat_sync');
-        t.stchat({ changes: [file, sync], says: [/Luker/] }, 'message', 'set', file, '-a', '3', '--set', 'mes=set from outside');
+        t.stchat({ changes: [file, sync], says: [/Luker/] }, 'edit', file, '-a', '3', '--set', 'mes=set from outside');
         t.stchat({ changes: [file, sync], says: [/Luker/] }, 'meta', 'set', file, '--set', 'from_outside=true');
         t.stchat({ changes: [sidecar(source, chat, 'mood')], says: [/Luker/, /created/] }, 'state', 'set', file, 'mood', '--set', '/calm=true');
         await slash(t, '/send at=12 from the tab');

@@ -19,7 +19,7 @@ import (
 	"stchat/internal/visible"
 )
 
-type historyOptions struct {
+type storeOptions struct {
 	storeFlag
 	verify, mend, prune, forget, compact bool
 	rules                                history.Rules
@@ -27,9 +27,9 @@ type historyOptions struct {
 	dryRun                               bool
 }
 
-func newHistory() verb {
+func newStore() verb {
 	return verb{
-		use: "history [CHAT...]", short: "Check the history, or make it smaller",
+		use: "store [CHAT...]", short: "Check the history, or make it smaller",
 		doc: `Show what the history of a user folder holds, check it, or make it smaller.
 The folder is that of --data, else the one around the working folder, else the
 one that STCHAT_DATA names.
@@ -48,10 +48,10 @@ one that STCHAT_DATA names.
 Only days, weeks and months that have a version are counted. Undo records,
 SillyTavern's backups and copies of the history that you made are not touched.
 `, no: "--verify found that something is wrong",
-		example: `  stchat history
-  stchat history --verify
-  stchat history --prune --keep-last 20 --keep-daily 30 --keep-monthly 24
-  stchat history --forget Mira/Harbour --dry-run`,
+		example: `  stchat store
+  stchat store --verify
+  stchat store --prune --keep-last 20 --keep-daily 30 --keep-monthly 24
+  stchat store --forget Mira/Harbour --dry-run`,
 		rules: []string{
 			"verify excludes prune|forget|compact = --verify, --prune, --forget and --compact are different things to ask for",
 			"prune excludes forget|compact = --verify, --prune, --forget and --compact are different things to ask for",
@@ -62,11 +62,11 @@ SillyTavern's backups and copies of the history that you made are not touched.
 			"keep-last|keep-daily|keep-weekly|keep-monthly needs prune = --keep rules go with --prune",
 			"prune needs keep-last|keep-daily|keep-weekly|keep-monthly = --prune needs a rule, such as --keep-daily 30: it would leave nothing",
 		},
-		options: &historyOptions{},
+		options: &storeOptions{},
 	}
 }
 
-func (o *historyOptions) addFlags(fs *pflag.FlagSet) {
+func (o *storeOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.verify, "verify", false, "read all of it, and list what cannot be restored")
 	fs.BoolVar(&o.mend, "mend", false, "with --verify: store lost lines again from files that still have them")
 	fs.BoolVar(&o.prune, "prune", false, "drop versions that no --keep rule names")
@@ -89,7 +89,7 @@ func (o *historyOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Bool("json", false, "print a JSON document instead of text")
 }
 
-func (o *historyOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	root, err := undoRoot(c, o.data)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (o *historyOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 }
 
 // print prints a history as text.
-func (o *historyOptions) print(c *console, d *keep.History) {
+func (o *storeOptions) print(c *console, d *keep.History) {
 	wrong := newListing(c)
 	wrong.Columns = []grid.Column{{Code: red}, {Name: true, Code: cyan}, {Text: true}}
 	for _, p := range d.Problems {

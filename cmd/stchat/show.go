@@ -23,83 +23,9 @@ import (
 	"stchat/internal/words"
 )
 
-func newMessage() verb {
+func newShow() verb {
 	return verb{
-		use: "message COMMAND", short: "Read and edit messages of chats",
-		doc: `Read and edit messages of chats.
-
-See 'stchat message COMMAND --help' for each command.`, no: "no message was chosen",
-		example: "  stchat message get chat.jsonl --at 3..9\n  stchat message count chat.jsonl --role user",
-		below: []named{
-			{"add", "", newMessageAdd},
-			{"apply", "", newMessageApply},
-			{"count", "", newMessageCount},
-			{"delete", "", newMessageDelete},
-			{"get", "", newMessageGet},
-			{"hide", "", func() verb { return newMessageHide(true) }},
-			{"set", "", newMessageSet},
-			{"swipe", "", newMessageSwipe},
-			{"unhide", "", func() verb { return newMessageHide(false) }},
-		},
-	}
-}
-
-func newMessageCount() verb {
-	return verb{
-		use: "count CHAT...", short: "Count messages",
-		doc: `Count messages of chats; without a choice, all of them.
-
-Prints a number; for several chats, a line per chat with the number, a tab and
-the path.
-` + choiceDoc, no: "messages were asked for that no chat has",
-		example: "  stchat message count chat.jsonl\n  stchat message count chats/Mira/*.jsonl --role user --since 2026-03-01",
-		means:   reads(),
-		options: &messageCountOptions{},
-	}
-}
-
-// messageCount is what message count --json prints.
-type messageCount struct {
-	Schema   int    `json:"schema"`
-	Path     string `json:"path" is:"path"`
-	Messages int    `json:"messages"`
-}
-
-type messageCountOptions struct{ messageReadFlags }
-
-func (o *messageCountOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
-	opt, paths, err := o.read(ctx, c, args, "stchat message count chat.jsonl --role user")
-	if err != nil {
-		return err
-	}
-	chosen := 0
-	for _, path := range paths {
-		opt.Path = path
-		read, err := look.Messages(ctx, opt, nil)
-		chosen += read.Chosen
-		c.leftOut(path, read.Skipped, o.skipDamaged)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			c.failed(path, withHint(err, []hint{{chat.ErrDamaged, skippable}}))
-		case c.json:
-			c.document(messageCount{1, path, read.Chosen})
-		case len(paths) > 1:
-			fmt.Fprintf(c.w, "%d\t%s\n", read.Chosen, c.path(path))
-		default:
-			fmt.Fprintln(c.w, read.Chosen)
-		}
-		if err := c.printed(); err != nil {
-			return err
-		}
-	}
-	return c.outcome(chosen == 0 && !opt.Choice.All() && len(paths) > 0)
-}
-
-func newMessageGet() verb {
-	return verb{
-		use: "get CHAT...", short: "Print messages",
+		use: "show CHAT...", short: "Print messages",
 		doc: `Print messages of a chat; without a choice, all of them.
 
 --format says how:
@@ -108,7 +34,7 @@ func newMessageGet() verb {
   text      NAME: TEXT, as it is stored, with a blank line between
             messages; the default in a pipe
   markdown  **NAME** · #INDEX · DATE, and the text
-  raw       the stored lines, byte for byte: 'message add' takes them
+  raw       the stored lines, byte for byte: 'add' takes them
   fields    the values of --fields, separated by tabs, with several chats the
             path first; in strings tab, line feed and backslash are written
             \t, \n and \\
@@ -118,14 +44,14 @@ starts at the end of the file: what comes before is neither read nor checked,
 so indexes are unknown. A damaged line among those read is an error, unless
 --skip-damaged leaves it out.
 ` + choiceDoc, no: "no message was chosen",
-		example: `  stchat message get "chats/Mira/Harbour.jsonl" --at 3..9
-  stchat message get chat.jsonl --last 2 --tail
-  stchat message get chat.jsonl --format markdown --role user > mine.md
-  stchat message get chat.jsonl --format fields --fields index,name,/extra/model
-  stchat message get chat.jsonl --at 12 --swipes`,
+		example: `  stchat show "chats/Mira/Harbour.jsonl" --at 3..9
+  stchat show chat.jsonl --last 2 --tail
+  stchat show chat.jsonl --format markdown --role user > mine.md
+  stchat show chat.jsonl --format fields --fields index,name,/extra/model
+  stchat show chat.jsonl --at 12 --swipes`,
 		means:   reads(),
 		pages:   everything,
-		options: &messageGetOptions{},
+		options: &showOptions{},
 	}
 }
 
@@ -154,29 +80,41 @@ func (o *messageReadFlags) read(ctx context.Context, c *console, args []string, 
 	}, paths, err
 }
 
-type messageGetOptions struct {
+// messageCount is what show --count --json prints.
+type messageCount struct {
+	Schema   int    `json:"schema"`
+	Path     string `json:"path" is:"path"`
+	Messages int    `json:"messages"`
+}
+
+type showOptions struct {
 	messageReadFlags
+	count                      bool
 	format                     string
 	fields                     []string
 	swipes, reasoning, display bool
 	tail                       bool
 }
 
-func (o *messageGetOptions) addFlags(fs *pflag.FlagSet) {
+func (o *showOptions) addFlags(fs *pflag.FlagSet) {
 	formats := []string{"read", "text", "markdown", "raw", "fields"}
 	fs.Var(oneOf(&o.format, "", formats...), "format", "how messages are printed: `FORMAT` is "+strings.Join(formats, ", "))
 	fs.StringSliceVar(&o.fields, "fields", nil, "with --format fields: `LIST` of keys, JSON pointers, path, index, role, words, bytes")
 	fs.BoolVar(&o.swipes, "swipes", false, "all swipes: the number of the chosen one, and the others, from 1")
 	fs.BoolVar(&o.reasoning, "reasoning", false, "also the reasoning, before the text")
 	fs.BoolVar(&o.display, "display", false, "the text as it is displayed, where a translation is stored")
+	fs.BoolVar(&o.count, "count", false, "print only how many messages there are")
 	fs.BoolVar(&o.tail, "tail", false, "read from the end of the file; with --last N or --at -N..-1")
 	o.messageReadFlags.addFlags(fs)
 }
 
-func (o *messageGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	opt, paths, err := o.read(ctx, c, args, "stchat message get chat.jsonl --at 3..9")
+func (o *showOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+	opt, paths, err := o.read(ctx, c, args, "stchat show chat.jsonl --at 3..9")
 	if err != nil {
 		return err
+	}
+	if o.count {
+		return o.runCount(ctx, c, opt, paths)
 	}
 	opt.Tail, opt.SwipeTexts = o.tail, o.swipes
 	o.format = cmp.Or(o.format, either(c.shown, "read", "text"))
@@ -229,10 +167,37 @@ func (o *messageGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagS
 	return c.outcome(none)
 }
 
+// runCount prints how many messages are chosen, for several chats before each one's path.
+func (o *showOptions) runCount(ctx context.Context, c *console, opt look.MessageOptions, paths []string) error {
+	chosen := 0
+	for _, path := range paths {
+		opt.Path = path
+		read, err := look.Messages(ctx, opt, nil)
+		chosen += read.Chosen
+		c.leftOut(path, read.Skipped, o.skipDamaged)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			c.failed(path, withHint(err, []hint{{chat.ErrDamaged, skippable}}))
+		case c.json:
+			c.document(messageCount{1, path, read.Chosen})
+		case len(paths) > 1:
+			fmt.Fprintf(c.w, "%d\t%s\n", read.Chosen, c.path(path))
+		default:
+			fmt.Fprintln(c.w, read.Chosen)
+		}
+		if err := c.printed(); err != nil {
+			return err
+		}
+	}
+	return c.outcome(chosen == 0 && !opt.Choice.All() && len(paths) > 0)
+}
+
 // messagePrinter prints messages one after the other.
 type messagePrinter struct {
 	*console
-	o      *messageGetOptions
+	o      *showOptions
 	fields []field
 	title  string // of the chat, until its first message
 	any    bool   // something was printed
