@@ -12,9 +12,9 @@ import (
 	"stchat/internal/userdir"
 )
 
-// head is a header that was read.
+// head is a chat's metadata, and the header if they are in one.
 type head struct {
-	header   *rawjson.Object
+	header   *rawjson.Object // nil if a group file holds the metadata
 	metadata *rawjson.Object // empty if it is not an object
 	raw      []byte          // the metadata
 }
@@ -33,13 +33,17 @@ func readHeader(line []byte) (h head, ok bool) {
 	return h, true
 }
 
-// judgeHeader judges the header against the number of messages, and keeps what the
-// rules across files need.
-func judgeHeader(c *Chat, h head, names extension.NameKeys) {
-	md := h.metadata
-	report := func(id ID, message string) { c.report(id, c.HeaderLine, 0, message) }
+// readOldMetadata reads the metadata that a group file holds for a chat; ok is false if they are not
+// an object.
+func readOldMetadata(raw []byte) (h head, ok bool) {
+	metadata, err := rawjson.ParseObject(raw)
+	return head{metadata: metadata, raw: raw}, err == nil
+}
+
+// judgeHeader judges the shape of the header.
+func judgeHeader(c *Chat, h head) {
 	if key, n := h.header.Duplicates(); n > 0 {
-		report(DuplicateKey, duplicateMessage("", key, n))
+		c.reportHead(DuplicateKey, duplicateMessage("", key, n))
 	}
 	if kind := rawjson.KindOf(h.raw); kind != rawjson.ObjectKind && kind != rawjson.Null && kind != rawjson.Invalid {
 		c.add(Finding{
@@ -47,9 +51,13 @@ func judgeHeader(c *Chat, h head, names extension.NameKeys) {
 			effect: "SillyTavern loads the chat without its metadata: lorebook, author's note, parent and what extensions keep",
 		})
 	}
-	if key, n := md.Duplicates(); n > 0 {
-		report(DuplicateKey, duplicateMessage("chat_metadata", key, n))
+	if key, n := h.metadata.Duplicates(); n > 0 {
+		c.reportHead(DuplicateKey, duplicateMessage("chat_metadata", key, n))
 	}
+}
+
+// keepNames keeps what the rules across files need of the metadata.
+func (c *Chat) keepNames(md *rawjson.Object, names extension.NameKeys) {
 	c.MainChat = text(md, "main_chat")
 	c.Integrity = text(md, "integrity")
 	c.Lorebook = text(md, "world_info")
@@ -99,10 +107,11 @@ func (s *scan) judgeState() {
 			f.Message = clip(f.Message)
 		}
 		found := Finding{Rule: Named(f.Rule), Path: f.Path, Index: noMessage, Message: f.Message, repair: f.ByHand}
-		if f.Path == "" {
-			found.Line = c.HeaderLine
+		if f.Path != "" {
+			c.add(found)
+			return
 		}
-		c.add(found)
+		c.addHead(found)
 	}}
 	if !s.hasHead {
 		j.Metadata = rawjson.NewObject()

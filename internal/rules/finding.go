@@ -173,7 +173,8 @@ type Chat struct {
 	ForeignRecap bool                  // it has the running recap of another chat
 	Extensions   []extension.Extension // that repair asks, as they judged; nil: it need not
 
-	moreLinks bool // there are more than are kept
+	moreLinks   bool // there are more than are kept
+	inGroupFile bool // a group file holds its metadata, as up to SillyTavern 1.14, since it has no header
 
 	checked  bool // its findings are asked for; else it is only looked up
 	whole    bool // it was read whole, not only its head
@@ -218,6 +219,21 @@ type Link struct {
 // report adds a finding about the chat's file; line and column may be 0.
 func (c *Chat) report(id ID, line, column int, message string) {
 	c.add(Finding{Rule: id, Line: line, Column: column, Index: -1, Message: message})
+}
+
+// reportHead adds a finding about the chat's metadata.
+func (c *Chat) reportHead(id ID, message string) {
+	c.addHead(Finding{Rule: id, Index: noMessage, Message: message})
+}
+
+// addHead adds a finding about the chat's metadata: in the header's line or, if a group file holds
+// them, in no line. There repair corrects nothing before the chat has them.
+func (c *Chat) addHead(f Finding) {
+	f.Line = c.HeaderLine
+	if c.inGroupFile && f.repair == "" && f.Rule.editsHead() {
+		f.repair = "let repair move the metadata from the group file into a header first (group-old-layout), and then repair this"
+	}
+	c.add(f)
 }
 
 // add adds a finding if the chat is checked. A finding without a path is about the

@@ -39,13 +39,18 @@ func judgeLinks(f *folderChats, c *Chat) {
 	}
 	if c.MainChat != "" {
 		target, ok := f.folder.Target(c.MainChat)
-		judgeLink(c, DanglingMainChat, "the parent", &Link{Name: c.MainChat, Line: c.HeaderLine, Index: -1, target: target, found: ok})
+		if finding, wrong := judgeLink(DanglingMainChat, "the parent", &Link{Name: c.MainChat, Index: noMessage, target: target, found: ok}); wrong {
+			c.addHead(finding)
+		}
 	}
 	for i := range c.Links {
-		if l := &c.Links[i]; l.Kind == Checkpoint {
-			judgeLink(c, DanglingCheckpoint, "the checkpoint", l)
-		} else {
-			judgeLink(c, DanglingBranch, "the branch", l)
+		l := &c.Links[i]
+		dangling, what := DanglingBranch, "the branch"
+		if l.Kind == Checkpoint {
+			dangling, what = DanglingCheckpoint, "the checkpoint"
+		}
+		if finding, wrong := judgeLink(dangling, what, l); wrong {
+			c.add(finding)
 		}
 	}
 }
@@ -55,7 +60,7 @@ func judgeParents(ctx context.Context, f *folderChats) error {
 	var suspects []suspect
 	for _, c := range f.checked {
 		if circle, ok := f.circles[c]; ok {
-			c.report(ChatCycle, c.HeaderLine, 0, circleMessage(circle))
+			c.reportHead(ChatCycle, circleMessage(circle))
 			continue
 		}
 		judgeOrphan(f, c)
@@ -75,7 +80,7 @@ func judgeParents(ctx context.Context, f *folderChats) error {
 			}
 		}
 		if !listed && !p.moreLinks {
-			c.report(UnlistedBranch, c.HeaderLine, 0, fmt.Sprintf("the parent %q has no link to this chat", clip(p.Name)))
+			c.reportHead(UnlistedBranch, fmt.Sprintf("the parent %q has no link to this chat", clip(p.Name)))
 		}
 		if link != nil && c.chain != link.chain {
 			suspects = append(suspects, suspect{c, link})
@@ -93,7 +98,7 @@ func judgeOrphan(f *folderChats, c *Chat) {
 		// The chat itself and those that came from it are no parents. Nor, perhaps, are
 		// chats that copied the link from a parent that is gone.
 		if !f.cameFrom(l.from, c) && !f.isLost(l.from) {
-			c.report(MissingMainChat, c.HeaderLine, 0, fmt.Sprintf("%q links to this chat, which names no parent", clip(l.from.Name)))
+			c.reportHead(MissingMainChat, fmt.Sprintf("%q links to this chat, which names no parent", clip(l.from.Name)))
 			return
 		}
 	}
@@ -130,7 +135,7 @@ func judgeSuspects(ctx context.Context, f *folderChats, suspects []suspect) erro
 			// nil: it is gone, or changed since it was scanned. The message that has the
 			// link may have been edited, so it is not compared.
 			if at := points[i]; at != nil && at.AtParent < s.link.Index-1 {
-				s.chat.report(DivergedCheckpoint, s.chat.HeaderLine, 0, fmt.Sprintf("%s, and hangs on its message %d", parting(p, at.AtParent), s.link.Index))
+				s.chat.reportHead(DivergedCheckpoint, fmt.Sprintf("%s, and hangs on its message %d", parting(p, at.AtParent), s.link.Index))
 			}
 		}
 	}
@@ -154,9 +159,10 @@ func circleMessage(c circle) string {
 	return "the chat is its own ancestor: " + firstFew(len(c.chats), name, " comes from ")
 }
 
-// judgeLink judges whether a link leads to a chat, and spells its name as the file does.
-func judgeLink(c *Chat, dangling ID, what string, l *Link) {
-	finding := Finding{Line: l.Line, Column: l.Column, Index: l.Index}
+// judgeLink judges whether a link leads to a chat, and spells its name as the file does. wrong is
+// false if there is nothing to find.
+func judgeLink(dangling ID, what string, l *Link) (finding Finding, wrong bool) {
+	finding = Finding{Line: l.Line, Column: l.Column, Index: l.Index}
 	switch {
 	case !l.found:
 		finding.Rule, finding.Message = dangling, fmt.Sprintf("%s %q is not there", what, clip(l.Name))
@@ -166,9 +172,9 @@ func judgeLink(c *Chat, dangling ID, what string, l *Link) {
 			finding.effect = "the names differ in letter case: where that counts, as on Linux, SillyTavern opens an empty chat in place of it"
 		}
 	default:
-		return
+		return finding, false
 	}
-	c.add(finding)
+	return finding, true
 }
 
 // judgeSlugs judges the integrity slugs of the chats of one folder.
@@ -182,15 +188,15 @@ func judgeSlugs(f *folderChats) {
 	eldest := map[string]*Chat{}
 	for _, c := range f.chats {
 		switch shared := bySlug[c.Integrity]; {
-		case !c.HasHeader:
+		case c.Integrity == "" && !c.HasHeader: // another rule tells that
 		case c.Integrity == "":
-			c.report(IntegrityMissing, c.HeaderLine, 0, "the header has no integrity slug")
+			c.reportHead(IntegrityMissing, "the header has no integrity slug")
 		case len(shared) > 1:
 			if eldest[c.Integrity] == nil {
 				eldest[c.Integrity] = f.eldest(shared)
 			}
 			if keeper := eldest[c.Integrity]; keeper != c {
-				c.report(IntegrityShared, c.HeaderLine, 0, fmt.Sprintf("the same integrity slug as %q", clip(keeper.Name)))
+				c.reportHead(IntegrityShared, fmt.Sprintf("the same integrity slug as %q", clip(keeper.Name)))
 			}
 		}
 	}

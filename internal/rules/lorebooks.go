@@ -25,12 +25,12 @@ func judgeBook(around *Lookup, c *Chat) {
 		if c.Lorebook == "" {
 			message = fmt.Sprintf("auto_lorebooks names %q, and the chat has no lorebook", clip(c.AutoBook))
 		}
-		c.report(LorebookMismatch, c.HeaderLine, 0, message)
+		c.reportHead(LorebookMismatch, message)
 	}
 	for _, name := range c.Books {
 		mismatch := name == c.AutoBook && name != c.Lorebook // that is told
 		if !mismatch && c.HasDir && around.BookOf(c.Dir, name).Path == "" {
-			c.report(LorebookMissing, c.HeaderLine, 0, fmt.Sprintf("the lorebook %q is not there", clip(name)))
+			c.reportHead(LorebookMissing, fmt.Sprintf("the lorebook %q is not there", clip(name)))
 		}
 	}
 }
@@ -72,10 +72,7 @@ func judgeSharedBooks(around *Lookup, families []*folderChats) {
 		})
 		for _, c := range writers[path] {
 			if c != keeper {
-				c.add(Finding{
-					Rule: LorebookSharedState, Line: c.HeaderLine, Index: -1,
-					Message: fmt.Sprintf("writes the lorebook %q, as does %q", clip(c.Lorebook), clip(keeper.Name)),
-				})
+				c.reportHead(LorebookSharedState, fmt.Sprintf("writes the lorebook %q, as does %q", clip(c.Lorebook), clip(keeper.Name)))
 			}
 		}
 	}

@@ -47,6 +47,9 @@ type Rule struct {
 	Repair    string // what repair does about it, or how to repair it by hand
 }
 
+// editsHead reports whether repair puts right what the rule finds in the chat's metadata by editing them.
+func (id ID) editsHead() bool { return id.Rule().Repairing != ByHand && id != UnlistedBranch }
+
 // ID is a rule's number; its name is [ID.String].
 type ID uint8
 

@@ -18,7 +18,7 @@ type scan struct {
 	around *Lookup
 
 	head      head
-	hasHead   bool     // head was read
+	hasHead   bool     // the metadata were read
 	headHash  uint64   // of the header's line
 	torn      *Finding // a line that is not JSON, while it may be the last one
 	tornFrom  int      // where the run of lines that are not JSON up to that one begins
@@ -152,12 +152,16 @@ func (s *scan) begin(b *batch, base jsonl.Base) {
 	c.FirstLine = base.Line + b.lead + 1
 	if len(b.headers) > 0 && b.headers[0].index == 0 {
 		s.headHash = b.headers[0].hash
-		if s.head, s.hasHead = readHeader(b.headers[0].raw); s.hasHead {
-			for _, e := range s.judge.extensions {
-				e.Watch(s.head.metadata)
-			}
-		}
+		s.head, s.hasHead = readHeader(b.headers[0].raw)
 		c.HasHeader, c.HeaderLine = true, base.Line+b.headers[0].number+1
+	} else if _, raw := s.around.OldGroups(c); raw != nil {
+		s.head, s.hasHead = readOldMetadata(raw)
+		c.inGroupFile = s.hasHead
+	}
+	if s.hasHead {
+		for _, e := range s.judge.extensions {
+			e.Watch(s.head.metadata)
+		}
 	}
 }
 
@@ -185,7 +189,10 @@ func (s *scan) finish(size int64) {
 		c.report(HeaderOnly, c.HeaderLine, 0, "the chat has no messages")
 	}
 	if s.hasHead {
-		judgeHeader(c, s.head, s.names)
+		if c.HasHeader {
+			judgeHeader(c, s.head)
+		}
+		c.keepNames(s.head.metadata, s.names)
 	}
 	if c.checked {
 		s.judgeState()

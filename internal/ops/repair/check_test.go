@@ -116,6 +116,20 @@ func groupFile(more string, chats ...string) string {
 	return fmt.Sprintf(`{"id":"1","name":"Supper","chat_id":%s,"chats":[%s]%s}`, chats[0], strings.Join(chats, ","), more)
 }
 
+// oldGroup is a group as up to SillyTavern 1.14, whose file holds the metadata of its chats: those of K
+// are past. G notes K as a checkpoint on its message 2, and K shares so many messages with it.
+func oldGroup(past string, shared int) tree {
+	lines := []string{say(0, ""), say(1, ""), say(2, `"extra":{"bookmark_link":"K"}`)}
+	checkpoint := slices.Clone(lines[:shared])
+	for i := shared; i < len(lines); i++ {
+		checkpoint = append(checkpoint, say(i+10, ""))
+	}
+	return tree{
+		"group chats/G.jsonl": chat(lines...), "group chats/K.jsonl": chat(checkpoint...),
+		"groups/1.json": groupFile(`"chat_metadata":{},"past_metadata":{`+past+`}`, "G", "K"),
+	}
+}
+
 func book(entries string) string { return `{"entries":{` + entries + `}}` }
 
 const queueEntry = `"9":{"uid":9,"comment":"__operation_queue","content":"{\"queue\":[%s]}"}`
@@ -544,6 +558,48 @@ func ruleCases() []ruleCase {
 			tree{"group chats/G.jsonl": chat(say(0, "")), "groups/1.json": groupFile(`"chat_metadata":{"x":1}`, "G")},
 			[]string{"group-old-layout group chats/G.jsonl:1"},
 			tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile("", "G")},
+		},
+		{ // the parents are in the group file, as there are no headers
+			"missing-main-chat",
+			oldGroup(`"K":{"main_chat":""}`, 2),
+			[]string{"group-old-layout group chats/G.jsonl:1", "missing-main-chat group chats/K.jsonl:0", "group-old-layout group chats/K.jsonl:1"},
+			oldGroup(`"K":{"main_chat":"G"}`, 2),
+		},
+		{
+			"dangling-main-chat",
+			oldGroup(`"K":{"main_chat":"L"}`, 0),
+			[]string{"group-old-layout group chats/G.jsonl:1", "dangling-main-chat group chats/K.jsonl:0", "group-old-layout group chats/K.jsonl:1"},
+			oldGroup(`"K":{"main_chat":"G"},"L":{"main_chat":"M"}`, 2),
+		},
+		{
+			"diverged-checkpoint",
+			oldGroup(`"K":{"main_chat":"G","world_info":"Sea",`+recapOf("K", 1, 7)+`}`, 0),
+			[]string{
+				"group-old-layout group chats/G.jsonl:1",
+				"diverged-checkpoint group chats/K.jsonl:0", "lorebook-missing group chats/K.jsonl:0", "beyond-end group chats/K.jsonl:0", "group-old-layout group chats/K.jsonl:1",
+			},
+			oldGroup(`"K":{"main_chat":"G"}`, 2),
+		},
+		{ // of a chat with a header the group file's are ignored
+			"missing-main-chat",
+			tree{
+				"group chats/G.jsonl": chat(say(0, ""), say(1, ""), say(2, `"extra":{"bookmark_link":"K"}`)), "group chats/K.jsonl": talk(plainHeader, 3),
+				"groups/1.json": groupFile(`"chat_metadata":{},"past_metadata":{"K":{"main_chat":"L"}}`, "G", "K"),
+			},
+			[]string{"group-old-layout group chats/G.jsonl:1", "missing-main-chat group chats/K.jsonl:1", "group-old-layout group chats/K.jsonl:1"},
+			oldGroup(`"K":{"main_chat":"G"}`, 2),
+		},
+		{ // the slug in the group file is the chat's; repair gives it another once it has a header
+			"integrity-shared",
+			tree{
+				"group chats/G.jsonl": talk(plainHeader, 3), "group chats/K.jsonl": chat(say(1, ""), say(2, "")),
+				"groups/1.json": groupFile(`"past_metadata":{"K":{"integrity":"11111111-0000-4000-8000-000000000000"}}`, "G", "K"),
+			},
+			[]string{"integrity-shared group chats/K.jsonl:0", "group-old-layout group chats/K.jsonl:1"},
+			tree{
+				"group chats/G.jsonl": talk(plainHeader, 3), "group chats/K.jsonl": chat(say(1, ""), say(2, "")),
+				"groups/1.json": groupFile(`"past_metadata":{"K":{"integrity":"22222222-0000-4000-8000-000000000000"}}`, "G", "K"),
+			},
 		},
 
 		{

@@ -176,7 +176,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 			h.Metadata().Set("integrity", slug)
 		})
 	}
-	if c.MainChat != "" {
+	if c.MainChat != "" && c.HasHeader {
 		target, ok := p.checker.Lookup.Folder(c.Folder).Target(c.MainChat)
 		one.parent(target, ok, have, p.asked)
 	}
