@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -35,6 +34,8 @@ at the root or one folder down is read. The format is found out:
   risu      RisuAI, one chat or all
   chatgpt   ChatGPT's data export
   claude    Claude's data export
+  deepseek  DeepSeek's data export
+  exporter  the extensions ChatGPT, Claude and Gemini Exporter
   chub      Chub's chats for SillyTavern
   txt       SillyTavern's text export, with --as txt --user NAME
 
@@ -108,12 +109,8 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 			c.note("%s: imported before%s", r.Doc.Path, when(len(r.Doc.Steps) > 0 && !r.Doc.DryRun, ", and now the chat that is open"))
 			return
 		}
-		about := ""
-		for _, d := range r.Doc.Dropped {
-			about = joined(", ", about, fmt.Sprintf("%s (%d)", d.What, d.Count))
-		}
-		if about != "" {
-			c.note("%s: left out: %s", r.Doc.Path, about)
+		if len(r.Doc.Dropped) > 0 {
+			c.note("%s: left out: %s", r.Doc.Path, convert.Counts(r.Doc.Dropped))
 		}
 		if r.Doc.Branches > 0 {
 			c.note("%s: %s of the conversation not imported; --branches imports them too%s", r.Doc.Path, c.many(r.Doc.Branches, "other end"), when(!r.Doc.DryRun, ", after 'stchat undo'"))

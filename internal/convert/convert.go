@@ -7,12 +7,15 @@ package convert
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"stchat/internal/rawjson"
-	"stchat/internal/sendate"
+	"github.com/tidwall/gjson"
+
+	"stchat/internal/jsonl"
 )
 
 // Role is who a message is by.
@@ -52,7 +55,10 @@ type Conversation struct {
 	Messages  []Message
 	Branches  []Branch // the other leaves of a tree
 	Dropped   []Dropped
+	Damage    *jsonl.Damage // the first line that cannot be read, of a source of lines; the others are
 	Notes     []string
+
+	unknown int // messages of which nobody knows who wrote them
 }
 
 // Branch is a way through a tree of messages to another leaf.
@@ -67,6 +73,9 @@ type Dropped struct {
 	Count int    `json:"count"`
 }
 
+// DamagedLines is what is counted of lines that cannot be read.
+const DamagedLines = "damaged lines"
+
 // drop counts what is left out.
 func (c *Conversation) drop(what string, n int) {
 	for i := range c.Dropped {
@@ -78,6 +87,28 @@ func (c *Conversation) drop(what string, n int) {
 	if n > 0 {
 		c.Dropped = append(c.Dropped, Dropped{what, n})
 	}
+}
+
+// omit counts what is left out of an object.
+func (c *Conversation) omit(o object, list []count) {
+	for _, what := range list {
+		c.drop(what.what, amount(o.at(what.place)))
+	}
+}
+
+// dropUnknown counts a message with a word for its speaker that no format has.
+func (c *Conversation) dropUnknown(word string) {
+	const longest, most = 40, 10
+	what := "messages of nobody"
+	if word != "" {
+		what = fmt.Sprintf("messages of %.*q", longest, word)
+	}
+	c.unknown++
+	isNew := !slices.ContainsFunc(c.Dropped, func(d Dropped) bool { return d.What == what })
+	if isNew && len(c.Dropped) >= most { // whatever a source has in these places
+		what = "messages of others"
+	}
+	c.drop(what, 1)
 }
 
 // add adds a message. One without text is counted instead.
@@ -108,67 +139,44 @@ type Options struct {
 	Zone       *time.Location // of dates without one; nil: local
 }
 
-// format is a way in which conversations are stored.
-type format struct {
-	name  string
-	fits  func(o object) bool                                           // nil: only where it is asked for
-	parts func(o object) []byte                                         // the list of conversations within; nil, or not a list: it is one
-	read  func(c *Conversation, v []byte, o object, opt *Options) error // reads one
-}
+// zone returns the zone of dates without one.
+func (opt *Options) zone() *time.Location { return cmp.Or(opt.Zone, time.Local) }
 
-// formats lists the formats, in the order in which they are tried.
-func formats() []format {
-	return []format{
-		{name: "kobold", read: readKobold, fits: func(o object) bool {
-			return o["savedsettings"] != nil || isList(o["actions"]) && rawjson.KindOf(o["prompt"]) == rawjson.String
-		}},
-		{name: "cai", read: readCAI, parts: histories, fits: func(o object) bool { return isList(histories(o)) }},
-		{name: "ooba", read: readOoba, fits: func(o object) bool {
-			return isList(o["data_visible"]) || isList(o["internal"]) && isList(o["visible"])
-		}},
-		listed("openai", "messages", "role", openai()),
-		listed("agnai", "messages", "msg", agnai()),
-		{name: "risu", read: readRisu, parts: risuChats, fits: func(o object) bool {
-			return o.text("type") == "risuChat" || o.text("type") == "risuAllChats" && isList(o["data"])
-		}},
-		{name: "chatgpt", read: readChatGPT, fits: func(o object) bool { return rawjson.KindOf(o["mapping"]) == rawjson.ObjectKind }},
-		{name: "claude", read: readClaude, fits: func(o object) bool { return isList(o["chat_messages"]) }},
-		listed("sharegpt", "conversations", "from", sharegpt()),
-		{name: "chub", read: readChub},
-		{name: "txt", read: readText},
-	}
-}
+// ErrUnknown means that nothing in a conversation is understood: no message is by anybody who is known.
+var ErrUnknown = errors.New("it does not say who speaks in a way that is known")
 
-// Formats returns the names of the formats.
-func Formats() (list []string) {
-	for _, f := range formats() {
-		list = append(list, f.name)
-	}
-	return list
-}
-
-// formatOf returns the format of a name, or without one the first that fits; nil if there is none.
-func formatOf(name string, o object) *format {
-	for _, f := range formats() {
-		if f.name == name || name == "" && f.fits != nil && f.fits(o) {
-			return &f
-		}
-	}
-	return nil
-}
-
-// Read reads a conversation that [Scan] found; raw is what the file has there.
-func Read(name string, raw []byte, opt Options) (*Conversation, error) {
+// Read reads a conversation that [Scan] found; raw is what the file has there. The error may wrap
+// [ErrUnknown].
+func Read(name, raw string, opt Options) (*Conversation, error) {
 	f := formatOf(name, nil)
 	if f == nil {
 		return nil, fmt.Errorf("%q: no such format", name)
 	}
 	c := &Conversation{Format: name, Greeting: -1}
-	if err := f.read(c, raw, fields(raw), &opt); err != nil {
+	var err error
+	if f.readText != nil {
+		err = f.readText(c, raw, &opt)
+	} else {
+		err = f.read(c, gjson.Parse(raw), &opt)
+	}
+	if err != nil {
 		return nil, err
 	}
-	c.User, c.Character = cmp.Or(c.User, c.nameOf(User)), cmp.Or(c.Character, c.nameOf(Character))
+	if len(c.Messages) == 0 && c.unknown > 0 {
+		return nil, fmt.Errorf("%w: %s", ErrUnknown, Counts(c.Dropped))
+	}
+	c.User = cmp.Or(c.User, c.nameOf(User))
+	c.Character = cmp.Or(c.Character, c.nameOf(Character))
 	return c, nil
+}
+
+// Counts says in words what was left out.
+func Counts(list []Dropped) string {
+	var words []string
+	for _, d := range list {
+		words = append(words, fmt.Sprintf("%s (%d)", d.What, d.Count))
+	}
+	return strings.Join(words, ", ")
 }
 
 // nameOf returns the name of the first message of a role. Where some have a name and others have
@@ -184,75 +192,4 @@ func (c *Conversation) nameOf(role Role) (name string) {
 		}
 	}
 	return name
-}
-
-// object is the values of an object, by key: a conversation is gone through once for all of them.
-type object map[string][]byte
-
-func fields(raw []byte) object {
-	o := object{}
-	for key, value := range rawjson.Members(raw) {
-		name, _ := rawjson.Unquote(key)
-		o[name] = value
-	}
-	return o
-}
-
-func (o object) text(key string) string {
-	s, _ := rawjson.Unquote(o[key])
-	return s
-}
-
-// text returns the string under a path, "" if there is none.
-func text(raw []byte, path ...string) string {
-	s, _ := rawjson.Unquote(rawjson.Value(raw, path...))
-	return s
-}
-
-func isList(raw []byte) bool { return rawjson.KindOf(raw) == rawjson.Array }
-
-// first returns the first element of a list, nil if there is none.
-func first(list []byte) []byte {
-	for e := range rawjson.Elements(list) {
-		return e
-	}
-	return nil
-}
-
-// has reports whether an object has a key.
-func has(raw []byte, key string) bool {
-	_, ok := rawjson.Lookup(raw, key)
-	return ok
-}
-
-// dateOf reads a date: a text in any of the shapes of send_date, or a number of milliseconds
-// since 1970, below 1e11 of seconds. It is zero if it cannot be read.
-func dateOf(raw []byte) time.Time {
-	f, ok := rawjson.Float(raw)
-	if s, isText := rawjson.Unquote(raw); isText {
-		if t, ok := sendate.Parse(s); ok {
-			return t
-		}
-		f, ok = rawjson.Float([]byte(s))
-	}
-	if f < 1e11 {
-		f *= 1000
-	}
-	if const9999 := 253402300799999.0; !ok || !(f > 0 && f <= const9999) { // not NaN either
-		return time.Time{}
-	}
-	return time.UnixMilli(int64(f)).UTC()
-}
-
-// thinking cuts what a model thought, in <think>, off the front of its text.
-func thinking(s string) (reasoning, rest string) {
-	inner, ok := strings.CutPrefix(strings.TrimLeft(s, " \r\n\t"), "<think>")
-	if !ok {
-		return "", s
-	}
-	reasoning, rest, ok = strings.Cut(inner, "</think>")
-	if !ok {
-		return "", s
-	}
-	return strings.TrimSpace(reasoning), strings.TrimLeft(rest, "\r\n")
 }

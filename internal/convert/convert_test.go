@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 )
 
 // shown prints a conversation: a line a message, as the fixtures' .want files have it.
@@ -65,12 +66,12 @@ func shown(c *Conversation) string {
 func scanned(text, as string) (string, error) {
 	var b strings.Builder
 	opt := Options{Users: []string{"Tom"}, Characters: []string{"Mira"}, Zone: time.UTC}
-	err := Scan(strings.NewReader(text), int64(len(text)), as, func(f Found, raw []byte) error {
+	err := Scan(strings.NewReader(text), int64(len(text)), as, func(f Found, raw string) error {
 		if f.Err != nil {
 			fmt.Fprintf(&b, "refused: %v\n", f.Err)
 			return nil
 		}
-		if text[f.Off:f.Off+f.Len] != string(raw) {
+		if text[f.Off:f.Off+f.Len] != raw {
 			return fmt.Errorf("%d+%d is not what was read", f.Off, f.Len)
 		}
 		c, err := Read(f.Format, raw, opt)
@@ -158,13 +159,39 @@ func TestOthersGoOn(t *testing.T) {
 	}
 }
 
+// Where nobody is known to speak, that is an error that counts what there was.
+func TestUnknownSpeakers(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"messages":[{"role":"A","content":"x"},{"role":"B","content":"y"},{"role":"A","content":"z"}]}`: `messages of "A" (2), messages of "B" (1)`,
+		`{"mapping":{"1":{"message":{"sender":"x","body":"y"}}}}`:                                         `messages of nobody (1)`,
+		`{"chat_messages":[{"sender":"x","text":"y"}]}`:                                                   `messages of "x" (1)`,
+		`{"conversations":[{"from":"x","value":"y"}]}`:                                                    `messages of "x" (1)`,
+	} {
+		if _, err := scanned(in, ""); !errors.Is(err, ErrUnknown) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v, not %s", in, err, want)
+		}
+	}
+	var many strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&many, `,{"role":"%d %s"}`, i, strings.Repeat("x", 1000))
+	}
+	_, err := scanned(`{"messages":[{"role":"user","content":"x"}`+many.String()+`]}`, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = scanned(`{"messages":[`+many.String()[1:]+`]}`, "")
+	if err == nil || len(err.Error()) > 1000 || !strings.HasSuffix(err.Error(), "messages of others (90)") {
+		t.Error(err)
+	}
+}
+
 // Whatever the buffer's borders cut, the same values come out.
 func TestSplitterBorders(t *testing.T) {
 	one := `{"id":"\\\"}","conversations":[{"from":"human","value":"` + strings.Repeat(`a\"b\\`, 50_000) + `"},{"from":"gpt","value":"]}"}]}`
 	text := "\xef\xbb\xbf" + strings.Repeat(one+"\n", 5)
 	n := 0
-	err := Scan(strings.NewReader(text), int64(len(text)), "", func(f Found, raw []byte) error {
-		if n++; string(raw) != one || text[f.Off:f.Off+f.Len] != one {
+	err := Scan(strings.NewReader(text), int64(len(text)), "", func(f Found, raw string) error {
+		if n++; raw != one || text[f.Off:f.Off+f.Len] != one {
 			t.Errorf("%d is another value", n)
 		}
 		return nil
@@ -251,7 +278,27 @@ openai id="" title="" user="" character="" greeting=-1
 			`chub id="" title="" user="" character="" greeting=-1
   char "" {"mes":""}
   char "" *"" "" {"mes":"","swipes":["",""]}
-  dropped 1 damaged lines`,
+  dropped 1 damaged lines
+  dropped 1 swipes without text`,
+		},
+		{
+			"words for speakers are known in any case, others are counted", "", `{"messages":[{"role":"Human","content":"a"},{"role":"Narratrix","content":"b"},{"role":"Narratrix","content":"c"},{"content":"d"},5]}`,
+			`openai id="" title="" user="" character="" greeting=-1
+  user "a"
+  dropped 2 messages of "Narratrix"
+  dropped 1 messages of nobody
+  dropped 1 entries that are no messages`,
+		},
+		{
+			"of a repeated key the last counts", "", `{"messages":[{"role":"system","content":"first","role":"user","content":"last"}],"title":"a","title":"b"}`,
+			`openai id="" title="b" user="" character="" greeting=-1
+  user "last"`,
+		},
+		{
+			"a tool call beside a text", "", `{"messages":[{"role":"assistant","content":"a","tool_calls":[{"id":1},{"id":2}]}]}`,
+			`openai id="" title="" user="" character="" greeting=-1
+  char "a"
+  dropped 2 tool calls`,
 		},
 		{
 			"a version is the internal text, and the text may be none of them", "",
@@ -286,7 +333,7 @@ refused: 3:22: unexpected 'y' where a key or } must follow`,
 // A message of two million lines is read at once: copied at each line, it would take minutes.
 func TestLongText(t *testing.T) {
 	long := strings.Repeat("x\n", 2_000_000)
-	c, err := Read("txt", []byte("Tom: "+long+"\nMira: y\n"), Options{Users: []string{"Tom"}, Characters: []string{"Mira"}})
+	c, err := Read("txt", "Tom: "+long+"\nMira: y\n", Options{Users: []string{"Tom"}, Characters: []string{"Mira"}})
 	if err != nil || len(c.Messages) != 2 || c.Messages[0].Text != strings.TrimSpace(long) {
 		t.Error(err, len(c.Messages))
 	}
@@ -298,7 +345,7 @@ func TestDates(t *testing.T) {
 		`"2026-01-02T03:04:05Z"`: "2026-01-02T03:04:05Z", `"yesterday"`: "", "1e300": "", "-5": "", "null": "", `"NaN"`: "", "": "", "0": "", "{}": "",
 	} {
 		got := ""
-		if d := dateOf([]byte(raw)); !d.IsZero() {
+		if d := dateOf(gjson.Parse(raw), time.UTC); !d.IsZero() {
 			got = d.UTC().Format(time.RFC3339Nano)
 		}
 		if got != want {
@@ -318,11 +365,11 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, as := range append(Formats(), "") {
-			_ = Scan(bytes.NewReader(in), int64(len(in)), as, func(found Found, raw []byte) error {
+			_ = Scan(bytes.NewReader(in), int64(len(in)), as, func(found Found, raw string) error {
 				if found.Err != nil {
 					return nil
 				}
-				if !bytes.Equal(in[found.Off:found.Off+found.Len], raw) {
+				if string(in[found.Off:found.Off+found.Len]) != raw {
 					t.Errorf("%s: %d+%d is not what was read", found.Format, found.Off, found.Len)
 				}
 				c, err := Read(found.Format, raw, Options{Users: []string{"Tom"}, Characters: []string{"Mira"}})

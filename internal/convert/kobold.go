@@ -5,48 +5,33 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/rawjson"
+	"github.com/tidwall/gjson"
 )
 
-const (
-	koboldInput  = "{{[INPUT]}}"
-	koboldOutput = "{{[OUTPUT]}}"
+var (
+	// koboldMarks are the marks with which KoboldAI Lite keeps an instruct template in a text: where
+	// somebody begins to speak, and where they end.
+	koboldMarks = regexp.MustCompile(`\{\{\[(INPUT|OUTPUT|SYSTEM)(_END)?\]\}\}`)
+	// koboldPictures are pictures within a text.
+	koboldPictures = regexp.MustCompile(`(?s)\[<\|.*?\|>\]`)
 )
 
 // readKobold reads what KoboldAI Lite saves (LostRuins/lite.koboldai.net, index.html,
 // generate_savefile and kai_json_load).
-func readKobold(c *Conversation, _ []byte, o object, _ *Options) error {
-	c.User = text(o["savedsettings"], "chatname")
-	others := strings.Split(text(o["savedsettings"], "chatopponent"), "||$||")
+func readKobold(c *Conversation, v gjson.Result, _ *Options) error {
+	o := objectOf(v)
+	c.User = o.text("savedsettings.chatname")
+	others := strings.Split(o.text("savedsettings.chatopponent"), "||$||")
 	c.Character = others[0]
-	k := &koboldReader{Conversation: c, names: slices.DeleteFunc(append([]string{c.User}, others...), func(s string) bool { return s == "" })}
-	pictures := regexp.MustCompile(`(?s)\[<\|.*?\|>\]`)
-	take := func(raw []byte) {
-		s, ok := rawjson.Unquote(raw)
-		if !ok {
-			if len(raw) > 0 && rawjson.KindOf(raw) != rawjson.Null {
-				c.drop("entries that are not text", 1)
-			}
-			return
-		}
-		c.drop("pictures", len(pictures.FindAllStringIndex(s, -1)))
-		s = pictures.ReplaceAllLiteralString(s, "")
-		if strings.Contains(s, koboldInput) || strings.Contains(s, koboldOutput) {
-			k.marked(s)
-		} else {
-			k.lines(s)
-		}
-	}
-	take(o["prompt"])
-	for action := range rawjson.Elements(o["actions"]) {
-		take(action)
-	}
+	names := slices.DeleteFunc(append([]string{c.User}, others...), func(s string) bool { return s == "" })
+	k := &koboldReader{Conversation: c, names: names}
+	k.take(o.get("prompt"))
+	each(o.get("actions"), func(_, action gjson.Result) { k.take(action) })
 	k.end()
-	if o.text("memory") != "" {
-		c.drop("memory", 1)
-	}
-	c.drop("world info entries", rawjson.Len(o["worldinfo"]))
-	c.drop("alternative branches", rawjson.Len(o["altbranches"]))
+	c.omit(o, []count{
+		{"memory", "memory"}, {"authorsnote", "author's note"},
+		{"worldinfo", "world info entries"}, {"altbranches", "alternative branches"},
+	})
 	return nil
 }
 
@@ -58,24 +43,54 @@ type koboldReader struct {
 	text  strings.Builder
 }
 
-// marked reads a text in which marks say who speaks.
+// take reads the text of an action.
+func (k *koboldReader) take(v gjson.Result) {
+	if v.Type == gjson.Null {
+		return
+	}
+	if v.Type != gjson.String {
+		k.drop("entries that are not text", 1)
+		return
+	}
+	s := text(v)
+	k.drop("pictures", len(koboldPictures.FindAllStringIndex(s, -1)))
+	s = koboldPictures.ReplaceAllLiteralString(s, "")
+	if koboldMarks.MatchString(s) {
+		k.marked(s)
+	} else {
+		k.lines(s)
+	}
+}
+
+// marked reads a text in which marks say who speaks. What stands behind an end is the character's, as a
+// text without marks is.
 func (k *koboldReader) marked(s string) {
-	for s != "" {
-		role, mark := User, koboldInput
-		at := strings.Index(s, koboldInput)
-		if out := strings.Index(s, koboldOutput); at < 0 || out >= 0 && out < at {
-			role, mark, at = Character, koboldOutput, out
-		}
-		if at < 0 {
+	for {
+		mark := koboldMarks.FindStringSubmatchIndex(s)
+		if mark == nil {
 			k.text.WriteString(s)
 			return
 		}
-		k.text.WriteString(s[:at])
+		who, isEnd := s[mark[2]:mark[3]], mark[4] >= 0
+		k.text.WriteString(s[:mark[0]])
 		k.end()
-		s = strings.TrimLeft(s[at+len(mark):], " \r\n\t")
-		k.next.Role = role
-		if name, rest := k.speaker(s); name != "" && (name == k.User) == (role == User) {
-			k.next.Name, s = name, rest
+		s = s[mark[1]:]
+		if isEnd {
+			continue
+		}
+		s = strings.TrimLeft(s, " \r\n\t")
+		switch who {
+		case "INPUT":
+			k.next.Role = User
+		case "SYSTEM":
+			k.next.Role = Narrator
+			continue
+		}
+		name, rest := k.speaker(s)
+		isUser := name == k.User
+		if name != "" && isUser == (k.next.Role == User) {
+			k.next.Name = name
+			s = rest
 		}
 	}
 }
@@ -106,7 +121,8 @@ func (k *koboldReader) speaker(s string) (name, rest string) {
 
 // end ends the message, if there is any text.
 func (k *koboldReader) end() {
-	if k.next.Text = strings.TrimSpace(k.text.String()); k.next.Text != "" {
+	k.next.Text = strings.TrimSpace(k.text.String())
+	if k.next.Text != "" {
 		k.Messages = append(k.Messages, k.next)
 	}
 	k.next = Message{}

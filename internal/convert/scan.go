@@ -8,8 +8,9 @@ import (
 	"io"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
 )
 
 var (
@@ -32,12 +33,34 @@ type Found struct {
 	Err      error // the others go on
 }
 
-// Scan finds the conversations in a file of size bytes, and calls each with what it has there.
-// What there is may be kept only until each returns. as is a format that is certain, "" to find
-// it. The error is each's or that of reading, wraps [ErrFormat] or [ErrTavern], or is a
+// LooksLikeJSON reports whether a file begins as JSON objects do, or a list of some. A text may begin with a
+// bracket, too.
+func LooksLikeJSON(r io.ReaderAt) (bool, error) {
+	var front [512]byte
+	n, err := r.ReadAt(front[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	text := bytes.TrimPrefix(front[:n], []byte("\xef\xbb\xbf"))
+	text = bytes.TrimLeft(text, blanks)
+	if inner, isList := bytes.CutPrefix(text, []byte("[")); isList {
+		text = bytes.TrimLeft(inner, blanks+"[")
+	}
+	if inner, isObject := bytes.CutPrefix(text, []byte("{")); isObject {
+		text = bytes.TrimLeft(inner, blanks)
+		return len(text) > 0 && (text[0] == '"' || text[0] == '}'), nil
+	}
+	return false, nil
+}
+
+// blanks is the white space of JSON.
+const blanks = " \t\r\n"
+
+// Scan finds the conversations in a file of size bytes, and calls tell with each and what the file has
+// there. as is a format that is certain, "" to find it. The error is tell's or that of reading, wraps [ErrFormat] or [ErrTavern], or is a
 // [*jsonl.Damage].
-func Scan(r io.ReaderAt, size int64, as string, each func(f Found, raw []byte) error) error {
-	s := &splitter{file: r, size: size, as: as, each: each, r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 256<<10)}
+func Scan(r io.ReaderAt, size int64, as string, tell func(f Found, raw string) error) error {
+	s := &splitter{file: r, size: size, as: as, tell: tell, r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 256<<10)}
 	if front, _ := s.r.Peek(3); bytes.HasPrefix(front, []byte("\xef\xbb\xbf")) {
 		s.skip(3)
 	} else if len(front) > 1 && (front[0] == 0 || front[1] == 0 || bytes.HasPrefix(front, []byte("\xff\xfe")) || bytes.HasPrefix(front, []byte("\xfe\xff"))) {
@@ -74,7 +97,7 @@ func (s *splitter) lines(n int) error {
 		}
 		off, at := s.off, s.damageHere("")
 		raw, err := s.value(s.off, 0)
-		if err == nil && n == 0 && s.as == "" && isTavern(raw) && formatOf("", fields(raw)) == nil {
+		if err == nil && n == 0 && s.as == "" && isTavern(raw) {
 			s.off = off
 			return s.whole("chub", hasChub)
 		}
@@ -89,7 +112,7 @@ func (s *splitter) whole(as string, fits func(raw []byte) bool) error {
 	f := Found{Format: as, Off: s.off, Len: s.size - s.off}
 	if f.Len > maxLength {
 		f.Err = errLong
-		return s.each(f, nil)
+		return s.tell(f, "")
 	}
 	raw, err := s.read(f.Off, f.Len)
 	if err != nil {
@@ -98,12 +121,23 @@ func (s *splitter) whole(as string, fits func(raw []byte) bool) error {
 	if fits != nil && !fits(raw) {
 		return ErrTavern
 	}
-	return s.each(f, raw)
+	return s.tell(f, string(raw))
 }
 
-// isTavern reports whether an object is a line of a chat of SillyTavern's.
-func isTavern(v []byte) bool {
-	return has(v, "chat_metadata") || has(v, "user_name") || has(v, "character_name") || has(v, "mes")
+// isTavern reports whether a value is a line of a chat of SillyTavern's, and in no other format.
+func isTavern(raw []byte) bool {
+	o := objectOf(gjson.ParseBytes(raw))
+	for _, key := range []string{"chat_metadata", "user_name", "character_name", "mes"} {
+		if o.get(key).Exists() {
+			return formatOf("", o) == nil
+		}
+	}
+	return false
+}
+
+// isMessage reports whether a valid value is a message of a list of such.
+func isMessage(raw []byte) bool {
+	return jsonl.Valid(raw) && objectOf(gjson.ParseBytes(raw)).get("role").Exists()
 }
 
 // list hands out the conversations of a list, or the list if it is itself one.
@@ -134,7 +168,8 @@ func (s *splitter) list() error {
 		}
 		from, at := s.off, s.damageHere("")
 		raw, err := s.value(s.off, 0)
-		if err == nil && n == 0 && (s.as == "openai" || s.as == "") && jsonl.Valid(raw) && has(raw, "role") {
+		mayBeMessage := n == 0 && (s.as == "openai" || s.as == "")
+		if err == nil && mayBeMessage && isMessage(raw) {
 			s.as = "openai" // the messages of one conversation
 			raw, err = s.value(off, 1)
 			if err = s.found(off, begin, raw, err); err != nil {
@@ -164,36 +199,31 @@ func (s *splitter) found(off int64, at *jsonl.Damage, raw []byte, err error) err
 		return err
 	}
 	if f.Err != nil {
-		return s.each(f, nil)
+		return s.tell(f, "")
 	}
-	o := fields(raw)
+	text := string(raw)
+	v := gjson.Parse(text)
+	o := objectOf(v)
 	is := formatOf(s.as, o)
 	if is == nil && !s.known {
 		return ErrFormat
 	} else if is == nil {
 		at.Reason = ErrFormat.Error()
 		f.Err = at
-		return s.each(f, nil)
+		return s.tell(f, "")
 	}
 	s.known = true
 	f.Format = is.name
-	var list []byte
-	if is.parts != nil {
-		list = is.parts(o)
+	list := o.at(is.parts)
+	if !list.IsArray() || amount(list) == 0 { // it is one conversation, or there is none
+		return s.tell(f, text)
 	}
-	if rawjson.Len(list) == 0 { // it is one conversation, or there is none
-		return s.each(f, raw)
-	}
-	inner := bytes.Index(raw, list) + 1
-	for e := range rawjson.Elements(list) {
-		inner += bytes.Index(raw[inner:], e) // elements come in order, and only spaces and a comma stand between
-		part := Found{Format: is.name, Off: off + int64(inner), Len: int64(len(e))}
-		if err := s.each(part, e); err != nil {
-			return err
-		}
-		inner += len(e)
-	}
-	return nil
+	list.ForEach(func(_, one gjson.Result) bool {
+		part := Found{Format: is.name, Off: off + int64(one.Index), Len: int64(len(one.Raw))}
+		err = s.tell(part, one.Raw)
+		return err == nil
+	})
+	return err
 }
 
 // splitter cuts JSON into values, without reading what is in them.
@@ -209,7 +239,7 @@ type splitter struct {
 	file io.ReaderAt
 	size int64
 	as   string
-	each func(f Found, raw []byte) error
+	tell func(f Found, raw string) error
 }
 
 func (s *splitter) damageHere(reason string) *jsonl.Damage {
@@ -228,7 +258,7 @@ func (s *splitter) next() (byte, error) {
 		if err != nil {
 			return 0, err
 		}
-		if !strings.ContainsRune(" \t\r\n", rune(b[0])) {
+		if !strings.ContainsRune(blanks, rune(b[0])) {
 			return b[0], nil
 		}
 		s.skip(1)

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -9,42 +10,77 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
 	"stchat/internal/meta"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 )
 
 // readChub reads what Chub exports for SillyTavern: its lines, in which a text may be an object with
-// the text in message (SillyTavern src/endpoints/chats.js, flattenChubChat).
-func readChub(c *Conversation, v []byte, _ object, _ *Options) error {
+// the text in message (SillyTavern src/endpoints/chats.js, flattenChubChat). These lines become those of
+// the chat, so they are read and changed as bytes.
+func readChub(c *Conversation, raw string, _ *Options) error {
 	began := false
-	for line := range bytes.Lines(v) {
+	number := 0
+	for line := range bytes.Lines([]byte(raw)) {
+		number++
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
 			continue
 		}
-		if !jsonl.Valid(line) || rawjson.KindOf(line) != rawjson.ObjectKind {
-			c.drop("damaged lines", 1)
+		if damage := damageOf(line); damage != nil {
+			damage.Line = number
+			c.Damage = cmp.Or(c.Damage, damage)
+			c.drop(DamagedLines, 1)
 			continue
 		}
-		head := !began && meta.IsHeader(line)
-		if began = true; head {
+		isHeader := !began && meta.IsHeader(line)
+		began = true
+		if isHeader {
+			c.drop("keys of the metadata", membersOf(rawjson.Value(line, "chat_metadata")))
 			continue
 		}
-		line = flatten(line)
-		m := Message{Line: line, Name: text(line, "name"), Text: text(line, "mes")}
-		switch message.Role(rawjson.Value(line, "is_user"), rawjson.Value(line, "is_system")) {
-		case message.User:
-			m.Role = User
-		case message.System:
-			m.Role = Narrator
-		}
-		m.Date, _ = sendate.ParseRaw(rawjson.Value(line, "send_date"))
-		if n := rawjson.Len(rawjson.Value(line, "swipes")); n > 1 {
-			m.Swipes = make([]Message, n)
-		}
-		c.Messages = append(c.Messages, m)
+		c.Messages = append(c.Messages, c.chubMessage(line))
 	}
 	return nil
+}
+
+// damageOf returns what is wrong with a line that must be an object, nil for nothing.
+func damageOf(line []byte) *jsonl.Damage {
+	if damage := jsonl.Check(line); damage != nil {
+		return damage
+	}
+	if rawjson.KindOf(line) != rawjson.ObjectKind {
+		return &jsonl.Damage{Column: 1, Reason: "this is no object"}
+	}
+	return nil
+}
+
+// membersOf returns how many members an object has.
+func membersOf(raw []byte) (n int) {
+	for range rawjson.Members(raw) {
+		n++
+	}
+	return n
+}
+
+// chubMessage reads a line.
+func (c *Conversation) chubMessage(line []byte) Message {
+	line, emptied := flatten(line)
+	c.drop("swipes without text", emptied)
+	m := Message{Line: line}
+	m.Name, _ = rawjson.Unquote(rawjson.Value(line, "name"))
+	m.Text, _ = rawjson.Unquote(rawjson.Value(line, "mes"))
+	switch message.Role(rawjson.Value(line, "is_user"), rawjson.Value(line, "is_system")) {
+	case message.User:
+		m.Role = User
+	case message.System:
+		m.Role = Narrator
+	}
+	m.Date, _ = sendate.ParseRaw(rawjson.Value(line, "send_date"))
+	if n := rawjson.Len(rawjson.Value(line, "swipes")); n > 1 {
+		m.Swipes = make([]Message, n)
+	}
+	return m
 }
 
 // hasChub reports whether there are lines with a text as Chub writes it.
@@ -62,14 +98,17 @@ func hasChub(raw []byte) bool {
 }
 
 // isChub reports whether a text is an object that holds it.
-func isChub(raw []byte) bool { return rawjson.KindOf(raw) == rawjson.ObjectKind && has(raw, "message") }
+func isChub(raw []byte) bool {
+	_, has := rawjson.Lookup(raw, "message")
+	return has && rawjson.KindOf(raw) == rawjson.ObjectKind
+}
 
 // flatten puts the texts in the places of the objects that hold them; every other byte stays.
-// A swipe that is then no text becomes an empty one.
-func flatten(line []byte) []byte {
+// A swipe that is then no text becomes an empty one; these are counted.
+func flatten(line []byte) (flat []byte, emptied int) {
 	o, err := rawjson.ParseObject(line)
 	if err != nil {
-		return line
+		return line, 0
 	}
 	inner := func(raw []byte) ([]byte, bool) {
 		s := rawjson.Value(raw, "message")
@@ -83,47 +122,137 @@ func flatten(line []byte) []byte {
 			value = s
 		}
 		if rawjson.KindOf(value) != rawjson.String {
+			emptied++
 			value = []byte(`""`)
 		}
 		return value, true
 	})
-	return o.Bytes()
+	return o.Bytes(), emptied
 }
 
-// readText reads SillyTavern's export as text: a paragraph a message, beginning with its speaker's name
-// (src/endpoints/chats.js, /export).
-func readText(c *Conversation, v []byte, _ object, opt *Options) error {
-	speakers := slices.Concat(opt.Users, opt.Characters)
-	slices.SortStableFunc(speakers, func(a, b string) int { return len(b) - len(a) }) // one may begin as another does
-	free := true                                                                      // the line before is blank
-	var m *Message
-	var said strings.Builder
-	end := func() {
-		if m != nil {
-			m.Text = strings.TrimRight(said.String(), "\n")
-			c.add(*m)
-		}
-		said.Reset()
+// readText reads SillyTavern's export as text, a paragraph a message, beginning with its speaker's name
+// (src/endpoints/chats.js, /export), or a log in which each message is a line, or begins with one.
+func readText(c *Conversation, raw string, opt *Options) error {
+	t := &textReader{Conversation: c, opt: opt, speakers: slices.Concat(opt.Users, opt.Characters), unknown: map[string]int{}}
+	slices.SortStableFunc(t.speakers, func(a, b string) int { return len(b) - len(a) }) // one may begin as another does
+	text := strings.ToValidUTF8(raw, "�")
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	t.isLog = t.looksLikeLog(text)
+	t.read(text)
+	if len(c.Messages) == 0 {
+		return errors.New("nothing in it begins with the name of a speaker and a colon")
 	}
-	for line := range strings.Lines(strings.ReplaceAll(strings.ToValidUTF8(string(v), "�"), "\r\n", "\n")) {
-		i := slices.IndexFunc(speakers, func(name string) bool { return free && strings.HasPrefix(line, name+": ") })
-		free = strings.TrimSpace(line) == ""
-		switch {
-		case i >= 0:
-			end()
-			if m = (&Message{Name: speakers[i]}); slices.Contains(opt.Users, m.Name) {
-				m.Role = User
-			}
-			said.WriteString(line[len(m.Name)+2:])
-		case m != nil:
-			said.WriteString(line)
-		case !free:
-			c.drop("lines before the first speaker", 1)
-		}
-	}
-	if m == nil {
-		return errors.New("no paragraph begins with the name of a speaker")
-	}
-	end()
 	return nil
+}
+
+// textReader collects the text of one message after the other.
+type textReader struct {
+	*Conversation
+	opt      *Options
+	speakers []string // the longest first
+	isLog    bool     // a speaker needs no blank line before
+	next     Message
+	began    bool
+	said     strings.Builder
+	unknown  map[string]int // how often a paragraph begins as if by somebody of this name
+}
+
+// looksLikeLog reports whether speakers follow one another without blank lines. SillyTavern's export has a
+// blank line behind each message, also the last.
+func (t *textReader) looksLikeLog(text string) bool {
+	starts, apart := 0, 0
+	free := true
+	for line := range strings.Lines(text) {
+		if t.speaker(line) != "" {
+			if starts > 0 && free {
+				apart++
+			}
+			starts++
+		}
+		free = isBlank(line)
+	}
+	return starts > 1 && apart == 0 && !strings.HasSuffix(text, "\n\n")
+}
+
+func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
+
+// speaker returns whose name a line begins with, "" for nobody's.
+func (t *textReader) speaker(line string) string {
+	for _, name := range t.speakers {
+		if name != "" && strings.HasPrefix(line, name+": ") {
+			return name
+		}
+	}
+	return ""
+}
+
+func (t *textReader) read(text string) {
+	free := true // the line before is blank
+	for line := range strings.Lines(text) {
+		name := ""
+		if free || t.isLog {
+			name = t.speaker(line)
+		}
+		switch {
+		case name != "":
+			t.end()
+			t.begin(name)
+			t.said.WriteString(line[len(name)+2:])
+		case t.began:
+			t.said.WriteString(line)
+		case !isBlank(line):
+			t.drop("lines before the first speaker", 1)
+		}
+		if name == "" && (free || t.isLog) {
+			t.noteStranger(line)
+		}
+		free = isBlank(line)
+	}
+	t.end()
+	t.noteStrangers()
+}
+
+// begin begins a message.
+func (t *textReader) begin(name string) {
+	t.began = true
+	t.next = Message{Name: name}
+	if slices.Contains(t.opt.Users, name) {
+		t.next.Role = User
+	}
+}
+
+// end ends the message, if one began.
+func (t *textReader) end() {
+	if t.began {
+		t.next.Text = strings.TrimRight(t.said.String(), "\n")
+		t.add(t.next)
+	}
+	t.said.Reset()
+}
+
+// noteStranger counts a line that begins as if somebody spoke.
+func (t *textReader) noteStranger(line string) {
+	const longest = 40
+	name, _, ok := strings.Cut(line, ": ")
+	if ok && name != "" && len(name) <= longest {
+		t.unknown[name]++
+	}
+}
+
+// noteStrangers names those who begin paragraphs, but are no speakers: what they say is in the text of the
+// message before.
+func (t *textReader) noteStrangers() {
+	const seldom, most = 2, 5
+	var names []string
+	for name, n := range t.unknown {
+		if n >= seldom {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(t.unknown[b]-t.unknown[a], strings.Compare(a, b))
+	})
+	for _, name := range names[:min(len(names), most)] {
+		t.note("%s begin with %q, which is no known speaker: they are part of the message before", plural.Many(t.unknown[name], "paragraph"), name+":")
+	}
 }

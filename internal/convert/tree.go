@@ -1,6 +1,9 @@
 package convert
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // node is a message of a tree, or what is left out of it.
 type node struct {
@@ -37,12 +40,8 @@ func (c *Conversation) grow(nodes []node, leaf string) {
 		at = t.above[i]
 	}
 	if at < 0 {
-		for i, n := range nodes {
-			if n.kept && !t.goesOn(i) {
-				at = i
-			}
-		}
-		if at >= 0 {
+		at = t.lastLeaf()
+		if at >= 0 && (leaf != "" || t.leaves() > 1) {
 			c.note("the source does not say which message is the last: it is the last leaf")
 		}
 	}
@@ -131,6 +130,30 @@ func (t *tree) siblings(i int) (list []int) {
 	return list
 }
 
+// lastLeaf returns the latest of the leaves, of equal dates the last; -1 if there is none.
+func (t *tree) lastLeaf() int {
+	last := -1
+	for i, n := range t.nodes {
+		if !n.kept || t.goesOn(i) {
+			continue
+		}
+		if last < 0 || !n.Date.Before(t.nodes[last].Date) {
+			last = i
+		}
+	}
+	return last
+}
+
+// leaves returns how many messages are the last of a way.
+func (t *tree) leaves() (n int) {
+	for i, node := range t.nodes {
+		if node.kept && !t.goesOn(i) {
+			n++
+		}
+	}
+	return n
+}
+
 // goesOn reports whether there is more behind a node.
 func (t *tree) goesOn(i int) bool { return len(t.children[i]) > 0 }
 
@@ -159,4 +182,58 @@ func (t *tree) messages(way []int) (list []Message) {
 		list = append(list, m)
 	}
 	return list
+}
+
+// think gives each reply what was thought before it, through what is left out. It counts the thoughts
+// that no reply follows.
+func (c *Conversation) think(nodes []node) {
+	index := make(map[string]int, len(nodes))
+	for i, n := range slices.Backward(nodes) { // the first of equal ids counts
+		index[n.id] = i
+	}
+	used := map[int]bool{}
+	for i := range nodes {
+		n := &nodes[i]
+		if !n.kept || n.Role != Character {
+			continue
+		}
+		thoughts := n.thoughtsBefore(nodes, index)
+		for _, k := range thoughts {
+			used[k] = true
+		}
+		n.Reasoning = joinedThoughts(n.Reasoning, nodes, thoughts)
+	}
+	for i, n := range nodes {
+		if !n.kept && n.Reasoning != "" && !used[i] {
+			c.drop("thoughts without a reply", 1)
+		}
+	}
+}
+
+// thoughtsBefore returns the nodes above a reply that hold thoughts, up to the message before it.
+func (n *node) thoughtsBefore(nodes []node, index map[string]int) (list []int) {
+	const farthest = 1000  // many replies may have the same long way up
+	seen := map[int]bool{} // there may be a circle
+	at, ok := index[n.parent]
+	for ok && !nodes[at].kept && !seen[at] && len(seen) < farthest {
+		seen[at] = true
+		if nodes[at].Reasoning != "" {
+			list = append(list, at)
+		}
+		at, ok = index[nodes[at].parent]
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// joinedThoughts returns the thoughts of some nodes, and then those of a reply itself.
+func joinedThoughts(own string, nodes []node, list []int) string {
+	var thoughts []string
+	for _, i := range list {
+		thoughts = append(thoughts, nodes[i].Reasoning)
+	}
+	if own != "" {
+		thoughts = append(thoughts, own)
+	}
+	return strings.Join(thoughts, "\n\n")
 }

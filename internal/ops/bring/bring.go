@@ -4,12 +4,14 @@
 package bring
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +25,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
+	"stchat/internal/plural"
 	"stchat/internal/progress"
 	"stchat/internal/safefile"
 )
@@ -198,6 +201,8 @@ func (c *call) fail(path string, err error) {
 		err = &jsonl.LineError{Path: path, Damage: *place}
 	case errors.Is(err, convert.ErrTavern):
 		err = fmt.Errorf("%s: %w", path, ErrTavern)
+	case errors.Is(err, convert.ErrUnknown):
+		err = fmt.Errorf("%s: %w; the formats are %s", path, &ops.Kind{Code: "damaged", Text: err.Error()}, strings.Join(convert.Formats(), ", "))
 	case errors.Is(err, convert.ErrFormat):
 		err = fmt.Errorf("%s: %w; the formats are %s", path, &ops.Kind{Code: "damaged", Text: "this is in no format that is known"}, strings.Join(convert.Formats(), ", "))
 	default:
@@ -213,7 +218,11 @@ func (c *call) fail(path string, err error) {
 func (c *call) scan(ctx context.Context, s *source) error {
 	c.Meter.Expect(1, s.stamp.Size())
 	defer c.Meter.Done()
-	return convert.Scan(s.file, s.stamp.Size(), c.As, func(f convert.Found, raw []byte) error {
+	as, err := c.formatOf(s)
+	if err != nil {
+		return err
+	}
+	return convert.Scan(s.file, s.stamp.Size(), as, func(f convert.Found, raw string) error {
 		c.Meter.Read(f.Len)
 		if err := ctx.Err(); err != nil {
 			return err
@@ -226,13 +235,12 @@ func (c *call) scan(ctx context.Context, s *source) error {
 		case err != nil:
 			c.fail(s.label, err)
 		case len(conversation.Messages) == 0:
-			note := s.label + ": a conversation without messages is not written"
-			if conversation.Title != "" {
-				note += fmt.Sprintf(": %q", conversation.Title)
-			}
-			c.notes = append(c.notes, note)
+			c.notes = append(c.notes, empty(s, conversation))
 		default:
 			c.decide(s, f, conversation)
+		}
+		if err == nil && conversation.Damage != nil {
+			c.fail(s.label, lineDamage(conversation))
 		}
 		if len(c.results) >= together && !c.single() {
 			c.write(ctx)
@@ -241,20 +249,55 @@ func (c *call) scan(ctx context.Context, s *source) error {
 	})
 }
 
+// formatOf returns the format that a source is known to have before it is read: a text has none that can be
+// found out. JSON that was saved under the name of a text is looked at all the same.
+func (c *call) formatOf(s *source) (string, error) {
+	isText := strings.EqualFold(filepath.Ext(s.label), ".txt")
+	if c.As != "" || !isText {
+		return c.As, nil
+	}
+	isJSON, err := convert.LooksLikeJSON(s.file)
+	if err != nil || isJSON {
+		return "", err
+	}
+	return "txt", nil
+}
+
+// empty says of a conversation that there is no message in it.
+func empty(s *source, conversation *convert.Conversation) string {
+	note := s.label + ": a conversation without messages is not written"
+	if conversation.Title != "" {
+		note += fmt.Sprintf(": %q", conversation.Title)
+	}
+	if len(conversation.Dropped) > 0 {
+		note += "; left out: " + convert.Counts(conversation.Dropped)
+	}
+	return note
+}
+
+// lineDamage says that lines of a conversation cannot be read, and where the first of them is.
+func lineDamage(conversation *convert.Conversation) *jsonl.Damage {
+	damage := *conversation.Damage
+	for _, d := range conversation.Dropped {
+		if d.What == convert.DamagedLines {
+			damage.Reason += fmt.Sprintf("; %s left out, the others are read", plural.Of(d.Count, "damaged line is", "damaged lines are"))
+		}
+	}
+	return &damage
+}
+
 // read reads a conversation.
-func (c *call) read(f convert.Found, raw []byte) (*convert.Conversation, error) {
+func (c *call) read(f convert.Found, raw string) (*convert.Conversation, error) {
 	opt := convert.Options{Characters: []string{c.owner.Name}}
 	if c.Character != "" {
 		opt.Characters = append(opt.Characters, c.Character)
 	}
-	if c.User != "" {
-		opt.Users = []string{c.User}
-	}
+	opt.Users = []string{cmp.Or(c.User, c.user)}
 	for name := range c.faces {
 		opt.Characters = append(opt.Characters, name)
 	}
 	conversation, err := convert.Read(f.Format, raw, opt)
-	if err == nil && !utf8.Valid(raw) && f.Format != "chub" { // whose lines stay as they are
+	if err == nil && !utf8.ValidString(raw) && f.Format != "chub" { // whose lines stay as they are
 		conversation.Notes = append(conversation.Notes, "what is not UTF-8 in its source is U+FFFD now")
 	}
 	return conversation, err
@@ -334,7 +377,7 @@ func (c *call) draft(ctx context.Context, j *job, s *changeset.Set) error {
 	if stamp, err := safefile.StampOf(file); err != nil || !stamp.Same(j.source.stamp) {
 		return fmt.Errorf("%s: the file changed while it was read", j.source.label)
 	}
-	conversation, err := c.read(j.found, raw)
+	conversation, err := c.read(j.found, string(raw))
 	if err != nil {
 		return fmt.Errorf("%s: %w", j.source.label, err)
 	}
@@ -382,7 +425,7 @@ func (c *call) sources(ctx context.Context, path string) ([]*source, error) {
 	var front [4]byte
 	if _, err := s.file.ReadAt(front[:], 0); err == nil && slices.Contains([]string{"PK\x03\x04", "PK\x05\x06"}, string(front[:])) { // the second is an empty one
 		defer s.close()
-		return unzip(ctx, s)
+		return c.unzip(ctx, s)
 	}
 	return []*source{s}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"path"
 
 	"stchat/internal/ops"
+	"stchat/internal/plural"
 	"stchat/internal/safefile"
 )
 
@@ -17,16 +18,21 @@ var errEntry = error(&ops.Kind{Code: "refused", Text: "is not read"})
 
 // unzip copies the conversations in a zip, each conversations*.json at its root or one folder
 // down, to private files. What it cannot read is in the error; the others are returned.
-func unzip(ctx context.Context, s *source) (list []*source, err error) {
+func (c *call) unzip(ctx context.Context, s *source) (list []*source, err error) {
 	z, err := zip.NewReader(s.file, s.stamp.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.label, err)
 	}
 	var errs []error
 	room := ops.UnpackingOf(s.stamp.Size())
+	others := 0
 	for _, f := range z.File {
-		dir, base := path.Split(f.Name) // a folder has no base
+		dir, base := path.Split(f.Name)
+		isFolder := base == ""
 		if ok, _ := path.Match("conversations*.json", base); !ok || !isNear(dir) {
+			if !isFolder {
+				others++
+			}
 			continue
 		}
 		label := s.label + "/" + f.Name
@@ -40,6 +46,9 @@ func unzip(ctx context.Context, s *source) (list []*source, err error) {
 	}
 	if len(list)+len(errs) == 0 {
 		errs = append(errs, fmt.Errorf("%s: %w: there is no conversations.json in it", s.label, errEntry))
+	}
+	if others > 0 && len(list) > 0 {
+		c.notes = append(c.notes, fmt.Sprintf("%s: %s in it not read", s.label, plural.Of(others, "other file is", "other files are")))
 	}
 	return list, errors.Join(errs...)
 }
