@@ -179,7 +179,7 @@ func messageRow(c *console, m *inspect.Message) grid.Row {
 
 // roleColor returns the colour of a speaker's name.
 func roleColor(role string) string {
-	return cmp.Or(map[string]string{"user": bold + ";" + cyan, "system": dim}[role], bold+";"+green)
+	return cmp.Or(map[string]string{"user": bold + ";" + cyan, "system": dim, "narrator": dim, "comment": dim}[role], bold+";"+green)
 }
 
 // textOr returns s escaped for a terminal, "" for nil.

@@ -82,7 +82,7 @@ func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	o.storeFlag.addFlags(fs)
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named; OWNER/NAME is found in it")
-	fs.Var(someOf(&o.roles, "", string(message.User), string(message.Character), string(message.System)), "role", "any role in `LIST`: user, character, system")
+	fs.Var(someOf(&o.roles, "", choose.Roles()...), "role", "any role in `LIST`: "+strings.Join(choose.Roles(), ", "))
 	fs.StringArrayVar(&o.opt.Names, "name", nil, "said by exactly `NAME`; may be repeated")
 	fs.Var(since(&o.opt.Since), "since", "sent at `TIME` or later: RFC 3339, a local date such as 2026-03-01, or an age such as 2w")
 	fs.Var(until(&o.opt.Until), "until", "sent at `TIME` or earlier; a date means all of that day")

@@ -50,13 +50,15 @@ type line struct {
 func generated(random *rand.Rand, n int) (source string, messages []line) {
 	var all []string
 	for i := range n {
-		l := line{name: []string{"Ann", "Bo"}[random.IntN(2)]}
+		l := line{name: []string{"Ann", "Bo", "System"}[random.IntN(3)]}
 		user, system, kind := random.IntN(2) == 0, random.IntN(4) == 0, ""
 		if random.IntN(5) == 0 {
 			kind = []string{"narrator", "comment"}[random.IntN(2)]
 		}
 		switch l.role = "character"; {
-		case system:
+		case kind != "":
+			l.role = kind
+		case system && l.name == "System":
 			l.role = "system"
 		case user:
 			l.role = "user"
@@ -69,7 +71,6 @@ func generated(random *rand.Rand, n int) (source string, messages []line) {
 		extra := "{}"
 		if kind != "" {
 			extra = fmt.Sprintf(`{"type":%q}`, kind)
-			l.role += " " + kind
 		}
 		l.raw = fmt.Sprintf(`{"name":%q,"is_user":%v,"is_system":%v,"mes":%q,"send_date":"2026-01-%02dT00:00:00.000Z","extra":%s}`, l.name, user, system, text, i%28+1, extra)
 		messages = append(messages, l)
@@ -115,7 +116,7 @@ func model(c *Choice, messages []line) ([]int, bool) {
 	for i, m := range messages {
 		f := &c.Filter
 		if len(c.Ranges) > 0 && !chosen[i] ||
-			len(f.Roles) > 0 && !slices.ContainsFunc(f.Roles, func(role string) bool { return slices.Contains(strings.Fields(m.role), role) }) ||
+			len(f.Roles) > 0 && !slices.Contains(f.Roles, m.role) ||
 			len(f.Names) > 0 && !slices.Contains(f.Names, m.name) || f.Hidden != nil && *f.Hidden != m.hidden ||
 			slices.ContainsFunc(f.Match, func(re *regexp.Regexp) bool { return !re.MatchString(m.raw) }) || !f.Since.IsZero() && i%28+1 < f.Since.Day() || !f.Until.IsZero() && i%28+1 > f.Until.Day() ||
 			len(f.Has) > 0 && !strings.Contains(m.raw, `"type"`) {

@@ -36,10 +36,12 @@ type Filter struct {
 	Until  time.Time        // not after, unless zero
 }
 
-// Roles returns the roles that a filter knows: those of inspect, and two from
-// extra.type.
-func Roles() []string {
-	return []string{string(message.User), string(message.Character), string(message.System), "narrator", "comment"}
+// Roles returns the roles that a filter knows.
+func Roles() (list []string) {
+	for _, who := range message.Roles() {
+		list = append(list, string(who))
+	}
+	return list
 }
 
 // ParseRoles reads a list of roles separated by commas. The error names an unknown one.
@@ -112,14 +114,11 @@ func (f *Filter) match(l *jsonl.Line) bool {
 }
 
 func (f *Filter) matchRole(l *jsonl.Line) bool {
+	name, _ := l.Value(keyName)
 	user, _ := l.Value(keyIsUser)
 	system, _ := l.Value(keyIsSystem)
-	if slices.Contains(f.Roles, string(message.Role(user, system))) {
-		return true
-	}
 	extra, _ := l.Value(keyExtra)
-	kind, ok := rawjson.Unquote(rawjson.Value(extra, "type"))
-	return ok && (kind == "narrator" || kind == "comment") && slices.Contains(f.Roles, kind)
+	return slices.Contains(f.Roles, string(message.Role(name, user, system, extra)))
 }
 
 // hidden reports whether the message was hidden by its user.

@@ -70,10 +70,11 @@ func (c *Conversation) chubMessage(line []byte) Message {
 	m := Message{Line: line}
 	m.Name, _ = rawjson.Unquote(rawjson.Value(line, "name"))
 	m.Text, _ = rawjson.Unquote(rawjson.Value(line, "mes"))
-	switch message.Role(rawjson.Value(line, "is_user"), rawjson.Value(line, "is_system")) {
+	switch message.Role(rawjson.Value(line, "name"), rawjson.Value(line, "is_user"), rawjson.Value(line, "is_system"), rawjson.Value(line, "extra")) {
+	case message.Character:
 	case message.User:
 		m.Role = User
-	case message.System:
+	default:
 		m.Role = Narrator
 	}
 	m.Date, _ = sendate.ParseRaw(rawjson.Value(line, "send_date"))

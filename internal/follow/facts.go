@@ -14,7 +14,6 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
-	"stchat/internal/message"
 	"stchat/internal/rawjson"
 )
 
@@ -117,7 +116,7 @@ func (r *Reader) read(l *jsonl.Line, numbers []int) Fact {
 	hasTools := rawjson.KindOf(m.Value(extension.KeyTools)) == rawjson.Array
 	f.marks.set(tools, hasTools)
 	f.marks.set(call, hasTools && rawjson.Truthy(system))
-	f.marks.set(reply, message.Role(value(keyUser), system) == message.Character)
+	f.marks.set(reply, !rawjson.Truthy(value(keyUser)) && !rawjson.Truthy(system))
 	f.marks.set(visible, m.Visible(system))
 	for _, holds := range r.holds {
 		f.marks.set(edits, holds(m))

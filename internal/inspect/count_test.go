@@ -123,12 +123,12 @@ func (c *count) message(t *testing.T, line []byte, m map[string]any, sizes map[s
 	c.Messages++
 	c.Total += int64(len(line))
 	extra := object(m["extra"])
+	if isTrue(m["is_system"]) && !isTrue(extra["type"]) {
+		c.Hidden++
+	}
 	switch {
-	case isTrue(m["is_system"]):
+	case isTrue(extra["type"]), isTrue(m["is_system"]) && m["name"] == "System":
 		c.System++
-		if !isTrue(extra["type"]) {
-			c.Hidden++
-		}
 	case isTrue(m["is_user"]):
 		c.User++
 	default:

@@ -19,6 +19,7 @@ import (
 // extra is what is wanted of a message's extra, as raw values.
 type extra struct {
 	kind              []byte // type
+	small             []byte // isSmallSys
 	tools             []byte // tool_invocations
 	bookmark          []byte
 	branches          []byte
@@ -39,6 +40,8 @@ func (e *extra) read(l *jsonl.Line, sizes *sizes) {
 		switch string(inside(key)) {
 		case "type":
 			e.kind = value
+		case "isSmallSys":
+			e.small = value
 		case "tool_invocations":
 			e.tools = value
 		case "bookmark_link":
@@ -53,10 +56,20 @@ func (e *extra) read(l *jsonl.Line, sizes *sizes) {
 	})
 }
 
-// hidden reports whether a system message with this extra is one that the user
-// has hidden: the program's own have a type, and calls of tools are visible.
-func (e *extra) hidden() bool {
-	return !rawjson.Truthy(e.kind) && rawjson.KindOf(e.tools) != rawjson.Array
+// role returns whose message it is that has this extra.
+func (e *extra) role(l *jsonl.Line) message.Who {
+	s := message.Speaker{Type: e.kind, Small: e.small, Tools: e.tools}
+	s.Name, _ = l.Value(keyName)
+	s.User, _ = l.Value(keyIsUser)
+	s.System, _ = l.Value(keyIsSystem)
+	return s.Role()
+}
+
+// hidden reports whether a message with this extra is one that the user has hidden: the program's own
+// have a type, and calls of tools are visible.
+func (e *extra) hidden(l *jsonl.Line) bool {
+	system, _ := l.Value(keyIsSystem)
+	return rawjson.Truthy(system) && !rawjson.Truthy(e.kind) && rawjson.KindOf(e.tools) != rawjson.Array
 }
 
 // scene returns what Auto-Recap's mark says.
@@ -190,7 +203,7 @@ type Message struct {
 	Schema     int      `json:"schema"`
 	Path       string   `json:"path" is:"path"`
 	Index      int      `json:"index"`
-	Role       string   `json:"role"` // user, character or system
+	Role       string   `json:"role"`
 	Name       *string  `json:"name"`
 	Date       *string  `json:"date"`       // RFC 3339 in UTC, or the text as it stands
 	Swipe      *int     `json:"swipe"`      // the chosen swipe, from 1
@@ -254,8 +267,7 @@ func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(
 
 // read reads one line.
 func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
-	who := role(l)
-	*m = Message{Role: string(who), Branches: m.Branches[:0], Bytes: len(l.Raw)}
+	*m = Message{Branches: m.Branches[:0], Bytes: len(l.Raw)}
 	value := func(key int) []byte { raw, _ := l.Value(key); return raw }
 	m.Name = rawjson.TextOrNil(value(keyName))
 	if date := value(keyDate); isDate(date) {
@@ -270,6 +282,7 @@ func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 	}
 	var e extra
 	e.read(l, nil)
+	m.Role = string(e.role(l))
 	if link, ok := linkName(e.bookmark); ok {
 		m.Checkpoint = &link
 	}
@@ -280,7 +293,7 @@ func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 	}
 	s := e.scene()
 	m.SceneBreak = s.Break && !s.Hidden
-	m.Hidden = who == message.System && e.hidden()
+	m.Hidden = e.hidden(l)
 }
 
 // beginning returns a text's first line that says something, cut to about head bytes, but not

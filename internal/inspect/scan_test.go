@@ -133,7 +133,7 @@ func (g chatMaker) message() string {
 		key   string
 		value func() string
 	}{
-		{"name", func() string { return g.one(`"Mira"`, `"User"`, "null") }},
+		{"name", func() string { return g.one(`"Mira"`, `"User"`, `"System"`, "null") }},
 		{"is_user", g.boolean},
 		{"is_system", g.boolean},
 		{"send_date", func() string {
@@ -229,7 +229,7 @@ func TestMessagesAreWhatIsCounted(t *testing.T) {
 			switch m.Role {
 			case "user":
 				got.User++
-			case "system":
+			case "system", "narrator", "comment":
 				got.System++
 			case "character":
 				got.Character++

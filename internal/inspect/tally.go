@@ -78,15 +78,6 @@ func (t *tally) line(l *jsonl.Line) {
 	if l.BadUTF8 {
 		t.badUTF8++
 	}
-	who := role(l)
-	switch who {
-	case message.System:
-		t.System++
-	case message.User:
-		t.User++
-	default:
-		t.Character++
-	}
 	if date := value(keyDate); isDate(date) {
 		if len(t.first) == 0 {
 			t.first = append(t.first, date...)
@@ -102,7 +93,15 @@ func (t *tally) line(l *jsonl.Line) {
 	var e extra
 	e.read(l, &t.sizes)
 	t.mark(&e, l.Index)
-	if who == message.System && e.hidden() {
+	switch e.role(l) {
+	case message.User:
+		t.User++
+	case message.Character:
+		t.Character++
+	default:
+		t.System++
+	}
+	if e.hidden(l) {
 		t.Hidden++
 	}
 	p := Parts{Text: int64(len(value(keyText))), Swipes: int64(len(swipes)), SwipeInfo: int64(len(value(keySwipeInfo))), Extra: int64(len(value(keyExtra)))}
@@ -140,13 +139,6 @@ func (t *tally) link(l link) {
 	if len(t.links) < maxLinks {
 		t.links = append(t.links, l)
 	}
-}
-
-// role returns whose message a line is.
-func role(l *jsonl.Line) message.Who {
-	user, _ := l.Value(keyIsUser)
-	system, _ := l.Value(keyIsSystem)
-	return message.Role(user, system)
 }
 
 // swipeCount returns the number of swipes, where they are a list.

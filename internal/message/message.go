@@ -43,25 +43,65 @@ const (
 // Who says whose message it is.
 type Who string
 
-// The three roles. The model does not see a system message, with the exception in [Visible].
+// The roles. Hidden is none: a message that its user hid keeps the role of who says it.
 const (
 	User      Who = "user"
 	Character Who = "character"
-	System    Who = "system"
+	System    Who = "system"   // a line of the program's own, or the call of a tool
+	Narrator  Who = "narrator" // SillyTavern's /sys
+	Comment   Who = "comment"  // SillyTavern's /comment
 )
 
-// Role returns whose message it is, from the raw values of is_user and is_system, nil if the
-// message has none. Truth is JavaScript's ("is_user":"yes" is true), and is_system wins over
-// is_user.
-func Role(isUser, isSystem []byte) Who {
-	switch {
-	case rawjson.Truthy(isSystem):
+// Roles returns all roles.
+func Roles() []Who { return []Who{User, Character, System, Narrator, Comment} }
+
+// Speaker has what says whose message it is, as raw values, nil where the message has none.
+type Speaker struct {
+	Name, User, System []byte // name, is_user, is_system
+	Type, Small, Tools []byte // type, isSmallSys and tool_invocations of extra
+}
+
+// SpeakerOf returns the Speaker of a message with this name, is_user, is_system and extra.
+func SpeakerOf(name, isUser, isSystem, extra []byte) Speaker {
+	s := Speaker{Name: name, User: isUser, System: isSystem}
+	rawjson.Into(extra, []string{"type", "isSmallSys", "tool_invocations"}, &s.Type, &s.Small, &s.Tools)
+	return s
+}
+
+// Role returns whose message it is. Truth is JavaScript's ("is_user":"yes" is true). What the program
+// says itself has a type or is small (system_message_types in script.js, /sys compact=true), or was
+// written under the name System.
+func (s *Speaker) Role() Who {
+	if rawjson.Truthy(s.Type) {
+		switch kind, _ := rawjson.Unquote(s.Type); kind {
+		case string(Narrator):
+			return Narrator
+		case string(Comment):
+			return Comment
+		}
 		return System
-	case rawjson.Truthy(isUser):
-		return User
-	default:
-		return Character
 	}
+	if rawjson.Truthy(s.Small) || rawjson.KindOf(s.Tools) == rawjson.Array || rawjson.Truthy(s.System) && s.isNamedSystem() {
+		return System
+	}
+	if rawjson.Truthy(s.User) {
+		return User
+	}
+	return Character
+}
+
+// SystemName is the name under which SillyTavern writes for the system.
+const SystemName = "System"
+
+func (s *Speaker) isNamedSystem() bool {
+	name, _ := rawjson.Unquote(s.Name)
+	return name == SystemName
+}
+
+// Role returns whose message it is that has this name, is_user, is_system and extra.
+func Role(name, isUser, isSystem, extra []byte) Who {
+	s := SpeakerOf(name, isUser, isSystem, extra)
+	return s.Role()
 }
 
 // Visible reports whether SillyTavern counts the message as one that the model sees: it is no

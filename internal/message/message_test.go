@@ -30,18 +30,29 @@ func TestRoleAndVisible(t *testing.T) {
 		{`{"is_user":false,"is_user":1}`, User, true},
 		{`{"is_user":true,"is_user":false}`, Character, true},
 		{`{"is_\u0075ser":[]}`, User, true},
-		{`{"is_user":true,"is_system":{}}`, System, false},
+		{`{"is_user":true,"is_system":{}}`, User, false},
+		{`{"is_user":false,"is_system":true}`, Character, false},
+		{`{"name":"System","is_user":false,"is_system":false}`, Character, true},
+		{`{"name":"System","is_user":false,"is_system":true}`, System, false},
+		{`{"name":"S\u0079stem","is_user":true,"is_system":1}`, System, false},
+		{`{"is_user":true,"extra":{"type":"narrator"}}`, Narrator, true},
+		{`{"is_system":true,"extra":{"type":"narrator","isSmallSys":true}}`, Narrator, false},
+		{`{"name":"Note","is_system":true,"extra":{"type":"comment"}}`, Comment, false},
+		{`{"is_system":true,"extra":{"type":"help"}}`, System, false},
+		{`{"is_user":true,"extra":{"type":5}}`, System, true},
+		{`{"is_user":true,"extra":{"type":"","isSmallSys":false}}`, User, true},
+		{`{"is_user":true,"extra":{"isSmallSys":true}}`, System, true},
 		{`{"is_system":true,"extra":{"tool_invocations":[]}}`, System, true},
-		{`{"is_system":true,"extra":{"tool_invocations":{}}}`, System, false},
-		{`{"is_system":true,"extra":null,"tool_invocations":[]}`, System, false},
-		{`{"is_system":true,"extra":{"tool_invocations":[1]},"extra":{}}`, System, false},
+		{`{"is_system":true,"extra":{"tool_invocations":{}}}`, Character, false},
+		{`{"is_system":true,"extra":null,"tool_invocations":[]}`, Character, false},
+		{`{"is_system":true,"extra":{"tool_invocations":[1]},"extra":{}}`, Character, false},
 	}
 	for _, tt := range tests {
 		value := func(path ...string) []byte {
 			raw, _ := rawjson.Lookup([]byte(tt.line), path...)
 			return raw
 		}
-		role := Role(value("is_user"), value("is_system"))
+		role := Role(value("name"), value("is_user"), value("is_system"), value("extra"))
 		visible := Visible(value("is_system"), func() []byte { return value("extra", "tool_invocations") })
 		if role != tt.role || visible != tt.visible {
 			t.Errorf("%s: %s, visible %v; want %s, %v", tt.line, role, visible, tt.role, tt.visible)

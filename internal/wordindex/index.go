@@ -40,7 +40,7 @@ const File = "search.db"
 
 const (
 	applicationID = 0x73747378 // "stsx"
-	schemaVersion = 3
+	schemaVersion = 4
 )
 
 const schema = `
@@ -231,7 +231,7 @@ func Hash(id string, text []byte) uint64 {
 }
 
 // roles returns the roles by their numbers in use.role.
-func roles() []message.Who { return []message.Who{message.User, message.Character, message.System} }
+func roles() []message.Who { return message.Roles() }
 
 // adder puts lines into the index.
 type adder struct {

@@ -128,14 +128,14 @@ const (
 	keySwipeID
 	keyIsUser
 	keyIsSystem
+	keyExtra
+	KeyName
 	KeyDate
-
-	MoreKeys // the number of the first of the others that were given to [Keys]
 )
 
-// Keys returns the keys to read messages with, and others.
-func Keys(others ...string) *jsonl.Keys {
-	return jsonl.NewKeys(append([]string{"mes", "swipes", "swipe_id", "is_user", "is_system", "send_date"}, others...)...)
+// Keys returns the keys to read messages with.
+func Keys() *jsonl.Keys {
+	return jsonl.NewKeys("mes", "swipes", "swipe_id", "is_user", "is_system", "extra", "name", "send_date")
 }
 
 // Said is who says a message, and when.
@@ -147,9 +147,11 @@ type Said struct {
 
 // SaidIn reads who says the message of a line, and when.
 func SaidIn(l *jsonl.Line) (s Said) {
+	name, _ := l.Value(KeyName)
 	isUser, _ := l.Value(keyIsUser)
 	isSystem, _ := l.Value(keyIsSystem)
-	s.Role = message.Role(isUser, isSystem)
+	extra, _ := l.Value(keyExtra)
+	s.Role = message.Role(name, isUser, isSystem, extra)
 	raw, _ := l.Value(KeyDate)
 	if date, ok := sendate.ParseRaw(raw); ok {
 		s.At, s.Dated = date.UnixMilli(), true

@@ -47,10 +47,9 @@ function count(path) {
         }
         const at = c.messages++;
         const extra = isObject(m.extra) ? m.extra : {};
-        if (m.is_system) {
-            c.system++;
-            if (!extra.type) c.hidden++;
-        } else if (m.is_user) c.user++;
+        if (m.is_system && !extra.type) c.hidden++;
+        if (extra.type || extra.isSmallSys || Array.isArray(extra.tool_invocations) || (m.is_system && m.name === 'System')) c.system++;
+        else if (m.is_user) c.user++;
         else c.character++;
         if (Array.isArray(m.swipes)) {
             c.swipes += m.swipes.length;

@@ -300,17 +300,22 @@ func (e *exporter) takes(f *facts, m *look.Message) (role string, ok bool) {
 // role returns whose turn a message is: "system", "user" or "assistant", and "" for one that is
 // nobody's. Only rows have that, too.
 func (e *exporter) role(m *look.Message) string {
-	switch {
-	case e.Format != Rows && m.Hidden && !e.WithHidden, look.IsAside(m.Raw.Extra):
+	if e.Format != Rows && m.Hidden && !e.WithHidden || look.IsAside(m.Raw.Extra) {
 		return ""
-	case m.Type == "narrator":
-		return "system"
-	case rawjson.Truthy(m.Raw.User):
-		return "user"
-	case m.Role == string(message.System) && !m.Hidden:
-		return "" // a notice of the program's
 	}
-	return "assistant"
+	switch message.Who(m.Role) {
+	case message.User:
+		return "user"
+	case message.Character:
+		return "assistant"
+	case message.Narrator:
+		return "system"
+	case message.System:
+		if m.Hidden { // written under the system's name, and no notice of the program's
+			return "system"
+		}
+	}
+	return ""
 }
 
 // leaf says which of a chat's messages other chats have.

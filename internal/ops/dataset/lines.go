@@ -41,7 +41,7 @@ type Row struct {
 	Chat       string  `json:"chat"`
 	MainChat   *string `json:"main_chat"`
 	Index      *int    `json:"index"`
-	Role       string  `json:"role"` // user, character or system
+	Role       string  `json:"role"`
 	Name       *string `json:"name"`
 	Date       *string `json:"date"` // RFC 3339 in UTC
 	Hidden     bool    `json:"hidden"`
@@ -168,9 +168,6 @@ func (p *printer) rows(m *look.Message) error {
 		Hidden: m.Hidden, Text: p.maybe(m.Text), Swipe: ops.Or(m.Swipe, 1), Swipes: max(1, m.Swipes), Bytes: len(m.Stored), Checkpoint: p.Doc.valid(m.Checkpoint),
 	}
 	p.made(&r, m.Stored, p.maybe(m.Reasoning))
-	if m.Type == "narrator" {
-		r.Role = "system"
-	}
 	if at, ok := m.Time(); ok {
 		r.Date = new(at.UTC().Format(time.RFC3339Nano))
 	}

@@ -43,8 +43,8 @@ func (s *speakers) record(l *jsonl.Line, keys []int, group bool) {
 	user, _ := l.Value(keys[1])
 	system, _ := l.Value(keys[2])
 	extra, _ := l.Value(keys[3])
-	if rawjson.KindOf(raw) == rawjson.String && string(raw) != `""` && !isOwnRole(rawjson.Value(extra, "type")) {
-		who := message.Role(user, system)
+	if rawjson.KindOf(raw) == rawjson.String && string(raw) != `""` {
+		who := message.Role(raw, user, system, extra)
 		s.last[who] = append(s.last[who][:0], raw...)
 	}
 	if !group {
@@ -65,13 +65,6 @@ func (s *speakers) record(l *jsonl.Line, keys []int, group bool) {
 func (s *speakers) join(later *speakers) {
 	maps.Copy(s.last, later.last)
 	maps.Copy(s.faces, later.faces)
-}
-
-// isOwnRole reports whether extra.type marks a narrator message or a comment, whose name is
-// neither that of a character nor that of a user who hid something.
-func isOwnRole(kind []byte) bool {
-	text, _ := rawjson.Unquote(kind)
-	return text == RoleNarrator || text == RoleComment
 }
 
 // avatarKeys returns the keys that determine, in a group, whose picture a message shows.
@@ -139,7 +132,9 @@ func (s *speakers) speaker(o *open, opt *AddOptions) (string, error) {
 		if name, ok := rawjson.Unquote(o.chat.Metadata().Value("narrator_name")); ok && name != "" {
 			return name, nil
 		}
-		return "System", nil
+		return message.SystemName, nil
+	case RoleSystem:
+		return message.SystemName, nil
 	case RoleComment:
 		return "Note", nil
 	}
@@ -175,7 +170,7 @@ func (s *speakers) completed(object []byte, now time.Time) ([]byte, error) {
 		key   string
 		value []byte
 	}{
-		{"name", rawjson.Quote(s.name(message.Role(m.Value("is_user"), m.Value("is_system"))))},
+		{"name", rawjson.Quote(s.name(message.Role(m.Value("name"), m.Value("is_user"), m.Value("is_system"), m.Value("extra"))))},
 		{"is_user", []byte("false")},
 		{"is_system", []byte("false")},
 		{"send_date", sendDate(now)},

@@ -188,7 +188,7 @@ func Changes(ctx context.Context, where Where, each func(Changed) error) (note s
 			}
 		}
 		if v.file != "" || history.KindOf(v.Path).IsChat() {
-			doc.Role = new(string(message.Role(field(line, "is_user"), field(line, "is_system"))))
+			doc.Role = new(string(message.Role(field(line, "name"), field(line, "is_user"), field(line, "is_system"), field(line, "extra"))))
 			doc.Name = textOr(field(line, "name"), nil)
 		}
 		if date := field(line, "send_date"); date != nil {

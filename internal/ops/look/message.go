@@ -140,14 +140,15 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, opt MessageOptions) *
 	r := &m.Raw
 	rawjson.Into(line, []string{"name", "is_user", "is_system", "mes", "send_date", "swipes", "swipe_id", "extra", "force_avatar"},
 		&r.Name, &r.User, &r.System, &r.Text, &r.Date, &r.Swipes, &r.Swipe, &r.Extra, &r.Avatar)
-	var kind, duration, reasoning, link, branches []byte
+	speaker := message.Speaker{Name: r.Name, User: r.User, System: r.System}
+	var duration, reasoning, link, branches []byte
 	var has attachments
 	rawjson.Into(r.Extra, []string{
-		"type", "reasoning_duration", "reasoning", "display_text", "bookmark_link", "branches",
+		"type", "isSmallSys", "tool_invocations", "reasoning_duration", "reasoning", "display_text", "bookmark_link", "branches",
 		"title", "media", "image_swipes", "image", "video", "files", "file",
-	}, &kind, &duration, &reasoning, &r.Display, &link, &branches,
+	}, &speaker.Type, &speaker.Small, &speaker.Tools, &duration, &reasoning, &r.Display, &link, &branches,
 		&has.title, &has.media, &has.swipes, &has.image, &has.video, &has.files, &has.file)
-	m.Role = string(message.Role(r.User, r.System))
+	m.Role = string(speaker.Role())
 	m.Name = rawjson.TextOrNil(r.Name)
 	for raw := range rawjson.Elements(r.Swipes) {
 		m.Swipes++
@@ -159,10 +160,10 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, opt MessageOptions) *
 		m.Swipe = new(n + 1)
 	}
 	m.Hidden = message.Hidden(r.System, r.Extra)
-	switch kind, _ := rawjson.Unquote(kind); kind {
-	case "narrator":
-		m.Type = kind
-	case "comment":
+	switch message.Who(m.Role) {
+	case message.Narrator:
+		m.Type = "narrator"
+	case message.Comment:
 		m.Type = "note"
 	}
 	if ms, ok := rawjson.Int(duration); ok {

@@ -16,10 +16,6 @@ import (
 	"stchat/internal/words"
 )
 
-// searchName is the number of the key "name", which a search reads besides those of
-// [wordindex.Keys].
-const searchName = wordindex.MoreKeys
-
 // searchReader searches one chat after another, and reuses its memory.
 type searchReader struct {
 	s     *searcher
@@ -33,7 +29,7 @@ type searchReader struct {
 }
 
 func newSearchReader(s *searcher) *searchReader {
-	return &searchReader{s: s, terms: s.Query.Terms(), keys: wordindex.Keys("name"), long: map[string]bool{}}
+	return &searchReader{s: s, terms: s.Query.Terms(), keys: wordindex.Keys(), long: map[string]bool{}}
 }
 
 // read searches a chat. With small it does not read a large one, and done is false.
@@ -93,7 +89,7 @@ func (r *searchReader) line(l *jsonl.Line, t *searchTally) {
 		if !looked {
 			said := wordindex.SaidIn(l)
 			h.date = dateOf(said)
-			wanted, looked = r.s.wants(said) && r.s.names(func() []byte { name, _ := l.Value(searchName); return name }), true
+			wanted, looked = r.s.wants(said) && r.s.names(func() []byte { name, _ := l.Value(wordindex.KeyName); return name }), true
 		}
 		if shown := text.Chosen || r.s.Swipes; shown && (wanted || r.s.Rank) || len(r.s.stores) > 0 {
 			r.match(text.Raw, h, shown, wanted, t)

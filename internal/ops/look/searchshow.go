@@ -51,7 +51,7 @@ func (s *searcher) show(ctx context.Context, t text) (*SearchHit, error) {
 				doc.Swipe = new(t.Swipe)
 			}
 		}
-		name, _ := l.Value(searchName)
+		name, _ := l.Value(wordindex.KeyName)
 		date, _ := l.Value(wordindex.KeyDate)
 		doc.Role, doc.Name, doc.Date = string(by.Role), rawjson.TextOrNil(name), inspect.DateText(date)
 	})

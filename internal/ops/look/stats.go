@@ -296,18 +296,22 @@ func (s *statistician) read(ctx context.Context, f *folder, path string, seen ma
 // saidIn reads what counts of a message.
 func saidIn(l *jsonl.Line, keys []int, ids *message.Identifier) said {
 	value := func(k int) []byte { raw, _ := l.Value(keys[k]); return raw }
-	m := said{date: noDate, user: rawjson.Truthy(value(1)), counts: true}
-	m.role = message.Role(value(1), value(4))
+	m := said{date: noDate, user: rawjson.Truthy(value(1))}
 	m.id = ids.Identity(value(0), value(1), value(2), value(3), l.Plain)
 	m.name, _ = rawjson.Unquote(value(0))
 	if at, ok := sendate.ParseRaw(value(3)); ok {
 		m.date = at.UnixMilli()
 	}
 	text := value(2)
+	speaker := message.Speaker{Name: value(0), User: value(1), System: value(4)}
 	l.Inside(keys[8], func(key, raw []byte) {
 		switch {
-		case rawjson.KeyIs(key, "type"), rawjson.KeyIs(key, "isSmallSys"):
-			m.counts = m.counts && !rawjson.Truthy(raw)
+		case rawjson.KeyIs(key, "type"):
+			speaker.Type = raw
+		case rawjson.KeyIs(key, "isSmallSys"):
+			speaker.Small = raw
+		case rawjson.KeyIs(key, "tool_invocations"):
+			speaker.Tools = raw
 		case rawjson.KeyIs(key, "display_text"):
 			if rawjson.Truthy(raw) {
 				text = raw
@@ -320,6 +324,8 @@ func saidIn(l *jsonl.Line, keys []int, ids *message.Identifier) said {
 			m.model, _ = rawjson.Unquote(raw)
 		}
 	})
+	m.role = speaker.Role()
+	m.counts = !rawjson.Truthy(speaker.Type) && !rawjson.Truthy(speaker.Small)
 	if !m.counts {
 		return m
 	}

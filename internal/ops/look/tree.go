@@ -159,7 +159,7 @@ func texts(ctx context.Context, b *treeBuilder) error {
 		return nil
 	}
 	readers := sync.Pool{New: func() any {
-		return &lineReader{keys: jsonl.NewKeys("name", "is_user", "is_system", "mes", "swipe_id", "swipes")}
+		return &lineReader{keys: jsonl.NewKeys("name", "is_user", "is_system", "mes", "swipe_id", "swipes", "extra")}
 	}}
 	if err := b.whole(ctx, &readers); err != nil {
 		return err
@@ -294,6 +294,7 @@ const (
 	textMes
 	textSwipeID
 	textSwipes
+	textExtra
 )
 
 // read returns the messages of a chat at the wanted indexes, their texts cut to a width in
@@ -333,7 +334,7 @@ func shownMessage(l *jsonl.Line, index, cells int, said bool) treeview.Message {
 		raw, _ := l.Value(key)
 		return raw
 	}
-	m := treeview.Message{Index: index, Role: string(message.Role(value(textIsUser), value(textIsSystem)))}
+	m := treeview.Message{Index: index, Role: string(message.Role(value(textName), value(textIsUser), value(textIsSystem), value(textExtra)))}
 	m.Name, _ = rawjson.Unquote(value(textName))
 	m.Name = cut(m.Name, 40)
 	m.Text, _ = rawjson.Unquote(value(textMes))

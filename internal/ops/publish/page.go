@@ -16,12 +16,12 @@ import (
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 
+	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
-	"stchat/internal/rawjson"
 	"stchat/internal/treeview"
 	"stchat/internal/userdir"
 	"stchat/internal/webpage"
@@ -146,9 +146,9 @@ func (g *pager) message(m *look.Message) error {
 		g.day = day
 		g.printf("<h2 class=\"day\">%s</h2>\n", day)
 	}
-	class := m.Role[:1]
+	class := classOf(message.Who(m.Role))
 	if m.Hidden {
-		class = map[bool]string{true: "u hidden", false: "c hidden"}[rawjson.Truthy(m.Raw.User)]
+		class += " hidden"
 	}
 	who := name(m)
 	id := index(m)
@@ -177,6 +177,17 @@ func (g *pager) message(m *look.Message) error {
 	g.margin(m)
 	g.print("</div></article>\n")
 	return g.err
+}
+
+// classOf returns how the page's style calls who says a message.
+func classOf(who message.Who) string {
+	switch who {
+	case message.User:
+		return "u"
+	case message.Character:
+		return "c"
+	}
+	return "s"
 }
 
 // text returns a text as markup, with the pictures in it.

@@ -11,6 +11,7 @@ import (
 
 	"stchat/internal/card"
 	"stchat/internal/chat"
+	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops/look"
 	"stchat/internal/picture"
@@ -113,7 +114,7 @@ type avatars struct {
 func (a *avatars) find(g *pager, m *look.Message) int {
 	forced, _ := rawjson.Unquote(m.Raw.Avatar)
 	key := forced
-	if forced == "" && (m.Role == "user" || m.Role == "system") {
+	if forced == "" && m.Role != string(message.Character) {
 		return -1
 	}
 	if n, ok := a.of[key]; ok {
