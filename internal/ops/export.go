@@ -15,6 +15,7 @@ import (
 	"stchat/internal/plural"
 	"stchat/internal/progress"
 	"stchat/internal/safefile"
+	"stchat/internal/userdir"
 )
 
 // Export says what an export writes, and where; each kind of export has more to it.
@@ -48,22 +49,18 @@ func (x *Export) Expect(chats []Target) {
 // Index is the file below Output that leads to all others.
 const Index = "index.html"
 
+// noGroup is the folder of group chats that no group lists.
+const noGroup = "no group"
+
 // FileOf returns the free file below Output of a chat at path, and returns none twice. owner is ""
 // if it is not known: then it is the name of the folder.
 func (x *Export) FileOf(path, owner, name, extension string) (string, error) {
-	if owner == "" {
-		abs, err := filepath.Abs(path)
-		if err != nil {
-			return "", err
-		}
-		owner = filepath.Base(filepath.Dir(abs))
+	folder, err := folderOf(path, owner)
+	if err != nil {
+		return "", err
 	}
 	if x.taken == nil {
 		x.taken = map[string]bool{}
-	}
-	folder := fileNamed(owner)
-	if names.Fold(folder) == Index {
-		folder += " (2)"
 	}
 	stem := filepath.Join(x.Output, folder, fileNamed(name))
 	file := stem + extension
@@ -72,6 +69,26 @@ func (x *Export) FileOf(path, owner, name, extension string) (string, error) {
 	}
 	x.taken[names.Fold(file)] = true
 	return file, x.Free(file)
+}
+
+// folderOf returns the folder below Output for the chats of an owner. Its name is not that of the
+// index, and none by which Output would be taken for a user folder.
+func folderOf(path, owner string) (string, error) {
+	if owner == "" {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return "", err
+		}
+		owner = filepath.Base(filepath.Dir(abs))
+		if kind, _ := userdir.KindOf(abs); kind == userdir.Group {
+			owner = noGroup
+		}
+	}
+	folder := fileNamed(owner)
+	if fold := names.Fold(folder); fold == Index || userdir.IsPart(fold) {
+		folder += " (2)"
+	}
+	return folder, nil
 }
 
 // Free returns an error if a file is there and must not be replaced.

@@ -16,6 +16,9 @@ func TestPlace(t *testing.T) {
 		{"chats/Mira/CON.jsonl", "Mira", "CON", "Mira/_CON.md"},
 		{"chats/Mira/x.jsonl", "..", "", "_/_.md"},
 		{"chats/Index.HTML/x.jsonl", "", "x", "Index.HTML (2)/x.md"}, // leaves the index its name
+		{"group chats/x.jsonl", "", "x", "no group/x.md"},
+		{"group chats/y.jsonl", "Group Chats", "y", "Group Chats (2)/y.md"}, // Output stays what it is
+		{"chats/worlds/x.jsonl", "", "x", "worlds (2)/x.md"},
 		{"chats/index.html (2)/x.jsonl", "", "x", "index.html (2)/x (2).md"},
 	} {
 		got, err := x.FileOf(filepath.FromSlash(c.path), c.owner, c.name, ".md")
