@@ -199,6 +199,7 @@ func helps(hint string) string {
 		"no-link":     "leave --link out",
 		"no-metadata": "mend that, or let the metadata count as {} with --skip-damaged",
 		"no-slug":     "leave --bump-integrity out",
+		"other-chat":  "'stchat merge OWNER FROM' brings it as a chat of its own",
 		"no-source":   "'stchat snapshot' begins a history, and --from looks in a folder with copies",
 		"plain":       "delete it first, or change it as it is",
 		"relatives":   "--family takes them along, --cut removes the links",

@@ -85,7 +85,7 @@ func withLinks(line []byte, links []link) ([]byte, error) {
 }
 
 // copy writes FROM's chat with the names changed that changed, and with the links of INTO's. Its lines end
-// as SillyTavern's do, whatever they end in there.
+// as SillyTavern's do, whatever they end in there. One without a header gets one.
 func (w *work) copy(ctx context.Context, d *changeset.Draft) error {
 	c, err := w.c.open(ctx)
 	if err != nil {
@@ -93,11 +93,9 @@ func (w *work) copy(ctx context.Context, d *changeset.Draft) error {
 	}
 	defer c.Close()
 	out := bufio.NewWriterSize(d, room)
-	h, between := c.OutputHeader(), ""
-	if w.header(h.Metadata()); c.Header != nil || len(h.Metadata().Bytes()) > len("{}") {
-		_, _ = out.Write(h.Bytes()) // an error stays until Flush
-		between = "\n"
-	}
+	h := c.OutputHeader()
+	w.header(h.Metadata())
+	_, _ = out.Write(h.Bytes()) // an error stays until Flush
 	err = eachLine(ctx, c, func(at int, l *jsonl.Line, links bool) error {
 		line := l.Raw
 		if w.user != nil && w.user.renames || w.goesOnto(at) || links {
@@ -106,9 +104,8 @@ func (w *work) copy(ctx context.Context, d *changeset.Draft) error {
 				return err
 			}
 		}
-		_, _ = out.WriteString(between)
+		_ = out.WriteByte('\n')
 		_, err := out.Write(line)
-		between = "\n"
 		return err
 	})
 	if err == nil {

@@ -27,6 +27,8 @@ var (
 	ErrNoOwner = error(&ops.Kind{Code: "refused", Text: "does not hold the chats of a character; name a folder in chats, or the user folder"})
 	// ErrGroup means that a folder holds the chats of all groups.
 	ErrGroup = error(&ops.Kind{Code: "refused", Text: "holds the chats of all groups; name a group's file, or the user folder"})
+	// ErrUnrelated means that two chats are no copies of one.
+	ErrUnrelated = error(&ops.Kind{Code: "refused", Text: "it shares no more than a greeting with INTO, and is no copy of that", Hint: "other-chat"})
 	// ErrBase means that something is not the same kind of thing as INTO and FROM, or not apart from them.
 	ErrBase = error(&ops.Kind{Code: "refused", Text: "cannot be what both were"})
 )
@@ -60,31 +62,73 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 	case len(was.folder.Chats) == 0:
 		return fmt.Errorf("%s: %w: it has no chat", opt.Base, ErrBase)
 	}
-	o, err := opt.owner(lib, here.folder.Path, there.folder.Path, was,
-		func(name string) bool { return single || here.has(name) },
-		func(name string) bool { return there.has(name) && (single || opt.wanted(name+names.Extension)) })
+	open := func() (*owner, error) {
+		o, err := opt.owner(lib, here.folder.Path, there.folder.Path, was,
+			func(name string) bool { return single || here.has(name) },
+			func(name string) bool { return there.has(name) && (single || opt.wanted(name+names.Extension)) })
+		if err == nil {
+			o.group = here.group
+		}
+		return o, err
+	}
+	o, err := open()
+	switch {
+	case err != nil:
+		return err
+	case single:
+		o, err = o.mergeInto(ctx, here.only, open)
+	default:
+		err = o.mergeAll(ctx, o.ours.files)
+	}
 	if err != nil {
 		return err
 	}
-	into := o.ours.files
-	if o.group = here.group; single {
-		c := o.theirs.files[0]
-		c.key = names.FoldNFC(here.only)
-		into = those(into, func(p *file) bool {
-			if p.name == here.only {
-				return true
-			}
-			// an earlier merge may have brought FROM to another name
-			brought := p.key != c.key && strings.HasPrefix(p.key, names.FoldNFC(unnumbered(c.name))) && (o.group == nil || o.group.Lists(p.name))
-			return brought && userdir.RealPath(p.path) != userdir.RealPath(c.path) && (p.key != names.FoldNFC(c.name) || o.holds(ctx, p, c))
-		})
-	}
-	if err = o.mergeAll(ctx, into); err == nil {
-		finish(ctx, o)
-		r.run(ctx, opt, "", nil, o.jobs())
-	}
-	return err
+	finish(ctx, o)
+	r.run(ctx, opt, "", nil, o.jobs())
+	return nil
 }
+
+// mergeInto compares FROM's chat with the chat of INTO that was named, and with those to which an earlier merge may have
+// brought it. If it is no copy of these, it may still be here whole: then that is said, for which open opens both
+// sides again. Else it is refused.
+func (o *owner) mergeInto(ctx context.Context, named string, open func() (*owner, error)) (*owner, error) {
+	c := o.theirs.files[0]
+	c.key = names.FoldNFC(named)
+	into := those(o.ours.files, func(p *file) bool { return p.name == named || o.mayHave(ctx, p, c) })
+	if err := o.mergeAll(ctx, into); err != nil || o.works[0].row.Sign != Other {
+		return o, err
+	}
+	whole, err := open()
+	if err != nil {
+		return nil, err
+	}
+	c = whole.theirs.files[0]
+	others := those(whole.ours.files, func(p *file) bool { return userdir.RealPath(p.path) != userdir.RealPath(c.path) && whole.isMember(p) })
+	if err := whole.mergeAll(ctx, others); err != nil {
+		return nil, err
+	}
+	w := whole.works[0]
+	switch w.row.Sign {
+	case Same, Behind, Refused:
+		return whole, nil
+	case Ahead, Parted:
+		return nil, fmt.Errorf("%s: %w, but one of %s", c.path, ErrUnrelated, w.p.path)
+	}
+	return nil, fmt.Errorf("%s: %w", c.path, ErrUnrelated)
+}
+
+// mayHave reports whether an earlier merge may have brought FROM's chat to one of INTO.
+func (o *owner) mayHave(ctx context.Context, p, c *file) bool {
+	isNamed := p.key == c.key
+	hasItsName := strings.HasPrefix(p.key, names.FoldNFC(unnumbered(c.name)))
+	if isNamed || !hasItsName || !o.isMember(p) || userdir.RealPath(p.path) == userdir.RealPath(c.path) {
+		return false
+	}
+	return p.key != names.FoldNFC(c.name) || o.holds(ctx, p, c)
+}
+
+// isMember reports whether a chat of INTO is the group's, if it is a group's that is merged.
+func (o *owner) isMember(p *file) bool { return o.group == nil || o.group.Lists(p.name) }
 
 // chats are those that a path means.
 type chats struct {

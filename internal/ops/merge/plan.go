@@ -165,6 +165,9 @@ func (o *owner) finish(ctx context.Context) {
 		if (w.row.Sign == New || w.row.Sign == Other) && o.slugs[w.c.slug] {
 			w.c.slug = "" // INTO has it
 		}
+		if w.writes() && w.c.headless && w.c.messages > 0 {
+			w.row.tell("FROM has no header, and SillyTavern would take its first message for one: here it gets a header")
+		}
 		if w.row.Sign != Refused {
 			o.adopt(w)
 			if err := o.link(ctx, w); err != nil {

@@ -47,6 +47,7 @@ type file struct {
 	header   []byte // its metadata; nil: not read
 	sidecars []luker.Sidecar
 	messages int
+	headless bool  // no header is in it, nor kept for it by a group
 	comes    bool  // it is not there yet
 	err      error // why it cannot be read: it has a name, and is nobody's copy
 }
@@ -111,6 +112,8 @@ func (f *file) open(ctx context.Context) (*chat.Chat, error) {
 		f.stamp, f.header = c.Stamp, bytes.Clone(md.Bytes())
 		f.slug, _ = rawjson.Unquote(md.Value("integrity"))
 		f.mainChat, _ = rawjson.Unquote(md.Value("main_chat"))
+		_, isKept := c.GroupMetadata()
+		f.headless = c.Header == nil && !isKept
 	}
 	if err != nil {
 		c.Close()
