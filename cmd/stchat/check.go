@@ -48,7 +48,8 @@ reported. The text has one line per rule and file, with a count where findings
 repeat; --verbose shows every finding. A baseline is the JSON output of an
 earlier check: its findings are not reported again, so that only new ones count.
 A finding is recognised by its rule, file and message, not by its line, and the
-file by its place in the user folder.
+file by its place in the user folder. What the baseline has and is no longer
+found is counted; --verbose lists it.
 
 Formats: text for people, json lines, sarif (2.1.0), github (workflow commands),
 gitlab (Code Quality), junit, and markdown for the summary of a job. 'stchat
@@ -96,7 +97,7 @@ func (o *checkOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(filled(&o.config), "config", "take settings from `FILE` instead of "+checkConfig+", or none")
 	fs.Var(filled(&o.baseline), "baseline", "report only what `FILE`, the JSON output of an earlier check, does not have")
 	fs.BoolVar(&o.skipOther, "skip-other", false, "leave a file alone that is not a chat, even if it is named: for lists of changed files")
-	fs.BoolVar(&o.verbose, "verbose", false, "show every finding in the text, also what repeats")
+	fs.BoolVarP(&o.verbose, "verbose", "v", false, "show every finding in the text, also what repeats, and what the baseline has and is no longer found")
 	fs.BoolVar(&o.listRules, "list-rules", false, "list the rules and what they find")
 }
 
@@ -122,7 +123,7 @@ func (o *checkOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 		return err
 	}
 	opt.Select, opt.Ignore = o.choose, o.ignore
-	var baseline report.Baseline
+	var baseline *report.Baseline
 	if o.baseline != "" {
 		data, _, err := safefile.Read(o.baseline)
 		if err != nil {
@@ -140,7 +141,10 @@ func (o *checkOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 		return err
 	}
 	v := readVersion()
-	rep := &report.Check{Chats: res.Chats, Findings: res.Findings, Fail: fail, Version: v.Version, Home: v.home, Command: repairCommand}
+	rep := &report.Check{Chats: res.Chats, Findings: res.Findings, Fail: fail, Version: v.Version, Home: v.home, Command: repairCommand, InTree: inWorkTree()}
+	if baseline != nil {
+		rep.Gone = baseline.Gone(res.Findings, report.Scope{Chats: res.Chats, Folders: res.Folders, Whole: res.Whole, LeftOut: opt.LeftOut})
+	}
 	res.Findings = slices.DeleteFunc(res.Findings, func(f rules.Finding) bool { return f.Severity < least })
 	rep.Findings = res.Findings
 	for _, err := range res.Errs {
@@ -167,6 +171,14 @@ func (o *checkOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 	}
 	if rep.Known > 0 && o.format != "text" {
 		c.note("%s in the baseline left out", c.many(rep.Known, "finding"))
+	}
+	if len(rep.Gone) > 0 && o.format != "text" {
+		c.note("%s", goneLine(c, rep.Gone))
+		if o.verbose {
+			for _, g := range rep.Gone {
+				c.note("%s", goneText(c, g))
+			}
+		}
 	}
 	failing := slices.ContainsFunc(rep.Findings, func(f rules.Finding) bool { return f.Severity >= fail })
 	return outcome(len(res.Errs) > 0, failing)
@@ -205,7 +217,7 @@ func (o *checkOptions) write(c *console, rep *report.Check, paths []string) erro
 	case "github":
 		return rep.WriteGitHub(c.w)
 	case "gitlab":
-		return rep.WriteGitLab(c.w, inWorkTree)
+		return rep.WriteGitLab(c.w)
 	case "markdown":
 		return rep.WriteMarkdown(c.w)
 	case "junit":
@@ -399,11 +411,19 @@ func below(config, path string) (string, error) {
 	return full, nil
 }
 
-// inWorkTree returns a path from the top of the git work tree; outside of one as it is.
-func inWorkTree(path string) string {
+// inWorkTree returns a function that returns a path from the top of the git work tree; one outside
+// of it, or without one, as it is.
+func inWorkTree() func(path string) string {
 	top := workTree()
-	if rel, err := filepath.Rel(userdir.RealPath(top), userdir.RealPath(path)); top != "" && err == nil && filepath.IsLocal(rel) {
+	if top == "" {
+		return func(path string) string { return path }
+	}
+	top = userdir.RealPath(top)
+	return func(path string) string {
+		rel, err := filepath.Rel(top, userdir.RealPath(path))
+		if err != nil || !filepath.IsLocal(rel) {
+			return path
+		}
 		return rel
 	}
-	return path
 }

@@ -45,6 +45,13 @@ func writeFindings(c *console, rep *report.Check, paths []string, verbose bool) 
 	if left > 0 {
 		fmt.Fprintf(w, "%s\n\n", c.prose(fmt.Sprintf("%s and %s with findings of the same rules; --verbose shows all", c.sign("…"), c.many(left, "file")), ""))
 	}
+	if verbose && len(rep.Gone) > 0 {
+		fmt.Fprintln(w, c.prose("in the baseline, no longer found:", ""))
+		for _, g := range rep.Gone {
+			fmt.Fprintln(w, c.prose(goneText(c, g), "  "))
+		}
+		fmt.Fprintln(w)
+	}
 	counts := explainRules(c, rep.Findings, paths)
 	if c.shown && len(counts.Rows) > 0 {
 		fmt.Fprintln(w)
@@ -197,16 +204,35 @@ func whereText(f *rules.Finding) string {
 
 // summaryLine returns the counts of what was checked and found.
 func summaryLine(c *console, rep *report.Check, files int) string {
+	gone := when(len(rep.Gone) > 0, "; "+goneLine(c, rep.Gone))
 	s := report.Sum(len(rep.Chats), rep.Findings)
 	chats := c.many(s.Chats, "chat") + " checked"
 	switch {
 	case s.Findings == 0 && rep.Known > 0:
-		return chats + ", nothing new; " + c.many(rep.Known, "known finding")
+		return chats + ", nothing new; " + c.many(rep.Known, "known finding") + gone
 	case s.Findings == 0 && len(rep.Errs) > 0:
-		return chats
+		return chats + gone
 	case s.Findings == 0:
-		return chats + ", nothing found"
+		return chats + ", nothing found" + gone
 	}
 	counts := joined(", ", c.some(s.Errors, "error"), c.some(s.Warnings, "warning"), c.some(s.Infos, "info"))
-	return fmt.Sprintf("%s: %s in %s", chats, counts, c.many(files, "file")) + when(rep.Known > 0, "; "+c.many(rep.Known, "known finding"))
+	return fmt.Sprintf("%s: %s in %s", chats, counts, c.many(files, "file")) + when(rep.Known > 0, "; "+c.many(rep.Known, "known finding")) + gone
+}
+
+// goneLine counts what a baseline has and was not found.
+func goneLine(c *console, list []report.Gone) string {
+	n := 0
+	for _, g := range list {
+		n += g.Count
+	}
+	return c.many(n, "finding") + " in the baseline no longer found"
+}
+
+// goneText tells a finding of a baseline that was not found.
+func goneText(c *console, g report.Gone) string {
+	text := visible.Text(g.Place) + ": " + visible.Text(g.Rule) + ": " + c.excerpt(g.Message)
+	if g.Count > 1 {
+		text += fmt.Sprintf(", %d times", g.Count)
+	}
+	return text
 }

@@ -175,6 +175,20 @@ type Target struct {
 	From string // the folder among the PATHs in which it was found; empty: it is a PATH itself
 }
 
+// Folders returns the folders of which all chats were found, each once.
+func (w Walked) Folders() (folders []string) {
+	seen := map[string]bool{}
+	for _, t := range w.Chats {
+		folder := filepath.Dir(t.Path)
+		if t.From == "" || seen[folder] {
+			continue
+		}
+		seen[folder] = true
+		folders = append(folders, folder)
+	}
+	return folders
+}
+
 // LargeChat is the size, in bytes, from which a chat is read with all processors; smaller chats
 // are read one per processor.
 const LargeChat = 16 << 20

@@ -32,7 +32,7 @@ type gitlabIssue struct {
 
 func gitlab(t *testing.T, c *report.Check) (list []gitlabIssue) {
 	t.Helper()
-	out := write(t, func(w io.Writer) error { return c.WriteGitLab(w, func(path string) string { return path }) })
+	out := write(t, func(w io.Writer) error { return c.WriteGitLab(w) })
 	dec := json.NewDecoder(bytes.NewReader(out))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&list); err != nil {
@@ -62,7 +62,7 @@ func TestGitLab(t *testing.T) {
 			t.Errorf("finding %d: severity %q", i, issue.Severity)
 		}
 	}
-	if out := write(t, func(w io.Writer) error { return new(report.Check).WriteGitLab(w, nil) }); string(out) != "[]\n" {
+	if out := write(t, func(w io.Writer) error { return new(report.Check).WriteGitLab(w) }); string(out) != "[]\n" {
 		t.Errorf("nothing is %s", out)
 	}
 }

@@ -22,7 +22,7 @@ func (c *Check) WriteGitHub(w io.Writer) error {
 	}
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		place := "file=" + githubProperty(slashed(f.Path))
+		place := "file=" + githubProperty(c.inTree(f.Path))
 		if f.Line > 0 {
 			place += fmt.Sprintf(",line=%d", f.Line)
 		}
@@ -85,14 +85,14 @@ type gitlabIssue struct {
 
 // WriteGitLab writes a Code Quality report: one list. Of findings with the same fingerprint
 // GitLab shows only the first, so those that are alike are numbered; a line number is not part
-// of it, or a moved line would be a new finding. inTree returns a path from the work tree.
-func (c *Check) WriteGitLab(w io.Writer, inTree func(path string) string) error {
+// of it, or a moved line would be a new finding.
+func (c *Check) WriteGitLab(w io.Writer) error {
 	list := make([]gitlabIssue, len(c.Findings))
 	prints := fingerprints{}
 	severities := [...]string{rules.Info: "info", rules.Warning: "minor", rules.Error: "major"}
 	for i := range c.Findings {
 		f, issue := &c.Findings[i], &list[i]
-		issue.Location.Path, issue.Location.Lines.Begin = strings.TrimPrefix(slashed(inTree(f.Path)), "./"), max(1, f.Line)
+		issue.Location.Path, issue.Location.Lines.Begin = c.inTree(f.Path), max(1, f.Line)
 		issue.Description, issue.Check, issue.Severity = c.explain(f), "stchat/"+f.Rule.String(), severities[f.Severity]
 		issue.Fingerprint = prints.next(f, issue.Location.Path)
 	}

@@ -9,16 +9,8 @@
 package report
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"maps"
 	"path/filepath"
-	"strings"
 
-	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
 	"stchat/internal/rules"
 )
 
@@ -93,11 +85,21 @@ type Check struct {
 	Chats    []string // the paths of the chats that were read
 	Findings []rules.Finding
 	Known    int                           // findings that a baseline has
+	Gone     []Gone                        // what a baseline has and was not found
 	Errs     []error                       // what could not be read
 	Fail     rules.Severity                // the least severity that fails the check
 	Version  string                        // of the program
 	Home     string                        // the program's page; empty: not known
 	Command  func(f *rules.Finding) string // what repairs a finding, "" where no command does; may be nil
+	InTree   func(path string) string      // a path as SARIF, GitHub, GitLab and JUnit name it: from the top of the work tree; nil: as it is
+}
+
+// inTree returns a path as programs name it that know the work tree.
+func (c *Check) inTree(path string) string {
+	if c.InTree != nil {
+		path = c.InTree(path)
+	}
+	return slashed(path)
 }
 
 // Documents calls each with a document for each finding, and then with the summary.
@@ -112,96 +114,3 @@ func (c *Check) Documents(each func(doc any) error) error {
 
 // slashed returns a path as reports name it.
 func slashed(path string) string { return filepath.ToSlash(filepath.Clean(path)) }
-
-// fingerprint identifies a finding even if lines shift or its folder moves: its rule, the
-// place of its file and what is wrong.
-type fingerprint struct{ rule, place, message string }
-
-// fingerprintOf returns the fingerprint of a finding in the file that is known as place.
-func fingerprintOf(f *rules.Finding, place string) fingerprint {
-	return fingerprint{f.Rule.String(), text(place), text(f.Message)}
-}
-
-// pathEnd returns the end of a path, which does not depend on where the user folder is: the
-// last three elements for a file below chats/, else two.
-func pathEnd(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	parts := strings.Split(slashed(path), "/")
-	keep := 2
-	if n := len(parts); n > 3 && parts[n-3] == "chats" {
-		keep = 3
-	}
-	return strings.Join(parts[max(0, len(parts)-keep):], "/")
-}
-
-// text returns s as it comes back from JSON: U+FFFD for each byte that is not UTF-8.
-func text(s string) string { return strings.Map(func(r rune) rune { return r }, s) }
-
-// fingerprints numbers findings that are alike, so that each has a fingerprint of
-// its own.
-type fingerprints map[fingerprint]int
-
-// next returns the fingerprint of a finding in the file that is known as place.
-func (p fingerprints) next(f *rules.Finding, place string) string {
-	key := fingerprintOf(f, place)
-	p[key]++
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d", key.rule, key.place, key.message, p[key]))
-	return hex.EncodeToString(sum[:16])
-}
-
-// Baseline is how often an earlier check found what.
-type Baseline map[fingerprint]int
-
-// ReadBaseline reads a baseline: the JSON lines that check wrote (Documents).
-// Its summary, and blank lines, are skipped. The error names the line.
-func ReadBaseline(data []byte) (Baseline, error) {
-	b := Baseline{}
-	number := 0
-	for line := range bytes.Lines(data) {
-		number++
-		line = bytes.TrimSpace(line)
-		if len(line) == 0 {
-			continue
-		}
-		if damage := jsonl.Check(line); damage != nil {
-			return nil, fmt.Errorf("%d:%d: %s", number, damage.Column, damage.Reason)
-		}
-		if rawjson.Truthy(rawjson.Value(line, "summary")) {
-			continue
-		}
-		var values [3]string
-		for i, key := range [...]string{"rule", "place", "message"} {
-			s, ok := rawjson.Unquote(rawjson.Value(line, key))
-			if !ok {
-				return nil, fmt.Errorf("%d: no finding: it has no %s", number, key)
-			}
-			values[i] = s
-		}
-		n, _ := rawjson.Int(rawjson.Value(line, "count"))
-		b[fingerprint{values[0], values[1], values[2]}] += max(1, n)
-	}
-	return b, nil
-}
-
-// New returns the findings that the baseline does not have, in their order, and
-// the number of the others. Of findings that are alike as many are known as the
-// baseline has.
-func (b Baseline) New(list []rules.Finding) (fresh []rules.Finding, known int) {
-	left := maps.Clone(b)
-	for _, f := range list {
-		key := fingerprintOf(&f, pathEnd(f.Path))
-		n := min(left[key], f.Count())
-		left[key] -= n
-		known += n
-		if n == f.Count() {
-			continue
-		}
-		if f.More > 0 {
-			f.More -= n
-		}
-		fresh = append(fresh, f)
-	}
-	return fresh, known
-}

@@ -52,7 +52,7 @@ func (c *Check) WriteJUnit(w io.Writer) error {
 	suite := func(path string) *junitSuite {
 		s := suites[path]
 		if s == nil {
-			s = &junitSuite{Name: visible.Text(slashed(path))}
+			s = &junitSuite{Name: visible.Text(c.inTree(path))}
 			suites[path] = s
 			order = append(order, path)
 		}

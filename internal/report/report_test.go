@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -219,6 +220,46 @@ func TestBaseline(t *testing.T) {
 	for _, when := range []string{"first", "again"} {
 		if got, _ := b.New(list); !cmp.Equal(want, got, cmp.AllowUnexported(rules.Finding{})) {
 			t.Errorf("%s (-want +got):\n%s", when, cmp.Diff(want, got, cmp.AllowUnexported(rules.Finding{})))
+		}
+	}
+}
+
+// Of what is not found any more only that is gone which the check looked for.
+func TestBaselineGone(t *testing.T) {
+	inMira := rules.Finding{Rule: rules.TornTail, Severity: rules.Error, Path: "me/chats/Mira/A.jsonl", Index: -1, Message: "torn"}
+	another := rules.Finding{Rule: rules.BadDate, Severity: rules.Info, Path: "me/chats/Mira/B.jsonl", Index: -1, Message: "date", More: 3}
+	sidecar := rules.Finding{Rule: rules.OrphanSidecar, Severity: rules.Info, Path: "me/chats/Mira/B.luker-state.x.json", Index: -1, Message: "orphan"}
+	group := rules.Finding{Rule: rules.GroupMissingChat, Severity: rules.Warning, Path: "me/groups/1.json", Index: -1, Message: "missing"}
+	all := []rules.Finding{inMira, another, sidecar, group}
+	b, err := report.ReadBaseline(write(t, inJSON(&report.Check{Findings: all})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := another
+	one.More = 1
+	for name, tc := range map[string]struct {
+		found []rules.Finding
+		scope report.Scope
+		want  []string
+	}{
+		"all is there":     {all, report.Scope{Whole: true}, nil},
+		"whole":            {nil, report.Scope{Whole: true}, []string{"torn-tail 1", "bad-date 3", "orphan-sidecar 1", "group-missing-chat 1"}},
+		"fewer":            {[]rules.Finding{inMira, one, sidecar, group}, report.Scope{Whole: true}, []string{"bad-date 2"}},
+		"one chat":         {nil, report.Scope{Chats: []string{"chats/Mira/B.jsonl"}}, []string{"bad-date 3"}},
+		"a chat elsewhere": {nil, report.Scope{Chats: []string{"chats/Ines/B.jsonl"}}, nil},
+		"folder":           {nil, report.Scope{Folders: []string{"x/chats/Mira"}}, []string{"torn-tail 1", "bad-date 3"}},
+		"folder elsewhere": {nil, report.Scope{Folders: []string{"x/chats/Ines", "x/Mira"}}, nil},
+		"some rules":       {nil, report.Scope{Whole: true, LeftOut: func(rule string) bool { return rule != "bad-date" }}, []string{"bad-date 3"}},
+	} {
+		if tc.scope.LeftOut == nil {
+			tc.scope.LeftOut = func(string) bool { return false }
+		}
+		var got []string
+		for _, g := range b.Gone(tc.found, tc.scope) {
+			got = append(got, fmt.Sprint(g.Rule, " ", g.Count))
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func (c *Check) WriteSARIF(w io.Writer) error {
 			Fingerprints: map[string]string{"stchat/v1": prints.next(f, pathEnd(f.Path))},
 		}
 		at := &result.Locations[0].Physical
-		at.Artifact.URI, at.Region.StartLine = uri(f.Path), max(1, f.Line)
+		at.Artifact.URI, at.Region.StartLine = uri(c.inTree(f.Path)), max(1, f.Line)
 	}
 	return jsondoc.Write(w, sarifLog{sarifSchema, "2.1.0", []sarifRun{run}}, "  ")
 }

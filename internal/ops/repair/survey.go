@@ -170,6 +170,8 @@ type CheckOptions struct {
 // CheckResult is what a check found.
 type CheckResult struct {
 	Chats    []string           // the paths of the chats that were read
+	Folders  []string           // the folders of which all chats were read; none with Errs
+	Whole    bool               // a user folder is meant, and all in it was judged
 	Findings []rules.Finding    // by path in the order of the chats, then by line
 	Others   []string           // paths of files that are not chats
 	Errs     []*ops.SourceError // what could not be read; no finding is about it
@@ -202,6 +204,10 @@ func Check(ctx context.Context, opt CheckOptions) (*CheckResult, error) {
 			}
 		}
 	}
+	if len(res.Errs) == 0 {
+		res.Folders = s.walked.Folders()
+		res.Whole = len(s.walked.Users) > 0
+	}
 	for _, c := range s.chats {
 		if opt.SkipOther && c.Kind == userdir.File && c.Lines == 0 { // nothing shows that it is a chat
 			res.Others = append(res.Others, c.Path)
@@ -214,6 +220,12 @@ func Check(ctx context.Context, opt CheckOptions) (*CheckResult, error) {
 	keep(s.around)
 	rules.Sort(res.Findings, order)
 	return res, nil
+}
+
+// LeftOut reports whether findings of the rule with that name are not asked for.
+func (o *CheckOptions) LeftOut(rule string) bool {
+	id, err := rules.Find(rule)
+	return err == nil && !o.wanted().Has(id)
 }
 
 // wanted returns the rules that Select and Ignore leave.
