@@ -264,11 +264,22 @@ func (e *exporter) nameFiles(index string) (err error) {
 
 // output returns a file that is written, whole or not at all.
 func (e *exporter) output(path string) ops.Output {
-	return ops.Output{Path: path, Folder: true, Force: e.opt.Force, Own: IsPage, Changes: e.opt.Changes}
+	return ops.Output{Path: path, Folder: true, Force: e.opt.Force, Own: e.opt.Format.isOwn, Changes: e.opt.Changes}
 }
 
-// IsPage reports whether a file that begins with head is a page of this package: Markdown and text
-// begin as any others.
+// isOwn reports whether a file that begins with head may be one of this format. SillyTavern's text
+// begins with any name, so any file may be.
+func (f Format) isOwn(head []byte) bool {
+	switch f {
+	case Text:
+		return true
+	case Markdown:
+		return strings.HasPrefix(string(head), markdownStart)
+	}
+	return IsPage(head)
+}
+
+// IsPage reports whether a file that begins with head is a page of this package.
 func IsPage(head []byte) bool { return strings.HasPrefix(string(head), webpage.Start) }
 
 // draw writes a chat in its format.

@@ -61,8 +61,11 @@ type marker struct {
 	day string
 }
 
+// markdownStart is how the heading begins.
+const markdownStart = "# "
+
 func (k *marker) begin() error {
-	_, err := fmt.Fprintf(k.w, "# %s\n\n%s\n", oneLine(names.Short(k.p.owner, k.p.name)), oneLine(k.p.about(k.p.owner)))
+	_, err := fmt.Fprintf(k.w, markdownStart+"%s\n\n%s\n", oneLine(names.Short(k.p.owner, k.p.name)), oneLine(k.p.about(k.p.owner)))
 	return err
 }
 
