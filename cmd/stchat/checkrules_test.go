@@ -76,7 +76,7 @@ func TestSeverities(t *testing.T) {
 			diverged-checkpoint unsafe-name group-missing-chat group-twice group-old-layout lorebook-missing lorebook-shared-state lorebook-queue
 			lorebook-mismatch registry-uid beyond-end combined-recap pending-old luker-floor luker-slug missing-attachment
 			recap-scene registry-index prompt-dangling prompt-drift memory-book luker-state`,
-		rules.Info: `header-only crlf duplicate-key bad-date date-order integrity-missing unlisted-branch missing-main-chat orphan-sidecar prompt-marker legacy-media`,
+		rules.Info: `header-only crlf duplicate-key bad-date date-order integrity-missing unlisted-branch missing-main-chat stray-chat orphan-sidecar prompt-marker legacy-media`,
 	}
 	n := 0
 	for severity, names := range want {

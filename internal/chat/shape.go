@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/meta"
 	"stchat/internal/names"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
@@ -14,6 +15,25 @@ import (
 // ErrNotChat means that a file is no chat by its name, or by its place and
 // shape, so that no command may write into it or make a chat of it.
 var ErrNotChat = errors.New("not a chat")
+
+// CheckFile returns an error that wraps [ErrNotChat] if the file at path is no chat by its name, its
+// place or its shape; see [CheckShape]. Other errors are those of reading.
+func CheckFile(ctx context.Context, path string) error {
+	if err := CheckName(path); err != nil {
+		return err
+	}
+	f, stamp, err := OpenStamped(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	src := jsonl.Source{R: f, Size: stamp.Size()}
+	first, err := sample(ctx, path, src, 1)
+	if err != nil {
+		return err
+	}
+	return CheckShape(ctx, path, src, first.headers > 0)
+}
 
 // shapeLines is how many objects at the start of a file are checked for whether
 // they are messages.
@@ -71,8 +91,8 @@ func CheckShape(ctx context.Context, path string, src jsonl.Source, header bool)
 }
 
 // sampled counts the first objects of a file, and those with a text mes, with that
-// and a name or a boolean is_user, and with chat_metadata.
-type sampled struct{ objects, texts, messages, metadata int }
+// and a name or a boolean is_user, with chat_metadata, and that are headers.
+type sampled struct{ objects, texts, messages, metadata, headers int }
 
 // sample counts the first limit objects of a file.
 func sample(ctx context.Context, path string, src jsonl.Source, limit int) (all sampled, err error) {
@@ -83,7 +103,7 @@ func sample(ctx context.Context, path string, src jsonl.Source, limit int) (all 
 			}
 		},
 		func(n *sampled, _ jsonl.Base, _ jsonl.Damages) error {
-			all = sampled{all.objects + n.objects, all.texts + n.texts, all.messages + n.messages, all.metadata + n.metadata}
+			all = sampled{all.objects + n.objects, all.texts + n.texts, all.messages + n.messages, all.metadata + n.metadata, all.headers + n.headers}
 			return nil
 		},
 		func(n *sampled) { *n = sampled{} })
@@ -107,5 +127,8 @@ func (n *sampled) add(l *jsonl.Line) {
 	}
 	if _, ok := l.Value(3); ok {
 		n.metadata++
+	}
+	if meta.IsHeader(l.Raw) {
+		n.headers++
 	}
 }

@@ -114,7 +114,7 @@ func (k *Checker) Across(ctx context.Context, chats []*Chat, scope Scope) ([]Fin
 	other, err := judgeGroupFiles(k.Lookup, chats, scope)
 	other = append(other, judgeBookFiles(k.Lookup, chats, scope)...)
 	for _, dir := range scope.Worlds {
-		other = append(other, judgeStrays(k.Lookup, dir)...)
+		other = append(other, judgeStrays(ctx, k.Lookup, dir)...)
 	}
 	return other, err
 }

@@ -91,6 +91,7 @@ const (
 	WrongExtension
 	NameTooLong
 	FolderWithoutCard
+	StrayChat
 
 	GroupUnlisted
 	GroupMissingChat

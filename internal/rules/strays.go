@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"stchat/internal/changeset"
+	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
 	"stchat/internal/library"
@@ -17,7 +19,7 @@ import (
 // judgeStrays judges what belongs to nothing in the chats folders of a user folder:
 // files that only look like chats, sidecars and whole folders. It also judges the state
 // beside the characters' cards.
-func judgeStrays(around *Lookup, dir userdir.Dir) (out []Finding) {
+func judgeStrays(ctx context.Context, around *Lookup, dir userdir.Dir) (out []Finding) {
 	cards := cardFolders(dir)
 	entries, _ := os.ReadDir(dir.Chats()) // an error is reported where the chats are read
 	for _, e := range entries {
@@ -31,6 +33,11 @@ func judgeStrays(around *Lookup, dir userdir.Dir) (out []Finding) {
 		out = append(out, strayIn(f)...)
 	}
 	out = append(out, strayIn(around.Folder(dir.GroupChats()))...)
+	for _, path := range dir.StrayChats() {
+		if chat.CheckFile(ctx, path) == nil { // what cannot be read is nothing that SillyTavern misses
+			out = append(out, astray(StrayChat, path, "no chat of SillyTavern's lies here"))
+		}
+	}
 	luker.JudgeCharacters(dir.Characters(), func(f extension.Finding) {
 		out = append(out, astray(Named(f.Rule), f.Path, f.Message))
 	})

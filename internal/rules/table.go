@@ -151,6 +151,10 @@ var table = [ruleCount]Rule{
 		"a folder of chats that belongs to no character",
 		"SillyTavern never shows its chats: it looks for them by the names of the cards",
 		"give the folder the name of the character's card, without .png, or import the card again"),
+	StrayChat: rule("stray-chat", linkFamily, Info, ByHand,
+		"a chat where SillyTavern never looks",
+		"SillyTavern never shows it: it looks for chats directly in a character's folder and directly in \"group chats\"",
+		"move the file into the folder of its character or, if it is a group's, directly into \"group chats\"; 'stchat merge OWNER FILE' takes in what is not there yet"),
 
 	GroupUnlisted: rule("group-unlisted", groupFamily, Error, Repaired,
 		"no group lists this group chat",

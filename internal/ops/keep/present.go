@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
 	"stchat/internal/ops"
@@ -40,7 +41,7 @@ func newScope(root string) *scope {
 
 // scopes groups what PATHs name by the folders whose stores keep it. What has no store is
 // in the errors.
-func scopes(w ops.Walked, shard ops.Shard, store, root string) ([]*scope, []*ops.SourceError) {
+func scopes(ctx context.Context, w ops.Walked, shard ops.Shard, store, root string) ([]*scope, []*ops.SourceError) {
 	errs := slices.Clone(w.Errs)
 	var list []*scope
 	var reals userdir.Real
@@ -64,6 +65,20 @@ func scopes(w ops.Walked, shard ops.Shard, store, root string) ([]*scope, []*ops
 	}
 	for _, t := range w.Chats {
 		dir, ok := userdir.Find(t.Path)
+		if !ok {
+			stray, isStray := userdir.AroundStray(t.Path)
+			if isStray {
+				err := chat.CheckFile(ctx, t.Path)
+				if err != nil && t.From != "" && errors.Is(err, chat.ErrNotChat) {
+					continue // it was not named
+				}
+				if err != nil {
+					errs = append(errs, &ops.SourceError{Path: t.Path, Err: ops.PathError(err)})
+					continue
+				}
+			}
+			dir, ok = stray, isStray
+		}
 		switch {
 		case root != "":
 			dir.Root = root
@@ -87,7 +102,7 @@ func scopes(w ops.Walked, shard ops.Shard, store, root string) ([]*scope, []*ops
 		}
 	}
 	for _, s := range list {
-		s.around()
+		s.around(ctx)
 	}
 	if store != "" && len(list) > 1 {
 		errs = append(errs, &ops.SourceError{Path: store, Err: fmt.Errorf("%s: %w: %s and %s are two", store, ErrSeveral, list[0].root, list[1].root)})
@@ -104,8 +119,9 @@ func (s *scope) add(path string) {
 }
 
 // around adds what belongs to the chats: Luker's sidecars beside them and, for a user's folder,
-// the group files, the lorebooks and the cards that are in the shard.
-func (s *scope) around() {
+// the group files, the lorebooks, the cards and the chats where SillyTavern looks for none that are in
+// the shard.
+func (s *scope) around(ctx context.Context) {
 	folders := map[string]bool{}
 	for _, chat := range s.files {
 		folders[filepath.Dir(chat)] = true
@@ -127,6 +143,11 @@ func (s *scope) around() {
 	add(dir.Groups(), isJSON)
 	add(dir.Worlds(), isJSON)
 	add(dir.Characters(), isCard)
+	for _, path := range dir.StrayChats() {
+		if s.shard.Has(path) && chat.CheckFile(ctx, path) == nil {
+			s.add(path)
+		}
+	}
 }
 
 // addFiles adds the wanted regular files of a folder; of one that cannot be listed, none.

@@ -159,7 +159,12 @@ func locate(ctx context.Context, where Where) (*subject, error) {
 // it is 1, root is "".
 func rootOf(chat, data string) (root string, inUser bool, users int) {
 	root, users = data, 1
-	if dir, ok := userdir.Enclosing(withExtension(chat)); ok {
+	path := withExtension(chat)
+	dir, ok := userdir.Enclosing(path)
+	if !ok {
+		dir, ok = userdir.AroundStray(path)
+	}
+	if ok {
 		return dir.Root, true, users
 	}
 	if data == "" {

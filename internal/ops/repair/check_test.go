@@ -515,6 +515,12 @@ func ruleCases() []ruleCase {
 		},
 
 		{
+			"stray-chat",
+			tree{A: talk(plainHeader, 1), "chats/B.jsonl": talk(head(2, ""), 1), "group chats/New folder/C.jsonl": chat(say(0, ""))},
+			[]string{"stray-chat chats/B.jsonl:0", "stray-chat group chats/New folder/C.jsonl:0"},
+			tree{A: talk(plainHeader, 1), "chats/log.jsonl": `{"time":1,"text":"x"}`, "chats/Mira/backups/B.jsonl": talk(head(2, ""), 1), "B.jsonl": talk(head(2, ""), 1)},
+		},
+		{
 			"group-unlisted",
 			tree{"group chats/G.jsonl": talk(plainHeader, 1), "groups/1.json": groupFile("", "H"), "group chats/H.jsonl": talk(head(2, ""), 1)},
 			[]string{"group-unlisted group chats/G.jsonl:0"},
