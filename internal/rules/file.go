@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 	"stchat/internal/visible"
 )
@@ -76,7 +77,7 @@ func (r *repeats) next(key []byte) bool {
 func duplicateMessage(where, first string, n int) string {
 	text := fmt.Sprintf("the key %q is there more than once", clip(first))
 	if n > 1 {
-		text = fmt.Sprintf("the key %q and %d others are there more than once", clip(first), n-1)
+		text = fmt.Sprintf("the key %q and %s are there more than once", clip(first), plural.S(n-1, "other"))
 	}
 	if where == "" {
 		return text

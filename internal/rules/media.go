@@ -60,20 +60,39 @@ func judgeAttachments(l *jsonl.Line, b *batch, dir userdir.Dir, extra []byte, at
 
 // judgeAttachment judges an address, or an object that has one.
 func judgeAttachment(l *jsonl.Line, b *batch, dir userdir.Dir, extra, raw []byte) {
+	if address, missing := missingFile(dir, raw); missing {
+		b.add(MissingAttachment, l, extra, fmt.Sprintf("%q is not there", clip(address)))
+	}
+}
+
+// judgeDataBank judges whether the files in the chat's Data Bank exist: those that the metadata list
+// as attachments (getDataBankAttachmentsForSource of SillyTavern's chats.js).
+func judgeDataBank(c *Chat, md *rawjson.Object) {
+	if !c.HasDir {
+		return
+	}
+	for element := range rawjson.Elements(md.Value("attachments")) {
+		if address, missing := missingFile(c.Dir, element); missing {
+			c.reportHead(MissingAttachment, fmt.Sprintf("%q, in the chat's Data Bank, is not there", clip(address)))
+		}
+	}
+}
+
+// missingFile takes an address, or an object that has one, and reports whether it names a file that the
+// user folder should have and has not.
+func missingFile(dir userdir.Dir, raw []byte) (address string, missing bool) {
 	if url, ok := rawjson.Lookup(raw, "url"); ok {
 		raw = url
 	}
 	if bytes.HasPrefix(raw, []byte(`"data:`)) {
-		return // in the chat itself, and megabytes long
+		return "", false // in the chat itself, and megabytes long
 	}
 	address, ok := rawjson.Unquote(raw)
 	if !ok || address == "" {
-		return
+		return "", false
 	}
-	if exists, ours := dir.Serves(address); exists || !ours {
-		return
-	}
-	b.add(MissingAttachment, l, extra, fmt.Sprintf("%q is not there", clip(address)))
+	exists, ours := dir.Serves(address)
+	return address, ours && !exists
 }
 
 // repairMedia moves a message's attachments into the lists media and files, in the order and with all

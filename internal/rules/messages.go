@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 )
@@ -110,6 +111,6 @@ func span(d time.Duration) string {
 	case d >= 2*time.Hour:
 		return fmt.Sprintf("%d hours", d/time.Hour)
 	default:
-		return fmt.Sprintf("%d minutes", d/time.Minute)
+		return plural.S(int(d/time.Minute), "minute")
 	}
 }

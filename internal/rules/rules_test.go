@@ -86,6 +86,22 @@ func TestSet(t *testing.T) {
 	}
 }
 
+func TestOrderMessage(t *testing.T) {
+	const minute = 60 * 1000
+	for ms, want := range map[int64]string{
+		minute - 1:       "dated before the message in front of it",
+		minute:           "dated 1 minute before the message in front of it",
+		2 * minute:       "dated 2 minutes before the message in front of it",
+		120 * minute:     "dated 2 hours before the message in front of it",
+		48*60*minute - 1: "dated 47 hours before the message in front of it",
+		48 * 60 * minute: "dated 2 days before the message in front of it",
+	} {
+		if got := orderMessage(date{}, date{ms: ms}); got != want {
+			t.Errorf("%d ms: %q, want %q", ms, got, want)
+		}
+	}
+}
+
 func TestDateOrder(t *testing.T) {
 	at := func(s string, local bool) date {
 		ms, err := time.Parse("2006-01-02 15:04:05", s)

@@ -193,6 +193,7 @@ func (s *scan) finish(size int64) {
 			judgeHeader(c, s.head)
 		}
 		c.keepNames(s.head.metadata, s.names)
+		judgeDataBank(c, s.head.metadata)
 	}
 	if c.checked {
 		s.judgeState()

@@ -7,6 +7,7 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
+	"stchat/internal/plural"
 	"stchat/internal/rawjson"
 )
 
@@ -26,13 +27,15 @@ func judgeSwipes(l *jsonl.Line, b *batch) {
 	info, _ := l.Value(keySwipeInfo)
 	switch kind := rawjson.KindOf(info); {
 	case kind == rawjson.Array && swipes != nil:
-		switch m, message := l.Count(keySwipeInfo), "swipe_info has %d entries for %d swipes"; {
+		m := l.Count(keySwipeInfo)
+		message := fmt.Sprintf("swipe_info has %s for %s", plural.Of(m, "entry", "entries"), plural.S(n, "swipe"))
+		switch {
 		case m > n:
-			b.addByHand(SwipeInfo, l, info, fmt.Sprintf(message, m, n), "remove the entries that belong to no swipe by hand")
+			b.addByHand(SwipeInfo, l, info, message, "remove the entries that belong to no swipe by hand")
 		case m == 0 && n > 0 && b.mayGreet(l):
-			b.addUnlessGreeting(SwipeInfo, l, info, fmt.Sprintf(message, m, n))
+			b.addUnlessGreeting(SwipeInfo, l, info, message)
 		case m < n:
-			b.add(SwipeInfo, l, info, fmt.Sprintf(message, m, n))
+			b.add(SwipeInfo, l, info, message)
 		}
 	case kind != rawjson.Array && kind != rawjson.Null && kind != rawjson.Invalid:
 		b.addByHand(SwipeInfo, l, info, fmt.Sprintf("swipe_info is %v, not a list", kind), "make it a list by hand, or let SillyTavern write a new one")

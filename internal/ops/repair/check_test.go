@@ -704,6 +704,18 @@ func ruleCases() []ruleCase {
 			[]string{"missing-attachment " + A + ":2#0", "missing-attachment " + A + ":2#0", "legacy-media " + A + ":2#0"},
 			tree{A: chat(plainHeader, say(0, `"extra":{"file":{"name":"/user/files/c.txt"},"media":[7]}`))},
 		},
+		{ // the chat's Data Bank
+			"missing-attachment",
+			tree{A: talk(head(1, `"attachments":[{"url":"/user/files/a.txt","name":"a"},{"url":"/user/files/b.txt"},7,{"name":"c"}]`), 1), "user/files/b.txt": ""},
+			[]string{"missing-attachment " + A + ":1"},
+			tree{A: talk(head(1, `"attachments":[{"url":"https://example.org/a.txt"},{"url":"/user/files/b.txt"}]`), 1), "user/files/b.txt": ""},
+		},
+		{ // a picture in the address itself
+			"missing-attachment",
+			tree{A: chat(plainHeader, say(0, `"extra":{"media":[{"url":"/user/images/data:image/svg+xml,a"}]}`))},
+			[]string{"missing-attachment " + A + ":2#0"},
+			tree{A: chat(plainHeader, say(0, `"extra":{"media":[{"url":"data:image/svg+xml,<svg width='60' height='60'></svg>"},{"url":"\u0064ata:image/svg+xml,%3Csvg width='60'"}],"files":[{"url":"DATA:text/plain,/user/files/a b"}]}`))},
+		},
 		{
 			"missing-attachment",
 			tree{A: chat(plainHeader, say(0, `"extra":{"image":"/user/images/M/a.png","files":[{"url":"/user/files/b.txt"}],"media":[{"url":"user/images/M/../../../../x"}]}`)), "user/images/M/b.png": ""},
