@@ -179,7 +179,7 @@ func (r *Real) Path(path string) string {
 	path = r.Abs(path)
 	folder, ok := r.folder(filepath.Dir(path))
 	if !ok {
-		return path
+		return RealPath(path)
 	}
 	real := filepath.Join(folder, filepath.Base(path))
 	if info, err := os.Lstat(real); err == nil && info.Mode().Type() == os.ModeSymlink {

@@ -55,17 +55,18 @@ func HasExtension(file string) bool {
 }
 
 // RealPath returns path made absolute and with its links followed: the same for all spellings
-// of a file's path, letter case apart. If the file does not exist, only the links among its
-// folders are followed; if its folder does not exist either, none are.
+// of a file's path, letter case apart. If the file does not exist, the links among those of its
+// folders are followed that do.
 func RealPath(path string) string {
 	path = absolute(path)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
-	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(real, filepath.Base(path))
+	folder := filepath.Dir(path)
+	if folder == path {
+		return path
 	}
-	return path
+	return filepath.Join(RealPath(folder), filepath.Base(path))
 }
 
 // Inside reports whether a path is that of a folder or of something in it, wherever links lead.
