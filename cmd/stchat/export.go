@@ -18,6 +18,7 @@ import (
 	"stchat/internal/ops/publish"
 	"stchat/internal/progress"
 	"stchat/internal/userdir"
+	"stchat/internal/visible"
 )
 
 func newExport() verb {
@@ -71,7 +72,7 @@ type exportOptions struct {
 }
 
 func (o *exportOptions) addFlags(fs *pflag.FlagSet) {
-	fs.Var(oneOf(&o.format, "", "txt", "markdown", "html", "openai", "sharegpt", "rows"), "format", "`FORMAT`: txt, markdown, html, openai, sharegpt or rows; default: by the extension of -o (.txt, .md, .html), else html")
+	fs.Var(oneOf(&o.format, "", "txt", "markdown", "html", "openai", "sharegpt", "rows"), "format", "`FORMAT`: txt, markdown, html, openai, sharegpt or rows; default: by the ending of -o (.html, .md, .txt), else html")
 	fs.VarP(output(&o.opt.Output), "output", "o", "write to `FILE`; if it ends in / or is a folder, a file per chat into that folder")
 	fs.BoolVar(&o.opt.Swipes, "swipes", false, "also the other swipes, folded; in rows a line for each")
 	fs.BoolVar(&o.reasoning, "reasoning", false, "also the reasoning, folded")
@@ -89,21 +90,18 @@ func (o *exportOptions) addFlags(fs *pflag.FlagSet) {
 	o.messageReadFlags.addFlags(fs)
 }
 
-// target returns the format, and whether the output is a folder.
-func (o *exportOptions) target(c *console) (publish.Format, bool, error) {
+// target returns the format, and whether the output is a folder. args are those of the command.
+func (o *exportOptions) target(c *console, args []string) (publish.Format, bool, error) {
 	output := o.opt.Output
 	folder := strings.HasSuffix(filepath.ToSlash(output), "/") || userdir.IsDir(output)
 	format := publish.Format(o.format)
 	if o.format == "" {
 		format = publish.HTML
-		switch ext := strings.ToLower(filepath.Ext(output)); {
-		case folder:
-		case ext == ".txt":
-			format = publish.Text
-		case ext == ".md":
-			format = publish.Markdown
-		case ext == ".jsonl":
-			return "", false, usagef("-o %s: say in which --format; a .jsonl is a chat", output)
+		if output != "" && !folder {
+			var err error
+			if format, err = formatOf(output, args); err != nil {
+				return "", false, err
+			}
 		}
 	}
 	switch {
@@ -117,8 +115,28 @@ func (o *exportOptions) target(c *console) (publish.Format, bool, error) {
 	return format, folder, nil
 }
 
+// formatOf returns the format that the name of an output says. args are those of the command.
+func formatOf(output string, args []string) (publish.Format, error) {
+	extension := filepath.Ext(output)
+	switch strings.ToLower(extension) {
+	case ".html", ".htm":
+		return publish.HTML, nil
+	case ".md", ".markdown":
+		return publish.Markdown, nil
+	case ".txt":
+		return publish.Text, nil
+	case ".jsonl":
+		return "", usagef("-o %s: say in which --format; a .jsonl is a chat", output)
+	case ".epub", ".docx", ".pdf":
+		between := visible.Quote(strings.TrimSuffix(output, extension) + ".md")
+		return "", usagef("-o %s: pandoc makes that: stchat export %s -o %s && pandoc %s -o %s",
+			output, visible.Args(args...), between, between, visible.Quote(output))
+	}
+	return "", usagef("-o %s: the known endings are .html, .md and .txt; with --format any name will do", output)
+}
+
 func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
-	format, folder, err := o.target(c)
+	format, folder, err := o.target(c, args)
 	if err != nil {
 		return err
 	}
