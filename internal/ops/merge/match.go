@@ -5,6 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+
+	"stchat/internal/message"
 )
 
 // By is the evidence that two chats are one.
@@ -75,8 +78,9 @@ type step struct {
 	fits  func(c, p *file) bool
 }
 
-// matchAll returns a match for each chat of FROM, in their order. Each chat of INTO is at most one's.
-func matchAll(into, from []*file, by func(from *file) judging) []*match {
+// matchAll returns a match for each chat of FROM, in their order. Each chat of INTO is at most one's, but for those that
+// have all of others as well. withPrints calls a function with chats of INTO while their prints are known, several at once.
+func matchAll(into, from []*file, by func(from *file) judging, withPrints func(files []*file, do func(p *file))) []*match {
 	m := &matcher{into: into, from: from, by: by, known: map[[2]*file]*relation{}, taken: map[*file]bool{}, found: map[*file]*match{}}
 	for _, c := range from {
 		if c.settled != nil {
@@ -113,6 +117,7 @@ func matchAll(into, from []*file, by func(from *file) judging) []*match {
 	m.run(step{ByMessages, m.homeless, m.equal}, step{ByMessages, m.equals, m.equal})
 	m.run(last...)
 	m.run(step{ByName, m.namesakes, func(_, p *file) bool { return p.err != nil }}) // it is unknown whether this is its copy
+	m.findWhole(withPrints)
 	list := make([]*match, len(from))
 	for i, c := range from {
 		if list[i] = m.found[c]; list[i] == nil {
@@ -219,6 +224,58 @@ func (m *matcher) renamed(c *file) []*file {
 	return those(m.slugs[0][c.slug], func(p *file) bool {
 		return m.withSlug(p) == c && m.free(p) && m.named[0][c.key] == nil && m.named[1][p.key] == nil && m.relation(c, p).begun
 	})
+}
+
+// findWhole finds, for the chats of FROM that would come under another name, a chat of INTO that has all of them, though that
+// be another's copy: a chat that has gone on there as another one does not come again.
+func (m *matcher) findWhole(withPrints func(files []*file, do func(p *file))) {
+	byLast := map[message.ID][]*file{} // by each identity of their last message
+	for _, c := range m.from {
+		if m.isRenamed(c) {
+			for _, id := range c.prints[len(c.prints)-1].IDs {
+				byLast[id] = append(byLast[id], c)
+			}
+		}
+	}
+	if len(byLast) == 0 {
+		return
+	}
+	var mu sync.Mutex
+	found := map[*file][]*match{}
+	withPrints(m.into, func(p *file) {
+		asked := map[*file]bool{}
+		for i := range p.prints {
+			for _, id := range p.prints[i].IDs {
+				for _, c := range byLast[id] {
+					if asked[c] {
+						continue
+					}
+					asked[c] = true
+					if r := relate(c.prints, p.prints, m.by(c)); r.ownFrom == 0 {
+						mu.Lock()
+						found[c] = append(found[c], &match{c: c, p: p, by: ByShared, also: m.taken[p], relation: r})
+						mu.Unlock()
+					}
+				}
+			}
+		}
+	})
+	for c, list := range found {
+		m.found[c] = slices.MinFunc(list, func(a, b *match) int { return cmp.Or(a.kept-b.kept, cmp.Compare(a.p.name, b.p.name)) })
+	}
+}
+
+// isRenamed reports whether a chat of FROM would come under another name.
+func (m *matcher) isRenamed(c *file) bool {
+	if c.err != nil || len(c.prints) == 0 {
+		return false
+	}
+	found := m.found[c]
+	if found == nil {
+		return len(m.namesakes(c)) > 0
+	}
+	sign := found.sign()
+	return sign == Parted || sign == Other
 }
 
 // better returns the chats without a copy that share more with a chat than the one does whose name or slug it has, in which

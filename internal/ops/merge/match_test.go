@@ -107,7 +107,12 @@ func (f life) mergedSince(base, from life, label string, fresh func() int) (wrot
 	for _, t := range f {
 		slugs[t.slug] = true
 	}
-	for _, m := range matchAll(into, theirs, func(c *file) judging { return judging{base: bases[c.name]} }) {
+	all := func(files []*file, do func(p *file)) {
+		for _, p := range files {
+			do(p)
+		}
+	}
+	for _, m := range matchAll(into, theirs, func(c *file) judging { return judging{base: bases[c.name]} }, all) {
 		c := from[m.c.name]
 		switch m.sign() {
 		case Ahead:

@@ -71,7 +71,9 @@ func (o *owner) mergeAll(ctx context.Context, into []*file) error {
 	if err := o.readBoth(ctx, into); err != nil {
 		return err
 	}
-	matches := matchAll(into, o.theirs.files, func(c *file) judging { return o.judging(ctx, c) })
+	matches := matchAll(into, o.theirs.files, func(c *file) judging { return o.judging(ctx, c) }, func(files []*file, do func(p *file)) {
+		o.each(ctx, files, func(p *file) { o.withPrints(ctx, p, do) })
+	})
 	err := o.plan(ctx, matches)
 	for _, f := range slices.Concat(o.ours.files, o.theirs.files) {
 		f.prints = nil // only the judgement needed them

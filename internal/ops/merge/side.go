@@ -191,6 +191,18 @@ func (o *owner) each(ctx context.Context, files []*file, do func(f *file)) {
 	})
 }
 
+// withPrints does something about a chat with its prints, which are read if they were forgotten, and then are again.
+func (o *owner) withPrints(ctx context.Context, f *file, do func(f *file)) {
+	known := f.prints != nil
+	f.read(ctx, o.seed)
+	if f.err == nil {
+		do(f)
+	}
+	if !known {
+		f.prints = nil
+	}
+}
+
 // isTwin reports whether two chats hold the same bytes.
 func isTwin(a, b *file) bool {
 	stamps, same, err := compare(a.path, b.path)
