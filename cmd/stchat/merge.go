@@ -49,9 +49,10 @@ or an image whose name has other content in INTO comes under another name, and
 what comes from FROM names that one. If a card or group differs, INTO's stays; a
 card with another name and another greeting is another character.
 
-With --conflicts, it merges the files that Syncthing or Dropbox left beside
-chats that were changed in two places (X.sync-conflict-…, "X (conflicted copy
-…)"), each into its X, and then removes it; if there is no X, it gets that name.
+With --conflicts, it merges the files that Syncthing, Dropbox or OneDrive left
+beside chats that were changed in two places (X.sync-conflict-…, "X (conflicted
+copy …)"; X-COMPUTER and "X (1)", where they have X's integrity slug), each into
+its X, and then removes it; if there is no X, it gets that name.
 
 It writes at once, and one 'stchat undo' takes it back. The same FROM again
 finds nothing to do. --dry-run prints the same table. Several FROM are merged
@@ -110,7 +111,7 @@ func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&o.reworded, "branch", "branch", "keep"), "reworded", "where FROM only has another wording of messages: `HOW` is branch, or keep for INTO's")
 	fs.BoolVar(&o.opt.NoSwipes, "no-swipes", false, "a swipe that only one side has makes no difference")
 	fs.BoolVar(&o.opt.NoLink, "no-link", false, "do not note branches in the chats that they part from")
-	fs.BoolVar(&o.opt.Conflicts, "conflicts", false, "instead of FROM: merge the conflict files that Syncthing or Dropbox left in the user folder INTO, and remove them")
+	fs.BoolVar(&o.opt.Conflicts, "conflicts", false, "instead of FROM: merge the conflict files that Syncthing, Dropbox or OneDrive left in the user folder INTO, and remove them")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "also list what is the same")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
 		fs.BoolVar(&o.opt.Changes.DryRun, "dry-run", false, "do everything but write; show what would change")

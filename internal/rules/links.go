@@ -185,20 +185,70 @@ func judgeSlugs(f *folderChats) {
 			bySlug[c.Integrity] = append(bySlug[c.Integrity], c)
 		}
 	}
-	eldest := map[string]*Chat{}
+	of := map[string]*sharing{}
 	for _, c := range f.chats {
 		switch shared := bySlug[c.Integrity]; {
 		case c.Integrity == "" && !c.HasHeader: // another rule tells that
 		case c.Integrity == "":
 			c.reportHead(IntegrityMissing, "the header has no integrity slug")
 		case len(shared) > 1:
-			if eldest[c.Integrity] == nil {
-				eldest[c.Integrity] = f.eldest(shared)
+			if of[c.Integrity] == nil {
+				of[c.Integrity] = f.sharing(shared)
 			}
-			if keeper := eldest[c.Integrity]; keeper != c {
-				c.reportHead(IntegrityShared, fmt.Sprintf("the same integrity slug as %q", clip(keeper.Name)))
-			}
+			f.judgeSharing(c, of[c.Integrity])
 		}
+	}
+}
+
+// sharing is what is known of chats that share a slug.
+type sharing struct {
+	keeper      *Chat // whose slug it is
+	areVersions bool  // the others are versions of it, conflict files, by their names
+}
+
+// sharing returns whose slug it is that chats share.
+func (f *folderChats) sharing(chats []*Chat) *sharing {
+	differ := func(c *Chat) bool { return c.MainChat != chats[0].MainChat }
+	if !slices.ContainsFunc(chats, differ) {
+		var all []string
+		for _, c := range chats {
+			all = append(all, c.Name)
+		}
+		if of, ok := names.ConflictsAmong(all); ok {
+			return &sharing{f.byName[of], true}
+		}
+	}
+	others := slices.DeleteFunc(slices.Clone(chats), func(c *Chat) bool { return f.conflictOf(c) != nil })
+	return &sharing{f.eldest(others), false}
+}
+
+// conflictOf returns the chat with the same slug of which a chat is another version as its name alone
+// proves; nil if it is none.
+func (f *folderChats) conflictOf(c *Chat) *Chat {
+	of, _, ok := names.ConflictOf(c.Name)
+	original := f.byName[of]
+	if !ok || original == nil || original.Integrity != c.Integrity {
+		return nil
+	}
+	return original
+}
+
+// judgeSharing judges a chat that shares its slug with others.
+func (f *folderChats) judgeSharing(c *Chat, s *sharing) {
+	original, isVersion := s.keeper, s.areVersions
+	if of := f.conflictOf(c); of != nil {
+		original, isVersion = of, true
+	}
+	switch {
+	case c == original:
+	case isVersion:
+		c.addHead(Finding{
+			Rule: IntegrityShared, Index: noMessage, Message: fmt.Sprintf("the same integrity slug as %q, and by its name another version of it", clip(original.Name)),
+			effect: "OneDrive, Syncthing and their like leave such a file where a chat was changed in two places; SillyTavern lists both",
+			repair: "'stchat merge --conflicts' puts what the chat lacks into it, and removes this file",
+		})
+	default:
+		c.reportHead(IntegrityShared, fmt.Sprintf("the same integrity slug as %q", clip(original.Name)))
 	}
 }
 

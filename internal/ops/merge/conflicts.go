@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -22,30 +21,61 @@ import (
 	"stchat/internal/userdir"
 )
 
-// conflicted are the names of the files that Syncthing, Dropbox and others make of a file that
-// was changed in two places.
-var conflicted = regexp.MustCompile(`^(.+)\.sync-conflict-(\d{4})(\d\d)(\d\d)-\d{6}-[A-Za-z0-9]+$|^(.+) \((?:.* )?conflicted copy(?: .*)?\)$`)
+// version is what a conflict file is.
+type version struct{ of, label string }
 
-// dated finds the date in such a name.
-var dated = regexp.MustCompile(`\d{4}-\d\d-\d\d`)
+// versionsIn returns the conflict files among the chats of a folder by their names, and how the chats are
+// related if there are any, or if that had to be known to tell.
+func versionsIn(ctx context.Context, lib *library.Library, folder *library.Folder) (found map[string]version, g *family.Graph, err error) {
+	found = map[string]version{}
+	unsure := false
+	for _, name := range folder.Chats {
+		of, label, ok := names.ConflictOf(name)
+		if ok {
+			found[name] = version{of, label}
+			continue
+		}
+		unsure = unsure || slices.ContainsFunc(names.MayBeConflictOf(name), folder.Has)
+	}
+	if len(found) == 0 && !unsure {
+		return nil, nil, nil
+	}
+	graphs, err := family.Read(ctx, lib, []string{folder.Path}, family.Options{})
+	if err != nil {
+		return nil, nil, ops.PathError(err)
+	}
+	g = graphs[0]
+	for _, sharing := range sharingSlugs(g) {
+		of, ok := names.ConflictsAmong(sharing)
+		for _, name := range sharing {
+			if _, known := found[name]; ok && name != of && !known {
+				found[name] = version{of, "conflict"}
+			}
+		}
+	}
+	return found, g, nil
+}
 
-// conflictOf returns the name of the file of which a file is the other version, be it a version of a
-// version, and a label for it.
-func conflictOf(name string) (of, label string, ok bool) {
-	m := conflicted.FindStringSubmatch(name)
-	if m == nil {
-		return "", "", false
+// sharingSlugs returns the names of the chats that share an integrity slug, each slug's together, unless
+// their parents differ.
+func sharingSlugs(g *family.Graph) (list [][]string) {
+	bySlug := map[string][]*family.Chat{}
+	for _, c := range g.Chats {
+		if c.Integrity != "" {
+			bySlug[c.Integrity] = append(bySlug[c.Integrity], c)
+		}
 	}
-	of, label = m[1]+m[5], "conflict"
-	if m[1] != "" {
-		label += fmt.Sprintf(" %s-%s-%s", m[2], m[3], m[4])
-	} else if date := dated.FindString(name[len(of):]); date != "" {
-		label += " " + date
+	for _, chats := range bySlug {
+		if slices.ContainsFunc(chats, func(c *family.Chat) bool { return c.MainChat != chats[0].MainChat }) {
+			continue
+		}
+		var sharing []string
+		for _, c := range chats {
+			sharing = append(sharing, c.Name)
+		}
+		list = append(list, sharing)
 	}
-	if first, _, ok := conflictOf(of); ok {
-		of = first
-	}
-	return of, label, true
+	return list
 }
 
 // conflicts merges the conflict files of a user folder into the chats that they are versions of,
@@ -61,7 +91,7 @@ func (r *Result) conflicts(ctx context.Context, opt *Options) error {
 	}
 	var jobs []*job
 	for _, path := range slices.Sorted(slices.Values(append(dir.Folders(), dir.Chats()))) {
-		folder, versions := lib.Folder(path), map[string][]string{} // by the chat's name, as it is compared
+		folder := lib.Folder(path)
 		if err := folder.Err; err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return ops.PathError(err)
 		}
@@ -69,20 +99,17 @@ func (r *Result) conflicts(ctx context.Context, opt *Options) error {
 			r.tellOthers(path)
 			continue
 		}
-		for _, name := range folder.Chats {
-			if of, _, ok := conflictOf(name); ok {
-				versions[names.FoldNFC(of)] = append(versions[names.FoldNFC(of)], name)
-			}
-		}
-		if len(versions) == 0 {
-			continue
-		}
-		graphs, err := family.Read(ctx, lib, []string{path}, family.Options{})
+		found, g, err := versionsIn(ctx, lib, folder)
 		if err != nil {
-			return ops.PathError(err)
+			return err
+		}
+		versions := map[string][]string{} // by the chat's name, as it is compared
+		for _, name := range slices.Sorted(maps.Keys(found)) {
+			of := names.FoldNFC(found[name].of)
+			versions[of] = append(versions[of], name)
 		}
 		for _, of := range slices.Sorted(maps.Keys(versions)) {
-			some, err := opt.conflict(ctx, lib, graphs[0], path, versions[of])
+			some, err := opt.conflict(ctx, lib, g, path, found, versions[of])
 			if err != nil {
 				return err
 			}
@@ -97,17 +124,17 @@ func (r *Result) conflicts(ctx context.Context, opt *Options) error {
 func (r *Result) tellOthers(folder string) {
 	entries, _ := safefile.ReadDir(folder) // a folder that is missing has none
 	for _, name := range namesOf(entries) {
-		if _, _, ok := conflictOf(strings.TrimSuffix(name, filepath.Ext(name))); ok {
+		if _, _, ok := names.ConflictOf(strings.TrimSuffix(name, filepath.Ext(name))); ok {
 			r.Warn("%s: a conflict file, and no chat: compare it with the other one", filepath.Join(folder, name))
 		}
 	}
 }
 
 // conflict merges the conflict files of one chat, the longest first: if INTO's chat gets its lines,
-// the others are compared with these.
-func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *family.Graph, folder string, versions []string) (jobs []*job, err error) {
+// the others are compared with these. found are all conflict files in the folder.
+func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *family.Graph, folder string, found map[string]version, versions []string) (jobs []*job, err error) {
 	seed, given := message.NewSeed(), map[string]bool{}
-	ours, err := openSide(lib, folder, func(s string) bool { _, _, is := conflictOf(s); return !is })
+	ours, err := openSide(lib, folder, func(s string) bool { return found[s] == version{} })
 	theirs, errTheirs := openSide(lib, folder, func(s string) bool { return slices.Contains(versions, s) })
 	if err := cmp.Or(err, errTheirs); err != nil {
 		return nil, err
@@ -119,7 +146,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 	edited := false // the chat gets the lines of one
 	for _, c := range theirs.files {
 		why := needed(g, c.name)
-		of, label, _ := conflictOf(c.name)
+		of, label := found[c.name].of, found[c.name].label
 		c.name, c.key = of, names.FoldNFC(of) // it is a version of that chat
 		o := &owner{opt: opt, label: label, seed: seed, inFolder: newInFolder(), given: given, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
 		o.group = listing(lib, ours.folder, of)

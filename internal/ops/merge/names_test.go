@@ -2,26 +2,6 @@ package merge
 
 import "testing"
 
-func TestConflictOf(t *testing.T) {
-	for name, want := range map[string][2]string{
-		"A.sync-conflict-20260304-101112-ABCDEF7":                              {"A", "conflict 2026-03-04"},
-		"A (conflicted copy 2026-05-06 123456)":                                {"A", "conflict 2026-05-06"},
-		"A (Mara's conflicted copy 2026-05-06)":                                {"A", "conflict 2026-05-06"},
-		"2026-01-02@03h (conflicted copy)":                                     {"2026-01-02@03h", "conflict"},
-		"A (2) (pc conflicted copy 2026-05-06)":                                {"A (2)", "conflict 2026-05-06"},
-		"A (conflicted copy 2026-05-06).sync-conflict-20260304-101112-ABCDEF7": {"A", "conflict 2026-03-04"},
-		"A.sync-conflict-20260304-101112-ABCDEF7 - Branch 1":                   {},
-		"A (copy)":                              {},
-		".sync-conflict-20260304-101112-ABCDEF": {},
-		"A":                                     {},
-	} {
-		of, label, ok := conflictOf(name)
-		if of != want[0] || label != want[1] || ok != (want[0] != "") {
-			t.Errorf("%q: %q, %q, %v", name, of, label, ok)
-		}
-	}
-}
-
 func TestNextName(t *testing.T) {
 	for name, want := range map[string]string{
 		"A": "A (2)", "A (2)": "A (3)", "A - Branch #1": "A - Branch #2", "A - Checkpoint #9": "A - Checkpoint #10",

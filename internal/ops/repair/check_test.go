@@ -402,6 +402,25 @@ func ruleCases() []ruleCase {
 			tree{A: talk(plainHeader, 2), "chats/Ines/B.jsonl": talk(plainHeader, 2)},
 		},
 
+		{ // files that OneDrive and others leave where a chat was changed in two places are left to merge --conflicts
+			"integrity-shared",
+			tree{
+				A: talk(head(1, ""), 2), solo + "A (1).jsonl": talk(head(1, ""), 3), solo + "A-DESKTOP-1.jsonl": chat(head(1, ""), say(0, ""), say(5, "")),
+				solo + "A.sync-conflict-20260304-101112-ABCDEF7.jsonl": talk(head(1, ""), 1),
+			},
+			[]string{"integrity-shared " + solo + "A (1).jsonl:1", "integrity-shared " + solo + "A-DESKTOP-1.jsonl:1", "integrity-shared " + solo + "A.sync-conflict-20260304-101112-ABCDEF7.jsonl:1"},
+			tree{A: talk(head(1, ""), 2), solo + "A (1).jsonl": talk(head(2, ""), 3)},
+		},
+		{ // but a name proves nothing where SillyTavern gave the slug to branches, too
+			"integrity-shared",
+			tree{
+				A: chat(head(1, ""), say(0, `"extra":{"branches":["A-b"]}`), say(1, "")), solo + "A-b.jsonl": talk(head(1, `"main_chat":"A"`), 1),
+				solo + "A (conflicted copy 2026-05-06).jsonl": talk(head(1, ""), 1),
+			},
+			[]string{"integrity-shared " + solo + "A (conflicted copy 2026-05-06).jsonl:1", "integrity-shared " + solo + "A-b.jsonl:1"},
+			tree{A: talk(head(1, ""), 2), solo + "A-b.jsonl": talk(head(2, ""), 3)},
+		},
+
 		{"dangling-main-chat", tree{A: talk(head(1, `"main_chat":"B"`), 1)}, []string{"dangling-main-chat " + A + ":1"}, tree{A: talk(head(1, `"main_chat":""`), 1)}},
 		{
 			"dangling-main-chat",

@@ -1,0 +1,76 @@
+package names
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// conflicted are the names of the files that Syncthing, Dropbox and others make of a file that
+// was changed in two places.
+var conflicted = regexp.MustCompile(`^(.+)\.sync-conflict-(\d{4})(\d\d)(\d\d)-\d{6}-[A-Za-z0-9]+$|^(.+) \((?:.* )?conflicted copy(?: .*)?\)$`)
+
+// dated finds the date in such a name.
+var dated = regexp.MustCompile(`\d{4}-\d\d-\d\d`)
+
+// ConflictOf returns the name of the chat of which one with this name is the other version, made by a
+// program that keeps folders in step, be it a version of a version, and a label for it. ok is false if
+// the name is not made by such a program.
+func ConflictOf(name string) (of, label string, ok bool) {
+	m := conflicted.FindStringSubmatch(name)
+	if m == nil {
+		return "", "", false
+	}
+	of, label = m[1]+m[5], "conflict"
+	if m[1] != "" {
+		label += fmt.Sprintf(" %s-%s-%s", m[2], m[3], m[4])
+	} else if date := dated.FindString(name[len(of):]); date != "" {
+		label += " " + date
+	}
+	if first, _, ok := ConflictOf(of); ok {
+		of = first
+	}
+	return of, label, true
+}
+
+// numbered is what OneDrive and browsers put behind a name that is taken.
+var numbered = regexp.MustCompile(`^(.+) ?\(\d{1,3}\)$`)
+
+// host is what a computer may be called.
+var host = regexp.MustCompile(`^[\pL\pN_][\pL\pN_-]{0,62}$`)
+
+// MayBeConflictOf returns the names of the chats of which one with this name may be the other version:
+// OneDrive puts the computer's name behind a hyphen, or a number in parentheses. People name chats like
+// that, too: see [ConflictsAmong].
+func MayBeConflictOf(name string) (of []string) {
+	if m := numbered.FindStringSubmatch(name); m != nil {
+		of = append(of, strings.TrimRight(m[1], " "))
+	}
+	for i := len(name) - 1; i > 0; i-- {
+		if name[i] == '-' && host.MatchString(name[i+1:]) {
+			of = append(of, name[:i])
+		}
+	}
+	return of
+}
+
+// ConflictsAmong returns the chat of which all others are versions by their names, as [ConflictOf] or
+// [MayBeConflictOf] has them. The chats are all that share one integrity slug, and have one parent or
+// none: before 1.19 SillyTavern gave a chat's slug to its branches, too, so a name proves nothing where
+// there are others. ok is false if there is no such chat.
+func ConflictsAmong(chats []string) (of string, ok bool) {
+	for _, of := range chats {
+		isOther := func(name string) bool { return name != of && !isVersion(name, of) }
+		if len(chats) > 1 && !slices.ContainsFunc(chats, isOther) {
+			return of, true
+		}
+	}
+	return "", false
+}
+
+// isVersion reports whether a chat may be another version of one by its name.
+func isVersion(name, of string) bool {
+	first, _, ok := ConflictOf(name)
+	return ok && first == of || slices.Contains(MayBeConflictOf(name), of)
+}
