@@ -27,7 +27,9 @@ func newSlim() verb {
              in user/images, and the messages name them
 
 The last messages stay as they are (--keep-last), and so does every message
-whose text is not that of its chosen swipe. Before the new file gets its name,
+whose text is not that of its chosen swipe. What extensions keep for each swipe
+(variables of MVU and others) goes with it, and where it does not fit the
+swipes, the message stays as it is. Before the new file gets its name,
 it is read again: names, texts, dates and everything else must be as before.
 
 The old chat is kept for undo until 'stchat undo --prune' drops it; only then is
@@ -102,6 +104,9 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 		}
 		if r.Slim.Left > 0 {
 			c.note("%s: %s left alone: the text is not that of the chosen swipe; see 'stchat repair'", r.Doc.Path, c.many(r.Slim.Left, "message"))
+		}
+		if r.Slim.Unfit > 0 {
+			c.note("%s: %s left alone: what an extension keeps for each swipe does not fit the swipes", r.Doc.Path, c.many(r.Slim.Unfit, "message"))
 		}
 		if o.output == "" && r.Doc.DidWrite {
 			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped

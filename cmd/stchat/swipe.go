@@ -21,7 +21,8 @@ screen shows them.
 --choose K first stores what the message has now in its own swipe, as
 SillyTavern does before it swipes. --add TEXT adds a swipe at the end and prints
 its number; with --choose and no number it is chosen. --delete K deletes a
-swipe; if it was the chosen one, the next is chosen, or the last.
+swipe; if it was the chosen one, the next is chosen, or the last. What
+extensions keep for the swipe (variables of MVU and others) goes with it.
 ` + asBranchDoc + inPlaceDoc, no: "no message was chosen, or --expect-… fails",
 		example: "  stchat swipe chat.jsonl -a -1 --choose 2\n  stchat swipe chat.jsonl -a 12 --add \"Not tonight.\"\n  stchat swipe chat.jsonl -a 12 --choose 1 --as-branch -n \"other answer\"",
 		args:    cobra.RangeArgs(1, 2),
@@ -46,7 +47,7 @@ func (o *swipeOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.add, "add", "", "add a swipe with this `TEXT`; - reads it from stdin")
 	fs.Var(number(&o.remove, 1, "a swipe's number, from 1"), "delete", "delete swipe `K`")
 	o.asBranchFlags.addFlags(fs)
-	o.inPlaceFlags.addFlags(fs, "with --add: also for messages of the user and of the system")
+	o.inPlaceFlags.addFlags(fs, "with --add: also for messages of the user and of the system; with --delete: also if what an extension keeps for each swipe does not fit the swipes, and leave that as it is")
 }
 
 func (o *swipeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {

@@ -150,12 +150,12 @@ func NewSwipeInfo(date []byte) []byte {
 // ManualExtra is the extra of a text that no model wrote.
 const ManualExtra = `{"api":"manual","model":"stchat"}`
 
-// DeleteSwipe returns the message without one of its swipes, numbered from 1, in swipes
-// and in swipe_info. If it was the chosen one, the next is chosen, or the last
-// (deleteSwipe in public/script.js). The error is a [*SwipeError] if there is no such
-// swipe or the next one is not text, [ErrOnlySwipe], or [ErrChosenSwipe] if swipe_id
-// chooses none; it wraps [rawjson.ErrNotObject] if the line is not an object.
-func DeleteSwipe(line []byte, number int) ([]byte, error) {
+// DeleteSwipe returns the message without one of its swipes, numbered from 1, and without all that
+// is kept for it ([RemoveSwipes], which force is for). If it was the chosen one, the next is chosen,
+// or the last (deleteSwipe in public/script.js). The error is a [*SwipeError] if there is no such
+// swipe or the next one is not text, [ErrOnlySwipe], [ErrChosenSwipe] if swipe_id chooses none, or
+// an [*UnfitError]; it wraps [rawjson.ErrNotObject] if the line is not an object.
+func DeleteSwipe(line []byte, number int, force bool) ([]byte, error) {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {
 		return nil, err
@@ -185,10 +185,9 @@ func DeleteSwipe(line []byte, number int) ([]byte, error) {
 			return nil, err
 		}
 	}
-	without := func(i int, _ []byte) bool { return i != number-1 }
-	m.Set(keySwipes, rawjson.Filter(swipes, without))
-	if infos := m.Value(keySwipeInfo); rawjson.KindOf(infos) == rawjson.Array {
-		m.Set(keySwipeInfo, rawjson.Filter(infos, without))
+	err = RemoveSwipes(m, func(i int) bool { return i != number-1 }, force)
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case id > number-1:

@@ -40,7 +40,7 @@ func TestDeleteSwipe(t *testing.T) {
 		},
 	}
 	for _, tt := range tests {
-		got, err := DeleteSwipe([]byte(tt.line), tt.number)
+		got, err := DeleteSwipe([]byte(tt.line), tt.number, false)
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s: %v\ngot  %s\nwant %s", tt.name, err, got, tt.want)
 		}
@@ -54,7 +54,7 @@ func TestDeleteSwipeRefuses(t *testing.T) {
 		`{"mes":"a","swipe_id":0,"swipes":["a","b"]}`:   3,
 		`{"mes":"a","swipe_id":0,"swipes":"list"}`:      1,
 	} {
-		if _, err := DeleteSwipe([]byte(line), number); !isSwipeError(err) {
+		if _, err := DeleteSwipe([]byte(line), number, false); !isSwipeError(err) {
 			t.Errorf("%s: swipe %d: %v", line, number, err)
 		}
 	}

@@ -5,6 +5,7 @@
 //	go run ./scripts/genchat -preset archive -o archive
 //	go run ./scripts/genchat -hard slugs -messages 8000 -o slugs
 //	go run ./scripts/genchat -greetings -messages 300 -o greetings
+//	go run ./scripts/genchat -swipevalues -messages 300 -o swipevalues
 //	go run ./scripts/genchat -messages 500 -damage 0.02 -seed 7 > hurt.jsonl
 //
 // The same flags always produce the same bytes. What was written is summed up on
@@ -39,6 +40,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	var (
 		hard     = flags.String("hard", "", "make a user folder that is hard to read, `NAME`: "+strings.Join(chatgen.HardCases(), ", ")+"; -messages says how much of it there is, -o where")
 		greets   = flags.Bool("greetings", false, "make a user folder of chats that begin with a card's greeting and its macros, as SillyTavern's page writes them; -messages says how many chats, -o where")
+		values   = flags.Bool("swipevalues", false, "make a user folder of chats in which extensions keep a value for each swipe, as MVU and ST-Prompt-Template do; -messages says how many chats, -o where")
 		preset   = flags.String("preset", "", "start from `NAME`: small (350 KB), medium (59 MB), large (1.04 GB), images (1.13 GB of long lines), archive (5,000 chats, 407 MB)")
 		out      = flags.String("o", "-", "`PATH` to write; - is stdout; with -preset archive the user folder to make")
 		messages = flags.Int("messages", 0, "how many messages (archive: how many chats)")
@@ -68,6 +70,12 @@ func run(args []string, stdout, stderr io.Writer) error {
 			return errors.New("-greetings needs -o, the folder to make, and -messages, the number of chats")
 		}
 		return chatgen.Greetings(*out, *messages, *seed)
+	}
+	if *values {
+		if *out == "-" || *messages < 1 {
+			return errors.New("-swipevalues needs -o, the folder to make, and -messages, the number of chats")
+		}
+		return chatgen.SwipeValues(*out, *messages, *seed)
 	}
 	if *preset == "archive" {
 		if *out == "-" {

@@ -54,6 +54,8 @@ func TestRunRefuses(t *testing.T) {
 		{"-preset", "archive"},
 		{"-greetings", "-messages", "3"},
 		{"-greetings", "-o", t.TempDir()},
+		{"-swipevalues", "-messages", "3"},
+		{"-swipevalues", "-o", t.TempDir()},
 		{"-messages", "3", "extra"},
 		{"-damage", "2", "-messages", "3"},
 		{"-preset", "archive", "-o", t.TempDir(), "-pictures", "1"},

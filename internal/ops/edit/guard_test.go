@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -10,27 +11,47 @@ import (
 	"github.com/google/uuid"
 
 	"stchat/internal/changeset"
-	"stchat/internal/choose"
 )
 
 // TestGuard plants defects into what slim writes: the guard must see each, and nothing is written.
 func TestGuard(t *testing.T) {
-	const text = `{"chat_metadata":{}}` + "\n" + `{"name":"A","is_user":false,"mes":"one","extra":{"x":1,"reasoning":"r"}}` + "\n" + `{"name":"B","is_user":true,"mes":"two"}` + "\n"
+	const (
+		swiped = `{"name":"A","mes":"b","swipe_id":1,"swipes":["a","b"],"v":[1,2],"w":{"0":3,"1":4},"x":{"0":5},"y":{"hp":6},"z":7}`
+		text   = `{"chat_metadata":{}}` + "\n" + `{"name":"A","is_user":false,"mes":"one","extra":{"x":1,"reasoning":"r"}}` + "\n" +
+			`{"name":"B","is_user":true,"mes":"two"}` + "\n" + swiped + "\n"
+	)
+	swipe := func(edited string) Edit {
+		return func(line []byte) ([]byte, error) {
+			if string(line) == swiped {
+				return []byte(edited), nil
+			}
+			return line, nil
+		}
+	}
+	of := func(edited string) Edit {
+		return func(line []byte) ([]byte, error) {
+			if bytes.Contains(line, []byte("reasoning")) {
+				return []byte(edited), nil
+			}
+			return line, nil
+		}
+	}
 	for name, defect := range map[string]struct {
 		edit Edit
 		ok   bool
 	}{
-		"none": {func(line []byte) ([]byte, error) { return line, nil }, true},
-		"reasoning": {func([]byte) ([]byte, error) {
-			return []byte(`{"name":"A","is_user":false,"mes":"one","extra":{"x":1}}`), nil
-		}, true},
-		"text": {func([]byte) ([]byte, error) {
-			return []byte(`{"name":"A","is_user":false,"mes":"on","extra":{"x":1}}`), nil
-		}, false},
-		"extra": {func([]byte) ([]byte, error) {
-			return []byte(`{"name":"A","is_user":false,"mes":"one","extra":{"x":2}}`), nil
-		}, false},
-		"gone": {func([]byte) ([]byte, error) { return []byte(`{"name":"A","is_user":false,"mes":"one"}`), nil }, false},
+		"none":      {func(line []byte) ([]byte, error) { return line, nil }, true},
+		"reasoning": {of(`{"name":"A","is_user":false,"mes":"one","extra":{"x":1}}`), true},
+		"text":      {of(`{"name":"A","is_user":false,"mes":"on","extra":{"x":1}}`), false},
+		"extra":     {of(`{"name":"A","is_user":false,"mes":"one","extra":{"x":2}}`), false},
+		"gone":      {of(`{"name":"A","is_user":false,"mes":"one"}`), false},
+
+		"swipes":                   {swipe(`{"name":"A","mes":"b","swipe_id":0,"swipes":["b"],"v":[2],"w":{"0":4},"x":{},"y":{"hp":6},"z":7}`), true},
+		"another's entry":          {swipe(`{"name":"A","mes":"b","swipe_id":0,"swipes":["b"],"v":[1,2],"w":{"0":4},"x":{},"y":{"hp":6},"z":7}`), false},
+		"another's number":         {swipe(`{"name":"A","mes":"b","swipe_id":0,"swipes":["b"],"v":[2],"w":{"1":4},"x":{},"y":{"hp":6},"z":7}`), false},
+		"an entry that was none":   {swipe(`{"name":"A","mes":"b","swipe_id":0,"swipes":["b"],"v":[2],"w":{"0":4},"x":{"0":5},"y":{"hp":6},"z":7}`), false},
+		"what is for all swipes":   {swipe(`{"name":"A","mes":"b","swipe_id":0,"swipes":["b"],"v":[2],"w":{"0":4},"x":{},"y":{"hp":7},"z":7}`), false},
+		"a value beside the lists": {swipe(`{"name":"A","mes":"b","swipe_id":0,"swipes":["b"],"v":[2],"w":{"0":4},"x":{},"y":{"hp":6}}`), false},
 	} {
 		path := filepath.Join(t.TempDir(), "a.jsonl")
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
@@ -39,7 +60,7 @@ func TestGuard(t *testing.T) {
 		opt := Options{Chats: []string{path}, Terms: Terms{ExpectMessages: -1, Changes: changeset.Options{NewUUID: uuid.NewString}}}
 		s := &slimming{opt: &SlimOptions{Reasoning: true}}
 		r := run(context.Background(), opt, func(ctx context.Context, o *open) (*Plan, error) {
-			places, err := o.list(ctx, scanning{Choice: choose.Choice{First: 1}})
+			places, err := o.list(ctx, scanning{})
 			return &Plan{Change: places, Edits: each(defect.edit), Guard: s.mark}, err
 		})[0]
 		if defect.ok != (r.Err == nil) || !defect.ok && !errors.Is(r.Err, ErrGuard) {

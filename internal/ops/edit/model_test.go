@@ -104,7 +104,7 @@ func message(r *rand.Rand, i int, space string, whole bool) string {
 		swipes[id] = text
 		keys = append(keys, fmt.Sprintf(`"swipe_id":%d`, id), `"swipes":[`+strings.Join(swipes, ","+space)+`]`, `"swipe_info":[`+strings.Join(infos, ",")+`]`)
 	}
-	keys = append(keys, `"extra":{`+[]string{"", `"model":"m"`, `"type":"narrator"`}[r.IntN(3)]+`}`, `"own":[1e2,{"x" :-0}]`, fmt.Sprintf(`"k%d":5`, i))
+	keys = append(keys, `"extra":{`+[]string{"", `"model":"m"`, `"type":"narrator"`}[r.IntN(3)]+`}`, `"own":{"list" :[1e2,{"x" :-0}]}`, fmt.Sprintf(`"k%d":5`, i))
 	if r.IntN(3) == 0 {
 		keys = append(keys, `"twice":1`, `"twice":2`)
 	}

@@ -42,6 +42,7 @@ type Slimmed struct {
 	Parts []SlimPart `json:"parts"`
 	Files []string   `json:"files" is:"path"` // the pictures that were written
 	Left  int        `json:"left"`            // messages that stay, since their chosen swipe is not their text
+	Unfit int        `json:"unfit"`           // messages that stay, since what an extension keeps for each swipe does not fit their swipes
 }
 
 // SlimPart is how much of one kind was dropped.
@@ -102,6 +103,7 @@ type slimming struct {
 	mu       sync.Mutex
 	noted    map[int]bool // messages; true: they have pictures
 	left     int
+	unfit    int
 	dropped  [slimParts]SlimPart
 	pictures []string // their files
 }
@@ -113,7 +115,7 @@ func (s *slimming) document() (d Slimmed) {
 			d.Parts = append(d.Parts, part)
 		}
 	}
-	d.Left, d.Files = s.left, slices.Compact(slices.Sorted(slices.Values(s.pictures)))
+	d.Left, d.Unfit, d.Files = s.left, s.unfit, slices.Compact(slices.Sorted(slices.Values(s.pictures)))
 	return d
 }
 
@@ -131,7 +133,7 @@ func (s *slimming) plan(ctx context.Context) (*Plan, error) {
 		return func(at choose.Place) Edit {
 			return func(line []byte) ([]byte, error) {
 				made := s.slim(line)
-				if made.left || !bytes.Equal(made.line, line) {
+				if made.left || made.unfit || !bytes.Equal(made.line, line) {
 					s.note(p, at, made)
 				}
 				return made.line, nil
@@ -152,6 +154,9 @@ func (s *slimming) note(p *Plan, at choose.Place, made slim) {
 	s.noted[at.Index] = len(made.pictures) > 0
 	if made.left {
 		s.left++
+	}
+	if made.unfit {
+		s.unfit++
 	}
 	for i, bytes := range made.bytes {
 		if bytes != 0 {
@@ -224,6 +229,7 @@ func sumOf(data []byte) string {
 type slim struct {
 	line     []byte
 	left     bool  // its chosen swipe is not its text
+	unfit    bool  // what an extension keeps for each swipe does not fit its swipes
 	gone     []int // the swipes that go, from 0
 	bytes    [slimParts]int64
 	pictures []inlined
@@ -253,7 +259,10 @@ func (s *slimming) slim(line []byte) (made slim) {
 			return made
 		}
 		if s.opt.Swipes {
-			step(swipesPart, func() { made.dropSwipes(chosen, at[:]) })
+			step(swipesPart, func() { made.dropSwipes(chosen) })
+		}
+		if made.unfit {
+			return made
 		}
 	}
 	if s.opt.Reasoning {
@@ -278,46 +287,54 @@ func (s *slimming) slim(line []byte) (made slim) {
 func isReasoning(key string) bool { return key == "reasoning" || strings.HasPrefix(key, "reasoning_") }
 
 // dropSwipes removes the swipes that are not chosen and have no link, and of the chosen one what
-// the message says itself. at are the places of swipes and, as the last, of swipe_info.
-func (made *slim) dropSwipes(chosen int, at []rawjson.Span) {
-	line := made.line
-	swipes, info := line[at[0].At:at[0].End], line[at[3].At:at[3].End]
-	infos := slices.Collect(rawjson.Elements(info))
-	linked := func(i int) bool {
-		if i >= len(infos) {
-			return false
-		}
-		extra := rawjson.Value(infos[i], "extra")
-		return rawjson.Truthy(rawjson.Value(extra, "bookmark_link")) || rawjson.Len(rawjson.Value(extra, "branches")) > 0
+// the message says itself. It leaves a message in which this cannot be done without giving what an
+// extension keeps for one swipe to another.
+func (made *slim) dropSwipes(chosen int) {
+	m, err := rawjson.ParseObject(made.line)
+	if err != nil {
+		return
 	}
-	keep := func(i int, _ []byte) bool { return i == chosen || linked(i) }
-	n, rank := rawjson.Len(swipes), 0
-	for i := range n {
+	count := rawjson.Len(m.Value("swipes"))
+	linked := make([]bool, count)
+	i := 0
+	for info := range rawjson.Elements(m.Value("swipe_info")) {
+		if i == count {
+			break
+		}
+		extra := rawjson.Value(info, "extra")
+		linked[i] = rawjson.Truthy(rawjson.Value(extra, "bookmark_link")) || rawjson.Len(rawjson.Value(extra, "branches")) > 0
+		i++
+	}
+	keep := func(i int) bool { return i < count && (i == chosen || linked[i]) }
+
+	if err := message.RemoveSwipes(m, keep, false); err != nil {
+		made.unfit = true
+		return
+	}
+	rank := 0 // of the chosen swipe among those that stay
+	for i := range count {
 		switch {
-		case !keep(i, nil):
+		case !keep(i):
 			made.gone = append(made.gone, i)
 		case i < chosen:
 			rank++
 		}
 	}
-	instead := func(at rawjson.Span, data []byte) rawjson.Splice {
-		return rawjson.Splice{At: int64(at.At), Len: int64(at.End - at.At), Data: data}
-	}
-	list := []rawjson.Splice{instead(at[3], rawjson.EditList(info, func(i int, raw []byte) ([]byte, bool) {
-		if i != chosen {
-			return raw, keep(i, nil) && i < n
-		}
-		var extra [1]rawjson.Span
-		rawjson.Places(raw, extra[:], "extra")
-		links := instead(extra[0], onlyLinks(raw[extra[0].At:extra[0].End]))
-		return links.Apply(raw), true
-	}))}
 	if len(made.gone) > 0 {
-		id, _ := rawjson.SetSplice(line, strconv.AppendInt(nil, int64(rank), 10), "swipe_id") // it is an object
-		list = append(list, id, instead(at[0], rawjson.Filter(swipes, keep)))
+		m.Set("swipe_id", strconv.AppendInt(nil, int64(rank), 10))
 	}
-	slices.SortFunc(list, func(a, b rawjson.Splice) int { return int(a.At - b.At) })
-	made.line = rawjson.Splices(line, list)
+	m.EditList("swipe_info", func(i int, info []byte) ([]byte, bool) {
+		if i != rank {
+			return info, true
+		}
+		return rawjson.Edit(info, func(info *rawjson.Object) {
+			extra, has := info.Get("extra")
+			if has {
+				info.Set("extra", onlyLinks(extra))
+			}
+		}), true
+	})
+	made.line = m.Bytes()
 }
 
 // onlyLinks returns the extra of a swipe with nothing but its links and operations on variables.
@@ -388,8 +405,8 @@ func extensionOf(data []byte) string {
 
 // mark appends what of a message has to stay, for the guard.
 func (s *slimming) mark(mark, line []byte) []byte {
-	var at [6]rawjson.Span
-	rawjson.Places(line, at[:], "name", "is_user", "is_system", "mes", "send_date", "extra")
+	var at [7]rawjson.Span
+	rawjson.Places(line, at[:], "name", "is_user", "is_system", "mes", "send_date", "extra", "swipes")
 	for _, place := range at[:5] {
 		mark = append(append(mark, line[place.At:place.End]...), 0)
 	}
@@ -403,5 +420,47 @@ func (s *slimming) mark(mark, line []byte) []byte {
 			}
 		})
 	}
-	return append(mark, extra...)
+	mark = append(mark, extra...)
+	if at[6].End > 0 {
+		mark = markBeside(mark, line)
+	}
+	return mark
+}
+
+// markBeside appends what extensions read beside the swipes of a message: of a list, and of an object
+// that has numbers for keys, the entry of the chosen swipe, and of all else the whole value.
+func markBeside(mark, line []byte) []byte {
+	m, err := rawjson.ParseObject(line)
+	if err != nil {
+		return append(mark, line...)
+	}
+	chosen, _ := rawjson.Int(m.Value("swipe_id"))
+	for key, value := range m.All() {
+		switch key {
+		case "swipes", "swipe_id", "swipe_info", "extra":
+			continue
+		}
+		switch rawjson.KindOf(value) {
+		case rawjson.Array:
+			place, _ := rawjson.ElementPlace(value, chosen)
+			value = value[place.At:place.End]
+		case rawjson.ObjectKind:
+			if isNumbered(value) {
+				value = rawjson.Value(value, strconv.Itoa(chosen))
+			}
+		}
+		mark = append(append(append(append(mark, key...), 0), value...), 0)
+	}
+	return mark
+}
+
+// isNumbered reports whether all keys of an object are numbers.
+func isNumbered(object []byte) bool {
+	for rawKey := range rawjson.Members(object) {
+		key, _ := rawjson.Unquote(rawKey)
+		if strings.Trim(key, "0123456789") != "" {
+			return false
+		}
+	}
+	return true
 }

@@ -2,6 +2,8 @@ package edit
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"stchat/internal/choose"
 	"stchat/internal/message"
@@ -26,6 +28,9 @@ type SwipeChange struct {
 
 // ErrNoSwipes means that SillyTavern shows no swipes for a message.
 var ErrNoSwipes = error(&ops.Kind{Code: "refused", Text: "SillyTavern shows no swipes for messages of the user and of the system", Hint: "force"})
+
+// ErrUnfit means that removing a swipe could give a message what an extension keeps for another swipe.
+var ErrUnfit = error(&ops.Kind{Code: "refused", Text: "an extension keeps something for each swipe, and it is not known for which", Hint: "force"})
 
 // Swipe changes the swipes of one message as SillyTavern's page does.
 func Swipe(ctx context.Context, opt SwipeOptions) []*Result {
@@ -70,7 +75,11 @@ func (opt *SwipeOptions) Line(messages int, line []byte, metadata *rawjson.Objec
 // there is none. What the message holds now first goes into its own swipe.
 func (s *SwipeChange) edit(line []byte, greeting bool, opt *Options) (edited []byte, number int, err error) {
 	if s.Delete > 0 {
-		edited, err = message.DeleteSwipe(line, s.Delete)
+		edited, err = message.DeleteSwipe(line, s.Delete, opt.Force)
+		var unfit *message.UnfitError
+		if errors.As(err, &unfit) {
+			err = fmt.Errorf("%w: %w", ErrUnfit, err)
+		}
 		return edited, 0, err
 	}
 	if number = s.Choose; number > 0 {

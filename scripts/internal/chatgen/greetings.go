@@ -3,8 +3,6 @@ package chatgen
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -27,30 +25,14 @@ var greetingMacros = []struct{ macro, value string }{
 // stands for these. Every other chat is as versions up to 1.15 wrote it, with an empty swipe_info. The
 // same seed makes the same bytes.
 func Greetings(dir string, n int, seed uint64) error {
-	if n < 1 {
-		return fmt.Errorf("%d chats are none", n)
-	}
-	folder := filepath.Join(dir, "chats", "Mira")
-	for _, path := range []string{folder, filepath.Join(dir, "worlds")} {
-		if err := os.MkdirAll(path, 0o755); err != nil {
-			return err
-		}
-	}
-	r := random(seed)
-	g := &greetings{random: &r, sentences: sentences(&r, plainWords, 200), foreign: sentences(&r, foreignWords, 50)}
-	for i := range n {
-		name := fmt.Sprintf("Mira - 2025-06-01@12h00m00s%05dms.jsonl", i)
-		if err := os.WriteFile(filepath.Join(folder, name), g.chat(i%2 == 0), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+	w := newWriter(seed)
+	g := &greetings{w}
+	return writeFolder(dir, n, func(i int) []byte { return g.chat(i%2 == 0) })
 }
 
 // greetings makes chats with greetings.
 type greetings struct {
-	*random
-	sentences, foreign [][]byte
+	*writer
 }
 
 // chat returns a chat, as versions up to 1.15 wrote it if isOld.
@@ -89,11 +71,4 @@ func (g *greetings) greeting() (swipe, text string) {
 	}
 	end := g.sentence()
 	return swipe + end, text + end
-}
-
-func (g *greetings) sentence() string {
-	if g.below(5) == 0 {
-		return string(g.foreign[g.below(len(g.foreign))])
-	}
-	return string(g.sentences[g.below(len(g.sentences))])
 }
