@@ -10,6 +10,7 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/message"
 	"stchat/internal/names"
+	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
 
@@ -218,7 +219,10 @@ func (f *folderChats) sharing(chats []*Chat) *sharing {
 			return &sharing{f.byName[of], true}
 		}
 	}
-	others := slices.DeleteFunc(slices.Clone(chats), func(c *Chat) bool { return f.conflictOf(c) != nil })
+	others := slices.DeleteFunc(slices.Clone(chats), func(c *Chat) bool { return f.conflictOf(c) != nil || f.renamedTo(c) != nil })
+	if len(others) == 0 { // names that were given back and forth
+		others = chats
+	}
 	return &sharing{f.eldest(others), false}
 }
 
@@ -233,14 +237,39 @@ func (f *folderChats) conflictOf(c *Chat) *Chat {
 	return original
 }
 
+// renamedTo returns the chat with the same slug that a chat was renamed to with stchat; nil if there is
+// none. Both are there if a page that had the chat open saved it under its old name.
+func (f *folderChats) renamedTo(c *Chat) *Chat {
+	path := f.folder.File(c.Name)
+	for range f.chats { // they may have been renamed in a circle
+		path = f.around.movedTo(f.folder.Dir, path)
+		if path == "" {
+			return nil
+		}
+		now := f.byName[userdir.ChatName(path)]
+		isHere := filepath.Dir(path) == filepath.Clean(f.folder.Path)
+		if isHere && now != nil && now != c && now.Integrity == c.Integrity {
+			return now
+		}
+	}
+	return nil
+}
+
 // judgeSharing judges a chat that shares its slug with others.
 func (f *folderChats) judgeSharing(c *Chat, s *sharing) {
 	original, isVersion := s.keeper, s.areVersions
 	if of := f.conflictOf(c); of != nil {
 		original, isVersion = of, true
 	}
+	renamed := f.renamedTo(c)
 	switch {
 	case c == original:
+	case renamed != nil:
+		c.addHead(Finding{
+			Rule: IntegrityShared, Index: noMessage, Message: fmt.Sprintf("the same integrity slug as %q, which had this name before it was renamed", clip(renamed.Name)),
+			effect: "a page that still had the chat open has saved it under its old name again; what is written there is missing in the other",
+			repair: "close the chat in SillyTavern, let 'stchat merge NEW OLD' put what this one has more into the renamed one, and delete this one",
+		})
 	case isVersion:
 		c.addHead(Finding{
 			Rule: IntegrityShared, Index: noMessage, Message: fmt.Sprintf("the same integrity slug as %q, and by its name another version of it", clip(original.Name)),

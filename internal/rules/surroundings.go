@@ -13,7 +13,8 @@ import (
 // use.
 type Lookup struct {
 	library.Library
-	begun library.Once[map[listed]bool] // by user folder
+	begun library.Once[map[listed]bool]   // by user folder
+	moved library.Once[map[string]string] // likewise, where files went
 }
 
 // groups returns the groups that a group chat may be of; an empty set for any other chat, and
@@ -78,6 +79,28 @@ func (s *Lookup) isBegun(dir userdir.Dir, g *group.File, chat string) bool {
 		return begun
 	})
 	return begun[listed{filepath.Clean(g.Path), chat}]
+}
+
+// movedTo returns where the undo records say that the file at a path in the user folder went last, "" if
+// they say nothing of it.
+func (s *Lookup) movedTo(dir userdir.Dir, path string) string {
+	moved := s.moved.Get(dir.Root, func() map[string]string {
+		records, _, _ := changeset.Records(dir.Root) // without them less is said
+		moved := map[string]string{}
+		for _, r := range records { // the newest first
+			if r.Undone || r.Undoes != "" {
+				continue
+			}
+			for _, step := range r.Steps() {
+				from := filepath.Join(dir.Root, filepath.FromSlash(step.Path))
+				if step.To != "" && moved[from] == "" {
+					moved[from] = filepath.Join(dir.Root, filepath.FromSlash(step.To))
+				}
+			}
+		}
+		return moved
+	})
+	return moved[filepath.Clean(path)]
 }
 
 // listed is a name in a group's list.

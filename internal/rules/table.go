@@ -103,7 +103,7 @@ var table = [ruleCount]Rule{
 		"open the chat in SillyTavern, or leave it"),
 	IntegrityShared: rule("integrity-shared", identityFamily, Warning, Repaired,
 		"another chat in the folder has the same integrity slug",
-		"SillyTavern's overwrite guard cannot tell the chats apart (before 1.19 it copied the slug into every branch; and a page that still had a renamed chat open has saved it under its old name again)",
+		"SillyTavern's overwrite guard cannot tell the chats apart (before 1.19 it copied the slug into every branch)",
 		"repair gives all but the oldest a new slug"),
 
 	DanglingMainChat: rule("dangling-main-chat", linkFamily, Warning, OnOrder,
