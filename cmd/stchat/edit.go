@@ -21,9 +21,9 @@ func newEdit() verb {
 
 Changes are made in this order: --replace, --merge, --merge-patch, --patch,
 --set, --unset, --sub. --sub RE=TEXT replaces every match of the regular
-expression RE (RE2) in the text; TEXT may contain $1 and ${name}; write a = in
-RE as \=. If the text changes, so does the chosen swipe; --all-swipes makes the
-substitution in all swipes.
+expression RE (RE2) in the text. In TEXT, $1 and ${name} stand for groups of RE,
+and $$ for a dollar sign; write a = in RE as \=. If the text changes, so does
+the chosen swipe; --all-swipes makes the substitution in all swipes.
 ` + manyDoc + choiceDoc + asBranchDoc + inPlaceDoc, no: "no message was chosen, or a test or --expect-… fails",
 		example: `  stchat edit chat.jsonl -a 0.. --sub "Jon\b=John"
   stchat edit chat.jsonl -a 12 --set /extra/model=other
@@ -132,7 +132,13 @@ func substitution(text string) (s edit.Substitution, err error) {
 	if at < 1 {
 		return s, refusal(fmt.Sprintf("takes RE=TEXT, not %q", text))
 	}
-	s.Match, err = regexp.Compile(strings.ReplaceAll(text[:at], `\=`, `=`))
-	s.With = text[at+1:]
-	return s, err
+	match, err := regexp.Compile(strings.ReplaceAll(text[:at], `\=`, `=`))
+	if err != nil {
+		return s, err
+	}
+	s, err = edit.NewSubstitution(match, text[at+1:])
+	if err != nil {
+		return s, refusal(err.Error())
+	}
+	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"stchat/internal/choose"
@@ -122,6 +123,46 @@ func judged(line, edited []byte) ([]byte, error) {
 type Substitution struct {
 	Match *regexp.Regexp
 	With  string // may name groups: $1, ${name}
+}
+
+// GroupError means that the text of a substitution names a group that its expression lacks.
+type GroupError struct {
+	Group string // as the text names it, without the dollar sign
+}
+
+// Error says how a dollar sign and a group are written.
+func (e *GroupError) Error() string {
+	return fmt.Sprintf("RE has no group %q: write $$ for a dollar sign, and ${1} for a group that letters or digits follow", e.Group)
+}
+
+// NewSubstitution returns the substitution of text for what the expression matches. The error is a
+// [*GroupError].
+func NewSubstitution(match *regexp.Regexp, with string) (Substitution, error) {
+	for _, group := range groupsIn(with) {
+		number, err := strconv.Atoi(group)
+		isNumber := err == nil && strconv.Itoa(number) == group // "01" is a name
+		switch {
+		case isNumber && number <= match.NumSubexp():
+		case !isNumber && match.SubexpIndex(group) >= 0:
+		default:
+			return Substitution{}, &GroupError{Group: group}
+		}
+	}
+	return Substitution{Match: match, With: with}, nil
+}
+
+// groupsIn returns the groups that the text of a substitution names, as [regexp.Regexp.Expand] reads
+// it: $$ is a dollar sign, and so is a $ that neither a name nor a name in braces follows; a name without
+// braces is as long as it can be.
+func groupsIn(text string) (groups []string) {
+	reference := regexp.MustCompile(`\$(?:\$|([\pL\p{Nd}_]+)|\{([\pL\p{Nd}_]+)\})`)
+	for _, found := range reference.FindAllStringSubmatch(text, -1) {
+		group := found[1] + found[2]
+		if group != "" {
+			groups = append(groups, group)
+		}
+	}
+	return groups
 }
 
 // substituting makes a substitution in many texts, in several goroutines.

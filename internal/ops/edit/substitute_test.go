@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -43,6 +44,50 @@ func TestSubstitution(t *testing.T) {
 	if got := string(in([]byte(`5`), prepared([]Substitution{{regexp.MustCompile(`5`), "6"}}))); got != "5" {
 		t.Errorf("in a number: %s", got)
 	}
+}
+
+// A group that the expression lacks would be nothing in the text, unsaid.
+func TestNewSubstitution(t *testing.T) {
+	for _, c := range []struct{ match, with, lacks string }{
+		{`five dollars`, `$5`, "5"},
+		{`five dollars`, `$$5`, ""},
+		{`(a)(b)`, `$2${1}$0`, ""},
+		{`(a)(b)`, `$3`, "3"},
+		{`(a)`, `$1st`, "1st"},
+		{`(a)`, `${1}st`, ""},
+		{`(a)`, `$01`, "01"},
+		{`(?P<last>a)`, `$last ${last}`, ""},
+		{`(?P<last>a)`, `$lastly`, "lastly"},
+		{`(?P<last>a)`, `$первый`, "первый"},
+		{`a`, `$, 5$ $- ${ ${} ${a-b} $`, ""},
+		{`a`, `$$$1`, "1"},
+		{`a`, `$99999999999999999999`, "99999999999999999999"},
+	} {
+		_, err := NewSubstitution(regexp.MustCompile(c.match), c.with)
+		var lacks *GroupError
+		switch {
+		case c.lacks == "" && err != nil:
+			t.Errorf("%s=%s: %v", c.match, c.with, err)
+		case c.lacks != "" && (!errors.As(err, &lacks) || lacks.Group != c.lacks):
+			t.Errorf("%s=%s: %v, want a lack of %q", c.match, c.with, err, c.lacks)
+		}
+	}
+}
+
+// FuzzGroups compares which groups a text names with what regexp puts in their place.
+func FuzzGroups(f *testing.F) {
+	f.Add("$1 ${2}x$$3 $ ${")
+	f.Fuzz(func(t *testing.T, with string) {
+		match := regexp.MustCompile(`(a)(?P<b>b)`)
+		s, err := NewSubstitution(match, with)
+		if err != nil || len(groupsIn(with)) > 0 {
+			return
+		}
+		got := match.ReplaceAllString("ab", s.With)
+		if want := strings.ReplaceAll(with, "$$", "$"); got != want {
+			t.Errorf("%q becomes %q, want %q", with, got, want)
+		}
+	})
 }
 
 // What is text to begin with becomes what regexp makes of it.
