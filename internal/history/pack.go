@@ -133,6 +133,17 @@ type row struct {
 	lens, keys, data []byte
 }
 
+// scan reads the columns packColumns of a row.
+func (r *row) scan(scan func(...any) error) error {
+	return scan(&r.first, (*number)(&r.n), (*number)(&r.raw), &r.lens, &r.keys, &r.data)
+}
+
+// pieces returns how many pieces a row is about. Where its numbers contradict each other that is the
+// larger one, as far as any pack could have so many.
+func (r *row) pieces() int {
+	return int(min(max(r.n, int64(len(r.keys)/keySize), 1), maxPack))
+}
+
 // decode unpacks a row into p, whose memory is reused. An error wraps [ErrBroken].
 func (r *row) decode(dec *zstd.Decoder, p *pack) error {
 	p.first, p.ends, p.keys = r.first, p.ends[:0], parseKeys(r.keys)

@@ -246,7 +246,7 @@ func sweep(ctx context.Context, s *Store, alive []Run, all bool, freed *Freed) e
 // dead reports for each piece of a pack whether it is not alive, and whether any is. fresh of the
 // dead ones still have bytes, and bytes is how many.
 func (r *row) dead(alive []Run) (dead []bool, stays bool, fresh, bytes int64) {
-	dead = make([]bool, r.n)
+	dead = make([]bool, r.pieces())
 	lens := r.lens
 	for i := range dead {
 		var size uint64

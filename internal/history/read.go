@@ -6,7 +6,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 )
@@ -167,14 +169,15 @@ func packRow(ctx context.Context, db *database, id int64) (*row, error) {
 // onePack reads the first row that which selects by a number; the error may be errNoPiece.
 func onePack(ctx context.Context, db *database, which string, number int64) (*row, error) {
 	var r row
-	found, err := db.Find(ctx, "SELECT "+packColumns+" FROM pack WHERE "+which+" LIMIT 1", number, &r.first, &r.n, &r.raw, &r.lens, &r.keys, &r.data)
-	if !found {
-		err = cmp.Or(err, errNoPiece)
+	err := r.scan(db.Row(ctx, "SELECT "+packColumns+" FROM pack WHERE "+which+" LIMIT 1", number).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = errNoPiece
 	}
 	return &r, db.wrap(err)
 }
 
-// eachPack calls f for all packs in order.
+// eachPack calls f, which may change a pack, for all packs in order. Where they have none, because a
+// number was changed, the error wraps [ErrBroken].
 func eachPack(ctx context.Context, db *database, f func(*row) error) error {
 	for at := int64(0); ; {
 		if err := ctx.Err(); err != nil {
@@ -184,10 +187,13 @@ func eachPack(ctx context.Context, db *database, f func(*row) error) error {
 		if errors.Is(err, errNoPiece) {
 			return nil
 		}
-		if err == nil {
-			err = f(r)
-		}
 		if err != nil {
+			return err
+		}
+		if r.first <= at {
+			return fmt.Errorf("%s: %w: the packs of lines are in no order", db.path, ErrBroken)
+		}
+		if err := f(r); err != nil {
 			return err
 		}
 		at = r.first

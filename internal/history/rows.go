@@ -219,36 +219,52 @@ func (s *Store) tag(row interface{ row() stored }) []byte {
 	return h.Sum(nil)[:8]
 }
 
-// rows reads rows, whose last column is their tag. It is an error if the path of one leads out of
-// the user's folder.
-func rows[T any, P interface {
+// aRow is a pointer to a row of any table that has tags.
+type aRow[T any] interface {
 	*T
 	row() stored
-}](ctx context.Context, s *Store, query string, args ...any) (all []T, err error) {
-	err = s.db.wrap(s.db.Each(ctx, query, args, func(scan func(...any) error) error {
-		var row T
-		var tag []byte
-		is := P(&row).row()
-		if err := scan(append(append(is.columns, is.more...), &tag)...); err != nil {
-			return err
+}
+
+// rows reads rows. It is an error if the path of one leads out of the user's folder.
+func rows[T any, P aRow[T]](ctx context.Context, s *Store, query string, args ...any) (all []T, err error) {
+	err = s.db.wrap(eachRow(ctx, s, query, args, func(row P) error {
+		if path := *row.row().path; !inside(path) {
+			return fmt.Errorf("%s: %w: it names a file outside of its folder, %q", s.db.path, ErrBroken, path)
 		}
-		if *is.changed = !bytes.Equal(tag, s.tag(P(&row))); !inside(*is.path) {
-			return fmt.Errorf("%s: %w: it names a file outside of its folder, %q", s.db.path, ErrBroken, *is.path)
-		}
-		all = append(all, row)
+		all = append(all, *row)
 		return nil
 	}))
 	return all, err
 }
 
+// eachRow calls do for each row of a query, whose last column is the row's tag.
+func eachRow[T any, P aRow[T]](ctx context.Context, s *Store, query string, args []any, do func(P) error) error {
+	return s.db.Each(ctx, query, args, func(scan func(...any) error) error {
+		var row P = new(T)
+		var tag []byte
+		is := row.row()
+		columns := append(append(is.columns, is.more...), &tag)
+		if err := scan(columns...); err != nil {
+			return err
+		}
+		*is.changed = !bytes.Equal(tag, s.tag(row))
+		return do(row)
+	})
+}
+
+const (
+	snapshotsQuery = "SELECT id, at, whole, note, tag FROM run ORDER BY id"
+	placesQuery    = "SELECT id, chat, path, first, until, tag FROM place ORDER BY first, id"
+)
+
 // Snapshots returns all runs that are noted, the oldest first.
 func (s *Store) Snapshots(ctx context.Context) ([]Snapshot, error) {
-	return rows[Snapshot](ctx, s, "SELECT id, at, whole, note, tag FROM run ORDER BY id")
+	return rows[Snapshot](ctx, s, snapshotsQuery)
 }
 
 // Places returns all places of all files, the oldest first.
 func (s *Store) Places(ctx context.Context) ([]Place, error) {
-	return rows[Place](ctx, s, "SELECT id, chat, path, first, until, tag FROM place ORDER BY first, id")
+	return rows[Place](ctx, s, placesQuery)
 }
 
 // chatsQuery asks for the last place of each file. It goes through the places once, and not for each
@@ -355,3 +371,16 @@ type blob string
 
 // Value implements [driver.Valuer].
 func (b blob) Value() (driver.Value, error) { return []byte(b), nil }
+
+// number is a column that is a number. Anything else, which is damage, is read as -1.
+type number int64
+
+// Scan implements [sql.Scanner].
+func (n *number) Scan(v any) error {
+	is, ok := v.(int64)
+	if !ok {
+		is = -1
+	}
+	*n = number(is)
+	return nil
+}

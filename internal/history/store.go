@@ -70,9 +70,10 @@ func (s *Store) transact(ctx context.Context, f func() error) error {
 // Close closes the store. What was not committed is rolled back.
 func (s *Store) Close() error { return s.db.Close() }
 
-// nextPiece reads the number of the next new piece: none is used twice.
+// nextPiece reads the number of the next new piece: none is used twice, also where the number of pieces
+// of a pack is damaged.
 func (s *Store) nextPiece(ctx context.Context, next *int64) error {
-	return s.db.Row(ctx, "SELECT max(coalesce((SELECT max(first + n) FROM pack), 1), (SELECT v FROM meta WHERE k = ?))", metaFloor).Scan(next)
+	return s.db.Row(ctx, "SELECT max(coalesce((SELECT max(first + max(n + 0, length(keys) / 16)) FROM pack), 1), (SELECT v FROM meta WHERE k = ?))", metaFloor).Scan(next)
 }
 
 // The store's marks in SQLite's header: see https://www.sqlite.org/fileformat.html.

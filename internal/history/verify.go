@@ -5,9 +5,17 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Rule is a kind of damage.
@@ -15,7 +23,7 @@ type Rule string
 
 // What Verify finds.
 const (
-	Structure Rule = "structure" // SQLite's own
+	Structure Rule = "structure" // SQLite's own, what the tables are, or a part that cannot be read
 	Index     Rule = "index"     // a key leads to another piece, or is missing: nothing is lost
 	Lost      Rule = "lost"      // a line of a version cannot be read back
 	BadList   Rule = "version"   // the version's list of pieces is wrong
@@ -37,18 +45,28 @@ type damage struct {
 	pieces map[int64]key // and the key that each should have, as far as that is known
 	packs  map[int64]bool
 
-	wrong   int // rows of the index that lead to other pieces
-	missing int // pieces whose keys the index lacks
+	wrong      int  // rows of the index that lead to other pieces
+	missing    int  // pieces whose keys the index lacks
+	structural bool // SQLite's own structure, or what the tables are
 }
 
+// verifier looks at one part of a store after the other. Damage of one part does not keep it from
+// looking at the others.
 type verifier struct {
 	s    *Store
 	each func(Problem) error
 	d    *damage
+
+	dec    *zstd.Decoder
+	keys   *keyer
+	pack   pack           // whose memory is reused
+	judged map[int64]bool // the packs that were unpacked, by their first piece
+	told   error          // by each: nothing more is to be said
 }
 
-// Verify reads everything: SQLite's structure, every pack, every key, every version's sum. It
-// calls each for every problem, version by version.
+// Verify reads everything: SQLite's structure, what the tables are, every pack, every key, every row
+// and every version's sum. It calls each for every problem, version by version. A part that cannot be
+// read is a problem, too; an error means that something else keeps it from being read now.
 func Verify(ctx context.Context, s *Store, each func(Problem) error) error {
 	_, err := findDamage(ctx, s, each)
 	return err
@@ -57,95 +75,159 @@ func Verify(ctx context.Context, s *Store, each func(Problem) error) error {
 // findDamage does what [Verify] does, and returns the damage.
 func findDamage(ctx context.Context, s *Store, each func(Problem) error) (*damage, error) {
 	s.lists = nil
-	v := &verifier{s: s, each: each, d: &damage{pieces: map[int64]key{}, packs: map[int64]bool{}}}
-	for _, check := range []func(context.Context) error{v.structure, v.packs, v.index} {
-		if err := check(ctx); err != nil {
+	v := &verifier{s: s, each: each, dec: newDecoder(), keys: newKeyer(s.salt), judged: map[int64]bool{}}
+	defer v.dec.Close()
+	v.d = &damage{pieces: map[int64]key{}, packs: map[int64]bool{}}
+
+	for _, part := range []struct {
+		name  string
+		check func(context.Context) error
+	}{
+		{"the file's structure", v.structure},
+		{"the list of tables", v.tables},
+		{"the lines", v.packs},
+		{"the index of lines", v.index},
+		{"what is noted of the history itself", v.notes},
+		{"the snapshots", v.snapshots},
+		{"the places of files", v.places},
+		{"the files", v.files},
+		{"what belongs together", v.belonging},
+		{"what the last snapshot found", v.seen},
+		{"the versions", v.versions},
+	} {
+		err := v.unreadable(ctx, Problem{Rule: Structure, Text: part.name}, part.check(ctx))
+		if err != nil {
 			return nil, err
 		}
 	}
-	return v.d, v.rows(ctx)
+	return v.d, nil
 }
 
-// rows checks the rows that say what the pieces are: each against its tag, and the lists of
-// versions against the pieces.
-func (v *verifier) rows(ctx context.Context) error {
-	var found []string
-	note := func(wrong bool, format string, args ...any) {
-		if wrong {
-			found = append(found, fmt.Sprintf(format, args...))
-		}
+// problem reports one.
+func (v *verifier) problem(p Problem) error {
+	v.told = v.each(p)
+	return v.told
+}
+
+// unreadable reports what cannot be read because it is damaged: of, whose text says what that is. It
+// returns every other error.
+func (v *verifier) unreadable(ctx context.Context, of Problem, err error) error {
+	if err == nil {
+		return nil
 	}
-	runs, errRuns := v.s.Snapshots(ctx)
-	places, errPlaces := v.s.Places(ctx)
-	chats, errChats := v.s.Chats(ctx)
-	if err := cmp.Or(errRuns, errPlaces, errChats); err != nil {
-		return err
+	if v.told != nil {
+		return v.told
 	}
-	for _, r := range runs {
-		note(r.Changed, "the time or note of snapshot %d was changed", r.ID)
-	}
-	for _, p := range places {
-		note(p.Changed, "the place of a file was changed, %q", p.Path)
-	}
-	for _, c := range chats {
-		note(c.Changed, "what is known of %q was changed", c.Path)
-	}
-	var lone int
-	if err := v.s.db.Row(ctx, "SELECT (SELECT count(*) FROM chat WHERE id NOT IN (SELECT chat FROM place)) + (SELECT count(*) FROM version WHERE chat NOT IN (SELECT chat FROM place))").Scan(&lone); err != nil {
+	why, damaged := damageOf(err)
+	if ctx.Err() != nil || !damaged {
 		return v.s.db.wrap(err)
 	}
-	note(lone > 0, "rows that belong to no file: %d", lone)
-	for _, table := range []string{"run", "chat", "place", "version"} {
-		var missing int64 // each row ever added took the next number, and those dropped on purpose are counted
-		err := v.s.db.Row(ctx, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?1), 0) - coalesce((SELECT v FROM meta WHERE k = ?2), 0) - count(*) FROM "+table, table, metaDropped+table).Scan(&missing)
-		if err != nil {
-			return v.s.db.wrap(err)
-		}
-		note(missing != 0, "rows missing in the table %q: %d", table, missing)
+	v.d.structural = true
+	of.Text += " cannot be read: " + why
+	return v.problem(of)
+}
+
+// damageOf says what an error of reading tells of what the file holds. Others that use the file, the
+// disk, and the memory are no damage.
+func damageOf(err error) (why string, damaged bool) {
+	if errors.Is(err, ErrBusy) || errors.Is(err, ErrNoLocks) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrFull) {
+		return "", false
 	}
-	for _, text := range found {
-		if err := v.each(Problem{Rule: Row, Text: text}); err != nil {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return "a value is of another kind than any that was written", true
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT:
+		return "", false
+	}
+	return e.Error(), true
+}
+
+func (v *verifier) structure(ctx context.Context) error {
+	return v.s.db.Each(ctx, "PRAGMA integrity_check(20)", nil, func(scan func(...any) error) error {
+		var text string
+		if err := scan(&text); err != nil || text == "ok" {
 			return err
 		}
+		v.d.structural = true
+		text = strings.TrimPrefix(text, "*** in database main ***\n")
+		return v.problem(Problem{Rule: Structure, Text: text})
+	})
+}
+
+// tables compares what the tables and their indexes are with those of a new store. A changed letter
+// there is no damage for SQLite, but it can make every query fail, or give other answers.
+func (v *verifier) tables(ctx context.Context) error {
+	sound, err := inMemory(ctx, v.s.db.path, time.Now())
+	if err != nil {
+		return err
 	}
-	for i := range chats {
-		versions, err := v.s.Versions(ctx, chats[i].ID)
-		if err != nil {
-			return err
+	defer sound.Close()
+	want, err := tablesOf(ctx, sound)
+	if err != nil {
+		return err
+	}
+	got, err := tablesOf(ctx, v.s)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if got[name] == want[name] {
+			continue
 		}
-		for k := range versions {
-			if err := v.version(ctx, &chats[i], &versions[k]); err != nil {
-				return err
-			}
+		text := fmt.Sprintf("%s is not what it was made as: %q", name, got[name])
+		if got[name] == "" {
+			text = name + " is missing"
+		}
+		v.d.structural = true
+		if err := v.problem(Problem{Rule: Structure, Text: text}); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (v *verifier) structure(ctx context.Context) error {
-	return v.s.db.wrap(v.s.db.Each(ctx, "PRAGMA integrity_check(20)", nil, func(scan func(...any) error) error {
-		var text string
-		if err := scan(&text); err != nil || text == "ok" {
+// tablesOf returns the statements that make the tables and indexes of a store, by what they make. Those
+// that SQLite makes itself for a table's key have none, and tell to which table they belong.
+func tablesOf(ctx context.Context, s *Store) (map[string]string, error) {
+	made := map[string]string{}
+	err := s.db.Each(ctx, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema", nil, func(scan func(...any) error) error {
+		var kind, name, table, statement string
+		if err := scan(&kind, &name, &table, &statement); err != nil {
 			return err
 		}
-		return v.each(Problem{Rule: Structure, Text: text})
-	}))
-}
-
-func (v *verifier) packs(ctx context.Context) error {
-	dec := newDecoder()
-	defer dec.Close()
-	keys, p := newKeyer(v.s.salt), &pack{}
-	return eachPack(ctx, v.s.db, func(r *row) error {
-		whole := r.decode(dec, p) == nil
-		for i := range int(min(max(r.n, int64(len(r.keys)/keySize), 1), maxPack)) {
-			if k := keyAt(r, i); !whole || !k.isZero() && keys.of(p.piece(i)) != k {
-				v.d.packs[r.first] = true
-				v.d.pieces[r.first+int64(i)] = k
-			}
-		}
+		made[fmt.Sprintf("%s %q", kind, name)] = cmp.Or(statement, "of "+table)
 		return nil
 	})
+	return made, err
+}
+
+// packs unpacks every pack, in the order of the table, in which there is an end wherever a changed
+// number would lead.
+func (v *verifier) packs(ctx context.Context) error {
+	return v.s.db.Each(ctx, "SELECT "+packColumns+" FROM pack", nil, func(scan func(...any) error) error {
+		var r row
+		if err := r.scan(scan); err != nil {
+			return err
+		}
+		v.judge(&r)
+		return ctx.Err()
+	})
+}
+
+// judge notes which pieces of a pack are damaged.
+func (v *verifier) judge(r *row) {
+	v.judged[r.first] = true
+	whole := r.decode(v.dec, &v.pack) == nil
+	for i := range r.pieces() {
+		k := keyAt(r, i)
+		sound := whole && (k.isZero() || v.keys.of(v.pack.piece(i)) == k)
+		if !sound {
+			v.d.packs[r.first] = true
+			v.d.pieces[r.first+int64(i)] = k
+		}
+	}
 }
 
 // keyAt returns the key that a pack lists for its piece i, zero beyond the end of the list.
@@ -156,14 +238,172 @@ func keyAt(r *row, i int) (k key) {
 	return k
 }
 
+// row reports a row that was changed.
+func (v *verifier) row(format string, args ...any) error {
+	return v.problem(Problem{Rule: Row, Text: fmt.Sprintf(format, args...)})
+}
+
+// notes looks for what a store cannot do without.
+func (v *verifier) notes(ctx context.Context) error {
+	var id, root string
+	var salt []byte
+	var created, generation, floor, device, inode int64
+	for k, into := range map[string]any{
+		metaID: &id, metaRoot: &root, metaSalt: &salt, metaCreated: &created, metaGeneration: &generation,
+		metaFloor: &floor, metaDevice: &device, metaInode: &inode,
+	} {
+		found, err := v.s.db.Find(ctx, "SELECT v FROM meta WHERE k = ?", k, into)
+		if err != nil {
+			return err
+		}
+		if !found {
+			if err := v.row("a note of the history itself is missing: %q", k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (v *verifier) snapshots(ctx context.Context) error {
+	return eachRow(ctx, v.s, snapshotsQuery, nil, func(r *Snapshot) error {
+		if !r.Changed {
+			return nil
+		}
+		return v.row("the time or note of snapshot %d was changed", r.ID)
+	})
+}
+
+func (v *verifier) places(ctx context.Context) error {
+	return eachRow(ctx, v.s, placesQuery, nil, func(p *Place) error {
+		if !p.Changed && inside(p.Path) {
+			return nil
+		}
+		return v.row("the place of a file was changed, %q", p.Path)
+	})
+}
+
+func (v *verifier) files(ctx context.Context) error {
+	return eachRow(ctx, v.s, chatsQuery, nil, func(c *Chat) error {
+		if !c.Changed {
+			return nil
+		}
+		return v.row("what is known of %q was changed", c.Path)
+	})
+}
+
+// belonging looks for rows that belong to no file, and for those that are missing: each row ever added
+// took the next number, and those that were dropped on purpose are counted.
+func (v *verifier) belonging(ctx context.Context) error {
+	var lone int
+	err := v.s.db.Row(ctx, "SELECT (SELECT count(*) FROM chat WHERE id NOT IN (SELECT chat FROM place)) + (SELECT count(*) FROM version WHERE chat NOT IN (SELECT chat FROM place))").Scan(&lone)
+	if err != nil {
+		return err
+	}
+	if lone > 0 {
+		if err := v.row("rows that belong to no file: %d", lone); err != nil {
+			return err
+		}
+	}
+	for _, table := range []string{"run", "chat", "place", "version"} {
+		var missing int64
+		err := v.s.db.Row(ctx, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?1), 0) - coalesce((SELECT v FROM meta WHERE k = ?2), 0) - count(*) FROM "+table, table, metaDropped+table).Scan(&missing)
+		if err != nil {
+			return err
+		}
+		if missing != 0 {
+			if err := v.row("rows missing in the table %q: %d", table, missing); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// seen looks whether the files that a snapshot found have the versions that are noted for them.
+func (v *verifier) seen(ctx context.Context) error {
+	all, err := v.s.Seen(ctx)
+	if err != nil {
+		return err
+	}
+	sizes := map[int64]int64{}
+	err = v.s.db.Each(ctx, "SELECT id, size FROM version", nil, func(scan func(...any) error) error {
+		var rev, size int64
+		err := scan(&rev, &size)
+		sizes[rev] = size
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		was := all[path]
+		size, known := sizes[was.Rev]
+		dropped := was.Rev == 0 // its version was pruned
+		if dropped || known && size == was.Size {
+			continue
+		}
+		if err := v.row("how the last snapshot found %q was changed", path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// versions looks at each version by its own number, so that a row that cannot be read hides no other.
+func (v *verifier) versions(ctx context.Context) error {
+	paths, order := map[int64]string{}, map[int64]int{} // of the files
+	err := eachRow(ctx, v.s, chatsQuery, nil, func(c *Chat) error {
+		paths[c.ID] = c.Path
+		order[c.ID] = len(order) + 1
+		return nil
+	})
+	if err := v.unreadable(ctx, Problem{Rule: Structure, Text: "the files of versions"}, err); err != nil {
+		return err
+	}
+
+	type numbers struct{ rev, chat int64 }
+	var all []numbers
+	err = v.s.db.Each(ctx, "SELECT id, chat FROM version ORDER BY at, id", nil, func(scan func(...any) error) error {
+		var n numbers
+		var chat number
+		err := scan(&n.rev, &chat)
+		n.chat = int64(chat)
+		all = append(all, n)
+		return err
+	})
+	err = v.unreadable(ctx, Problem{Rule: Structure, Text: "the list of versions"}, err)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b numbers) int { return cmp.Compare(order[a.chat], order[b.chat]) })
+
+	for _, n := range all {
+		lost := Problem{Rule: BadList, Chat: new(Label(paths[n.chat])), Rev: &n.rev, Text: "the version"}
+		of, ok, err := v.s.Version(ctx, n.rev)
+		switch {
+		case err == nil && !ok:
+			lost.Text = "it is not found by its number"
+			err = v.problem(lost)
+		case err == nil:
+			err = v.version(ctx, *lost.Chat, &of)
+		}
+		err = v.unreadable(ctx, lost, err)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // version reports the messages of a version that cannot be read back, or else that its row was
 // changed.
-func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
-	lost := Problem{Rule: BadList, Chat: new(Label(c.Path)), Rev: &of.Rev}
+func (v *verifier) version(ctx context.Context, label string, of *Version) error {
+	lost := Problem{Rule: BadList, Chat: &label, Rev: &of.Rev}
 	runs, err := of.Runs()
 	if err != nil {
 		lost.Text = "its list of pieces is damaged"
-		return v.each(lost)
+		return v.problem(lost)
 	}
 	sum, line, bad := sha256.New(), 0, -1
 	header, lines := 1, int64(0) // the first line of a chat is usually its header
@@ -176,23 +416,23 @@ func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
 	found := false
 	for _, r := range runs {
 		for id := r.First; id < r.First+r.Count; id++ {
-			l, err := v.s.keysOf(ctx, id)
+			l, err := v.listOf(ctx, id)
 			if err != nil {
-				return v.s.db.wrap(err)
+				return err
 			}
 			if l == nil {
 				lost.Text = fmt.Sprintf("it names the piece %d, which is not there", id)
-				return v.each(lost)
+				return v.problem(lost)
 			}
 			k := l.keys[id-l.first]
 			sum.Write(k[:])
 			if _, isBad := v.d.pieces[id]; isBad && bad != line {
 				bad, found = line, true
 				message := Problem{Rule: Lost, Chat: lost.Chat, Rev: lost.Rev, Text: "does not come back"}
-				if index := line - header; KindOf(c.Path).IsChat() && index >= 0 {
+				if index := line - header; KindOf(of.Path).IsChat() && index >= 0 {
 					message.Index = &index
 				}
-				if err := v.each(message); err != nil {
+				if err := v.problem(message); err != nil {
 					return err
 				}
 			}
@@ -203,13 +443,29 @@ func (v *verifier) version(ctx context.Context, c *Chat, of *Version) error {
 	}
 	if !found && !slices.Equal(sum.Sum(nil), []byte(of.Sum)) {
 		lost.Text = "its sum differs"
-		return v.each(lost)
+		return v.problem(lost)
 	}
 	if of.Changed && !found {
 		lost.Rule, lost.Text = Row, "its name, time, note or list of pieces was changed"
-		return v.each(lost)
+		return v.problem(lost)
 	}
 	return nil
+}
+
+// listOf is [Store.keysOf]. It judges the pack, where the table was not read so far.
+func (v *verifier) listOf(ctx context.Context, id int64) (*pack, error) {
+	l, err := v.s.keysOf(ctx, id)
+	if err != nil || l == nil || v.judged[l.first] {
+		return l, err
+	}
+	r, err := packRow(ctx, v.s.db, id)
+	if errors.Is(err, errNoPiece) {
+		return nil, nil
+	}
+	if err == nil {
+		v.judge(r)
+	}
+	return l, err
 }
 
 // index compares the index of keys with the packs, both ways.
@@ -218,10 +474,11 @@ func (v *verifier) index(ctx context.Context) error {
 	// in this order, which is also that of known, each pack's keys are read once
 	err := v.s.db.Each(ctx, "SELECT k, id FROM key ORDER BY id", nil, func(scan func(...any) error) error {
 		var raw sql.RawBytes
-		var id int64
-		if err := scan(&raw, &id); err != nil {
+		var of number
+		if err := scan(&raw, &of); err != nil {
 			return err
 		}
+		id := int64(of)
 		var k key
 		copy(k[:], raw)
 		ok, err := v.s.isPiece(ctx, id, k)
@@ -233,7 +490,7 @@ func (v *verifier) index(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return v.s.db.wrap(err)
+		return err
 	}
 	err = v.s.db.Each(ctx, "SELECT first, "+keysColumn+" FROM pack", nil, func(scan func(...any) error) error {
 		var first int64
@@ -258,9 +515,9 @@ func (v *verifier) index(ctx context.Context) error {
 		return nil
 	})
 	if err != nil || v.d.wrong+v.d.missing == 0 {
-		return v.s.db.wrap(err)
+		return err
 	}
-	return v.each(Problem{Rule: Index, Text: fmt.Sprintf("in the index of lines, wrong: %d, missing: %d; nothing is lost, but such lines are stored again", v.d.wrong, v.d.missing)})
+	return v.problem(Problem{Rule: Index, Text: fmt.Sprintf("in the index of lines, wrong: %d, missing: %d; nothing is lost, but such lines are stored again", v.d.wrong, v.d.missing)})
 }
 
 // Mender repairs damaged pieces from files that still have them.
@@ -286,9 +543,10 @@ func NewMender(ctx context.Context, s *Store, each func(Problem) error) (*Mender
 	return m, nil
 }
 
-// Damaged reports whether there is anything to mend.
+// Damaged reports whether there is anything to mend. Where SQLite's own structure is damaged there is
+// not: to write there could damage more.
 func (m *Mender) Damaged() bool {
-	return len(m.bad.pieces)+m.bad.wrong+m.bad.missing > 0
+	return !m.bad.structural && len(m.bad.pieces)+m.bad.wrong+m.bad.missing > 0
 }
 
 // Look reads a file, a chat or another one, and keeps those of its pieces that are damaged
@@ -318,7 +576,7 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 			}
 			old, now := &pack{}, &pack{first: r.first}
 			whole := r.decode(dec, old) == nil
-			for i := range int(max(r.n, int64(len(r.keys)/keySize))) {
+			for i := range r.pieces() {
 				id, k, data := r.first+int64(i), keyAt(r, i), []byte(nil)
 				if whole {
 					data = old.piece(i) // if it is damaged and was not found, it stays lost

@@ -49,37 +49,49 @@ func Describe(ctx context.Context, opt HistoryOptions) (*History, error) {
 // is then what remains.
 func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error) {
 	return withStore(ctx, opt, mend, func(s *history.Store, d *History) error {
-		note := func(p history.Problem) error {
-			d.Problems = append(d.Problems, p)
-			return nil
-		}
-		wrong, err := wordindex.Verify(ctx, s)
-		if err == nil && wrong != "" {
-			d.Problems = append(d.Problems, history.Problem{Rule: history.Search, Text: wrong + "; the next search makes it anew"})
-			if !opt.DryRun {
-				err = wordindex.Remove(s.Path())
-			}
-		}
-		if err != nil {
+		if err := verifyStore(ctx, opt, mend, s, d); err != nil {
 			return err
 		}
-		if !mend {
-			return history.Verify(ctx, s, note)
+		if len(d.Problems) > 0 {
+			return nil // the index of words is compared with the history, so that must be sound
 		}
-		m, err := history.NewMender(ctx, s, note)
-		if err != nil || !m.Damaged() || opt.DryRun {
-			return err
-		}
-		if err := lookEverywhere(ctx, s, m, opt.Root); err != nil {
-			return err
-		}
-		pieces, err := m.Mend(ctx)
-		if err != nil {
-			return err
-		}
-		d.Mended, d.Problems = &pieces, nil
-		return history.Verify(ctx, s, note)
+		return verifyWords(ctx, opt, s, d)
 	})
+}
+
+func verifyStore(ctx context.Context, opt HistoryOptions, mend bool, s *history.Store, d *History) error {
+	note := func(p history.Problem) error {
+		d.Problems = append(d.Problems, p)
+		return nil
+	}
+	if !mend {
+		return history.Verify(ctx, s, note)
+	}
+	m, err := history.NewMender(ctx, s, note)
+	if err != nil || !m.Damaged() || opt.DryRun {
+		return err
+	}
+	if err := lookEverywhere(ctx, s, m, opt.Root); err != nil {
+		return err
+	}
+	pieces, err := m.Mend(ctx)
+	if err != nil {
+		return err
+	}
+	d.Mended, d.Problems = &pieces, nil
+	return history.Verify(ctx, s, note)
+}
+
+func verifyWords(ctx context.Context, opt HistoryOptions, s *history.Store, d *History) error {
+	wrong, err := wordindex.Verify(ctx, s)
+	if err != nil || wrong == "" {
+		return err
+	}
+	d.Problems = append(d.Problems, history.Problem{Rule: history.Search, Text: wrong + "; the next search makes it anew"})
+	if opt.DryRun {
+		return nil
+	}
+	return wordindex.Remove(s.Path())
 }
 
 // lookEverywhere passes every file in the store that still exists to the mender, and the backups.
@@ -137,6 +149,9 @@ func withStore(ctx context.Context, opt HistoryOptions, change bool, do func(*hi
 		d.Bytes, d.Stored = info.Size(), info.Size()
 	}
 	d.State, err = s.State(ctx)
+	if len(d.Problems) > 0 {
+		err = nil // the damage that is told may keep it from being counted
+	}
 	return d, err
 }
 
