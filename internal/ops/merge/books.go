@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,138 +20,259 @@ import (
 	"stchat/internal/rawjson"
 )
 
-// readBooks finds for each lorebook of FROM the one of INTO that stands for it.
-func (u *user) readBooks(ctx context.Context) error {
+// volume is the file of a lorebook on one side.
+type volume struct {
+	name string // the file's, without the extension
+	key  string // the name as it is compared
+	path string
+	book *lorebook.Book
+	err  error // why it cannot be read
+}
+
+// readBooks finds for each lorebook of FROM the one of INTO that stands for it, or the name under which it comes; if some
+// are named, for these.
+func (u *user) readBooks(ctx context.Context, named map[string]bool) error {
 	u.noteRenamed(ctx)
-	entries, err := entriesOf(u.from.Worlds())
-	here, errHere := entriesOf(u.into.Worlds())
-	if err := cmp.Or(err, errHere); err != nil {
+	theirs, err := u.volumes(u.from.Worlds())
+	ours, errOurs := u.volumes(u.into.Worlds())
+	if err := cmp.Or(err, errOurs); err != nil {
 		return err
 	}
-	spelled, taken := respelled(namesOf(entries), namesOf(here)), map[string]bool{}
-	for _, e := range here {
-		taken[names.FoldNFC(strings.TrimSuffix(e.Name(), lorebook.Extension))] = true
+	isWanted := func(v *volume) bool {
+		return (named == nil || named[v.name]) && u.opt.wanted("worlds/"+v.name+lorebook.Extension)
 	}
+	for _, stem := range slices.Sorted(maps.Keys(theirs)) {
+		if slices.ContainsFunc(theirs[stem], isWanted) {
+			s := &shelf{user: u, ours: ours[stem], theirs: theirs[stem], claims: map[*volume]*volume{}, claimed: map[*volume]bool{}, known: map[[2]*volume]kinship{}}
+			s.place(isWanted)
+		}
+	}
+	return nil
+}
+
+// volumes lists the lorebooks of a side by their names without numbers, as names are compared. None is read.
+func (u *user) volumes(worlds string) (map[string][]*volume, error) {
+	entries, err := entriesOf(worlds)
+	all := map[string][]*volume{}
 	for _, e := range entries {
-		path := filepath.Join(u.from.Worlds(), e.Name())
-		if !e.Type().IsRegular() || filepath.Ext(e.Name()) != lorebook.Extension || !u.opt.wanted("worlds/"+e.Name()) {
+		name, isBook := strings.CutSuffix(e.Name(), lorebook.Extension)
+		if !isBook || e.IsDir() {
 			continue
 		}
-		j := newJob(BookKind, path, filepath.Join(u.into.Worlds(), e.Name()))
-		u.carried = append(u.carried, j)
-		from, err := lorebook.Open(path)
-		if err == nil {
-			err = u.placeBook(j, from, strings.TrimSuffix(cmp.Or(spelled[e.Name()], e.Name()), lorebook.Extension), taken)
+		v := &volume{name: name, key: names.FoldNFC(name), path: filepath.Join(worlds, e.Name())}
+		if worlds == u.from.Worlds() {
+			v.err = followed(v.path)
 		}
-		if err != nil {
-			j.row.refuse(err)
-		}
+		stem := unnumbered(v.key)
+		all[stem] = append(all[stem], v)
 	}
-	return nil
+	return all, err
 }
 
-// placeBook compares a lorebook with that of its name in INTO, then with those that SillyTavern's
-// duplicates are called.
-func (u *user) placeBook(j *job, from *lorebook.Book, name string, taken map[string]bool) error {
-	row := j.row
-	use := func(to *lorebook.Book, sign Sign) {
-		row.Sign, row.Path = sign, to.Path
-		u.books[from.Name] = &book{from, to, j}
-		row.rename(from.Name, to.Name)
+// shelf is the lorebooks of both sides whose names differ in their numbers only. Those of FROM are matched to those of
+// INTO: each of INTO stands for one of FROM at most, so that none gets the entries of several.
+type shelf struct {
+	*user
+	ours, theirs []*volume
+	claims       map[*volume]*volume // of INTO by that of FROM
+	claimed      map[*volume]bool    // of INTO
+	known        map[[2]*volume]kinship
+}
+
+// kinship is what a lorebook of FROM and one of INTO have in common.
+type kinship struct {
+	lacks     int // entries of FROM's that INTO's lacks
+	lacksFrom int // entries of INTO's that FROM's lacks
+	shared    int // entries of FROM's that INTO's has
+	same      bool
+	err       error
+}
+
+// holds reports whether one of the two has all entries of the other.
+func (k kinship) holds() bool { return k.err == nil && (k.lacks == 0 || k.lacksFrom == 0) }
+
+// equal reports whether both have the same entries.
+func (k kinship) equal() bool { return k.err == nil && k.lacks == 0 && k.lacksFrom == 0 }
+
+// place matches the lorebooks, and drafts what becomes of those that are wanted.
+func (s *shelf) place(isWanted func(v *volume) bool) {
+	for _, v := range slices.Concat(s.ours, s.theirs) {
+		if v.err == nil {
+			v.book, v.err = lorebook.Open(v.path)
+		}
 	}
-	for ; ; name = nextName(name, " (1)") {
-		if !taken[names.FoldNFC(name)] {
-			if ours := u.original(from, taken); ours != nil {
-				use(ours, Same)
-				return nil
+	s.match()
+	named := s.names()
+	for _, c := range s.theirs {
+		if isWanted(c) {
+			s.draft(c, named[c])
+		}
+	}
+}
+
+// names gives names to those of FROM that come: their own, or, where INTO has another lorebook of that name, the next one
+// that is free on both sides.
+func (s *shelf) names() map[*volume]string {
+	taken, named := map[string]bool{}, map[*volume]string{}
+	for _, p := range s.ours {
+		taken[p.key] = true
+	}
+	comes := func(c *volume) bool { return c.err == nil && s.claims[c] == nil }
+	for _, c := range s.theirs {
+		if comes(c) && !taken[c.key] {
+			taken[c.key], named[c] = true, c.name
+		}
+	}
+	for _, c := range s.theirs {
+		if comes(c) && named[c] == "" {
+			isTaken := func(name string) bool { return taken[names.FoldNFC(name)] || isNamed(s.theirs, names.FoldNFC(name)) }
+			name := freeName(nextName(c.name, " (1)"), isTaken)
+			taken[names.FoldNFC(name)], named[c] = true, name
+		}
+	}
+	return named
+}
+
+// match finds the lorebooks of INTO that stand for those of FROM: first those of the same name, one of which holds the
+// other; then those that have the same entries under another number; then, of what an earlier merge must have given a
+// number to, those of which one holds the other.
+func (s *shelf) match() {
+	sameName := func(c, p *volume) bool { return c.key == p.key && s.kinship(c, p).holds() }
+	for _, fits := range []func(c, p *volume) bool{
+		func(c, p *volume) bool { return c.name == p.name && sameName(c, p) },
+		sameName,
+		func(c, p *volume) bool { return s.kinship(c, p).equal() },
+		func(c, p *volume) bool {
+			k := s.kinship(c, p)
+			return k.holds() && k.shared > 0 && (isNamed(s.ours, c.key) || isNamed(s.theirs, p.key))
+		},
+	} {
+		for _, c := range s.theirs {
+			if c.err != nil || s.claims[c] != nil {
+				continue
 			}
-			to, err := u.named(from, name, nil)
-			if err != nil {
-				return err
+			i := slices.IndexFunc(s.ours, func(p *volume) bool { return p.err == nil && !s.claimed[p] && fits(c, p) })
+			if i >= 0 {
+				s.claims[c], s.claimed[s.ours[i]] = s.ours[i], true
 			}
-			taken[names.FoldNFC(name)] = true
-			if use(to, New); name != from.Name {
-				row.Sign = Other
+		}
+	}
+}
+
+// isNamed reports whether a lorebook of one side has a name.
+func isNamed(side []*volume, key string) bool {
+	return slices.ContainsFunc(side, func(v *volume) bool { return v.key == key })
+}
+
+// kinship compares a lorebook of FROM, also with the names that its chats have in INTO, with one of INTO.
+func (s *shelf) kinship(c, p *volume) (k kinship) {
+	pair := [2]*volume{c, p}
+	if k, ok := s.known[pair]; ok {
+		return k
+	}
+	as, err := s.named(c.book, p.name, nil)
+	if err != nil {
+		k.err = err
+	} else {
+		for i, e := range c.book.Entries {
+			if hasEntry(p.book, e) || hasEntry(p.book, as.Entries[i]) {
+				k.shared++
 			} else {
-				j.needed = func() bool {
-					return slices.ContainsFunc(slices.Concat(u.cards, u.owned), func(j *job) bool { return slices.Contains(j.needs, to.Path) })
-				}
-			}
-			row.OwnFrom = len(from.Entries)
-			j.creates(to.Path, func(_ context.Context, s *changeset.Set) error {
-				return ops.Create(s, to.Path, fmt.Sprintf("the lorebook %q", name), to.Raw, changeset.Like(from.Stamp), changeset.InFolder())
-			})
-			return nil
-		}
-		ours, err := lorebook.Open(filepath.Join(u.into.Worlds(), name+lorebook.Extension))
-		if err != nil { // somebody's, in whatever letter case
-			continue
-		}
-		extended := u.extended[ours.Path]
-		ours = cmp.Or(extended, ours)
-		as, err := u.named(from, name, nil)
-		if err != nil {
-			return err
-		}
-		lacks, lacksFrom := 0, 0
-		for i, e := range from.Entries {
-			if !hasEntry(ours, e) && !hasEntry(ours, as.Entries[i]) {
-				lacks++
+				k.lacks++
 			}
 		}
-		for _, e := range ours.Entries {
-			if !hasEntry(from, e) && !hasEntry(as, e) {
-				lacksFrom++
+		for _, e := range p.book.Entries {
+			if !hasEntry(c.book, e) && !hasEntry(as, e) {
+				k.lacksFrom++
 			}
 		}
-		switch {
-		case lacks == 0 && lacksFrom == 0 && (bytes.Equal(from.Raw, ours.Raw) || bytes.Equal(as.Raw, ours.Raw)):
-			use(ours, Same)
-		case lacks == 0:
-			use(ours, Behind)
-			row.Own = lacksFrom
-		case lacksFrom == 0 && extended == nil:
-			to, err := u.named(from, name, ours)
-			if err != nil {
-				return err
-			}
-			use(to, Ahead)
-			u.extended[ours.Path] = to
-			row.OwnFrom = lacks
-			j.draft = func(_ context.Context, s *changeset.Set) error {
-				d, err := s.Replace(to.Path, ours.Stamp, fmt.Sprintf("the lorebook %q, with more entries", name))
-				if err == nil {
-					_, err = d.Write(to.Raw)
-				}
-				return err
-			}
-		default:
-			continue
+		k.same = k.equal() && (bytes.Equal(c.book.Raw, p.book.Raw) || bytes.Equal(as.Raw, p.book.Raw))
+	}
+	s.known[pair] = k
+	return k
+}
+
+// draft decides what becomes of a lorebook of FROM: INTO's stands for it, or gets its entries; or it comes under a name.
+func (s *shelf) draft(c *volume, name string) {
+	j := newJob(BookKind, c.path, filepath.Join(s.into.Worlds(), c.name+lorebook.Extension))
+	s.carried = append(s.carried, j)
+	row := j.row
+	if c.err != nil {
+		row.refuse(c.err)
+		return
+	}
+	s.tellUnread(c, row)
+	p := s.claims[c]
+	if p == nil {
+		if err := s.create(j, c, name); err != nil {
+			row.refuse(err)
 		}
-		return nil
+		return
+	}
+	k := s.kinship(c, p)
+	row.Path = p.path
+	row.rename(c.name, p.name)
+	s.books[c.name] = &book{c.book, p.book, j}
+	switch {
+	case k.same:
+		row.Sign = Same
+	case k.lacks == 0:
+		row.Sign, row.Own = Behind, k.lacksFrom
+	default:
+		if err := s.extend(j, c, p, k); err != nil {
+			row.refuse(err)
+		}
 	}
 }
 
-// original returns the lorebook of INTO that has the entries of one whose name has a number, under the name without
-// it or with a lower one, if FROM has another one of that name: an earlier merge has given the number. nil: there is none.
-func (u *user) original(from *lorebook.Book, taken map[string]bool) *lorebook.Book {
-	m := numbered.FindStringSubmatch(from.Name)
-	if m == nil || m[3] == "" {
-		return nil
+// create drafts a lorebook that is new in INTO.
+func (s *shelf) create(j *job, c *volume, name string) error {
+	to, err := s.named(c.book, name, nil)
+	if err != nil {
+		return err
 	}
-	twin := func(worlds, name string) *lorebook.Book {
-		b, err := lorebook.Open(filepath.Join(worlds, name+lorebook.Extension))
-		if err != nil || len(b.Entries) != len(from.Entries) || slices.ContainsFunc(from.Entries, func(e lorebook.Entry) bool { return !hasEntry(b, e) }) {
-			return nil
+	j.row.Sign, j.row.OwnFrom = New, len(c.book.Entries)
+	j.row.rename(c.name, name)
+	s.books[c.name] = &book{c.book, to, j}
+	if name != c.name {
+		j.row.Sign = Other
+	} else {
+		j.needed = func() bool {
+			return slices.ContainsFunc(slices.Concat(s.cards, s.owned), func(j *job) bool { return slices.Contains(j.needs, to.Path) })
 		}
-		return b
 	}
-	for name := m[3]; name != from.Name && (name == m[3] || taken[names.FoldNFC(name)]); name = nextName(name, " (1)") {
-		if ours := twin(u.into.Worlds(), name); ours != nil && twin(u.from.Worlds(), name) == nil {
-			return ours
+	j.creates(to.Path, func(_ context.Context, set *changeset.Set) error {
+		return ops.Create(set, to.Path, fmt.Sprintf("the lorebook %q", name), to.Raw, changeset.Like(c.book.Stamp), changeset.InFolder())
+	})
+	return nil
+}
+
+// extend drafts that a lorebook of INTO gets the entries that only FROM's has.
+func (s *shelf) extend(j *job, c, p *volume, k kinship) error {
+	to, err := s.named(c.book, p.name, p.book)
+	if err != nil {
+		return err
+	}
+	j.row.Sign, j.row.OwnFrom = Ahead, k.lacks
+	s.books[c.name] = &book{c.book, to, j}
+	j.draft = func(_ context.Context, set *changeset.Set) error {
+		d, err := set.Replace(p.path, p.book.Stamp, fmt.Sprintf("the lorebook %q, with more entries", p.name))
+		if err == nil {
+			_, err = d.Write(to.Raw)
 		}
+		return err
 	}
 	return nil
+}
+
+// tellUnread tells of lorebooks of INTO with a name of FROM's that cannot be read, so that it is unknown whether they are
+// the same.
+func (s *shelf) tellUnread(c *volume, row *Row) {
+	for _, p := range s.ours {
+		if p.key == c.key && p.err != nil {
+			row.tell(fmt.Sprintf("INTO's cannot be compared: %v", p.err))
+		}
+	}
 }
 
 // named returns a lorebook of FROM under a name of INTO, with the names that its chats have there,

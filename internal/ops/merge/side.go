@@ -284,6 +284,18 @@ type link struct {
 	name       string
 }
 
+// ErrLink means that something in FROM is a link, which may lead anywhere.
+var ErrLink = error(&ops.Kind{Code: "refused", Text: "is a link, and no link in FROM is followed; merge what it leads to by itself"})
+
+// followed returns why something in FROM is not read: it is a link.
+func followed(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
+		return fmt.Errorf("%s: %w", path, ErrLink)
+	}
+	return nil
+}
+
 // label returns what tells the other side's chats apart: the nearest folder of FROM that INTO
 // is not in as well.
 func label(into, from string) string {

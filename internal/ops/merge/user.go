@@ -17,7 +17,6 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/group"
 	"stchat/internal/library"
-	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
@@ -35,7 +34,6 @@ type user struct {
 	based       map[string]string            // paths in FROM as the base spells them
 	stems       map[string]string            // the characters of FROM, by their folders, and those of INTO that they are
 	books       map[string]*book             // by FROM's name
-	extended    map[string]*lorebook.Book    // by path: those of INTO that get more entries, as they will be
 	chats       map[string]map[string]string // by a lorebook of FROM: what the chats that name it are called in INTO
 	files       map[string]*attachment       // by the place in FROM's user folder
 	owners      map[string]*owner            // by the folder in FROM
@@ -70,7 +68,7 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 		}
 	}
 	u := &user{
-		opt: opt, lib: lib, into: dirs[0], from: dirs[1], books: map[string]*book{}, extended: map[string]*lorebook.Book{}, chats: map[string]map[string]string{},
+		opt: opt, lib: lib, into: dirs[0], from: dirs[1], books: map[string]*book{}, chats: map[string]map[string]string{},
 		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, changed: map[string]bool{}, inGroups: newInFolder(),
 	}
 	if opt.Base != "" {
@@ -93,7 +91,8 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 			u.based[filepath.Join("chats", stem)] = filepath.Join("chats", to)
 		}
 	}
-	for _, step := range []func(context.Context) error{u.solo, u.groups, u.readBooks} {
+	allBooks := func(ctx context.Context) error { return u.readBooks(ctx, nil) }
+	for _, step := range []func(context.Context) error{u.solo, u.groups, allBooks} {
 		if err := step(ctx); err != nil {
 			return err
 		}
