@@ -281,6 +281,9 @@ func (t *tab) arguments(v *verb) {
 	switch {
 	case next == "", is("NAME"):
 		return
+	case is("FILE") && is("OWNER") && n > 0 && !strings.Contains(t.typed, "/"):
+		t.anyOwner()
+		return
 	case is("FILE"), is("OPS"), is("FROM"):
 		t.how = cobra.ShellCompDirectiveDefault
 		return
@@ -302,6 +305,14 @@ func (t *tab) arguments(v *verb) {
 	}
 	if len(t.offers) == 0 && (!is("NS") || is("PATH")) {
 		t.chats()
+	}
+}
+
+// anyOwner offers all characters and groups, or else files.
+func (t *tab) anyOwner() {
+	t.owners(t.c.finder(t.data()), "", func(*address.Owner, int) bool { return true })
+	if len(t.offers) == 0 {
+		t.how = cobra.ShellCompDirectiveDefault
 	}
 }
 
@@ -367,7 +378,8 @@ func aboutWord(word string) string {
 	}
 	return map[string]string{
 		"agnai": "Agnaistic", "cai": "CharacterAI Dumper", "chatgpt": "ChatGPT's data export", "chub": "Chub's chats for SillyTavern",
-		"claude": "Claude's data export", "dot": "for Graphviz", "fields": "values of keys", "github": "notes on a pull request",
+		"claude": "Claude's data export", "deepseek": "DeepSeek's data export", "dot": "for Graphviz",
+		"exporter": "ChatGPT, Claude and Gemini Exporter", "fields": "values of keys", "github": "notes on a pull request",
 		"gitlab": "for its Code Quality", "html": "a page", "json": "documents for scripts", "junit": "a test report", "kobold": "KoboldAI Lite",
 		"markdown": "Markdown", "mermaid": "a diagram in Markdown", "merge-patch": "RFC 7386", "ooba": "text-generation-webui",
 		"openai": "training data", "patch": "RFC 6902", "raw": "the stored lines", "read": "as a person reads it", "risu": "RisuAI",

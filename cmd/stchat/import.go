@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -13,17 +14,19 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/convert"
 	"stchat/internal/ops"
+	"stchat/internal/ops/address"
 	"stchat/internal/ops/bring"
 	"stchat/internal/visible"
 )
 
 func newImport() verb {
 	return verb{
-		use: "import FILE...", short: "Import chats from other programs",
+		use: "import FILE... OWNER", short: "Import chats from other programs",
 		doc: `Import chats that other programs exported. OWNER is the character or group that
 they belong to: a name, a folder of chats/, a card or a group's file. FILE is
 JSON, JSON lines, text, - for stdin, or a zip, of which each conversations*.json
-at the root or one folder down is read. The format is found out:
+at the root or one folder down is read. Nothing is written before all of them
+are found. The format is found out:
 
   kobold    KoboldAI Lite
   cai       CharacterAI Dumper
@@ -37,20 +40,23 @@ at the root or one folder down is read. The format is found out:
   deepseek  DeepSeek's data export
   exporter  the extensions ChatGPT, Claude and Gemini Exporter
   chub      Chub's chats for SillyTavern
-  txt       SillyTavern's text export, with --as txt --user NAME
+  txt       .txt: SillyTavern's text export, or lines such as "Mira: Hello"
 
 Every conversation becomes a chat of its own; its path is printed. What OWNER
-has already is not imported again. SillyTavern's own .jsonl is for 'stchat
-merge'.
+has already is not imported again. A chat of SillyTavern's own, whatever its file
+is called, is for 'stchat merge'.
+
+What a source holds and a chat cannot is left out and counted.
 
 Other replies at the same place become swipes; with --branches the other ends of
 a tree of messages become branches. Messages without a date are dated by their
 neighbours, or by FILE, so that the same FILE makes the same chats. Names are
-those of the source, else those of SillyTavern.
+those of the source, else those of SillyTavern. In a text the user is the one
+whom SillyTavern's settings name, or --user.
 `, no: "there was no message in any FILE",
-		example: `  stchat import chatgpt-export.zip --to Mira --branches
-  stchat import story.json --to chats/Mira --open
-  stchat import old.txt --to Mira --as txt --user Tom -n "The old chat"`,
+		example: `  stchat import chatgpt-export.zip Mira --branches
+  stchat import story.json chats/Mira --open
+  stchat import old.txt Mira --as txt --user Tom -n "The old chat"`,
 		args:    cobra.MinimumNArgs(1),
 		options: &importOptions{},
 	}
@@ -60,7 +66,6 @@ type importOptions struct{ opt bring.Options }
 
 func (o *importOptions) addFlags(fs *pflag.FlagSet) {
 	b := &o.opt
-	fs.Var(filled(&b.Owner), "to", "the character or group `OWNER`")
 	fs.Var(oneOf(&b.As, "", convert.Formats()...), "as", "the `FORMAT` of FILE; default: found out")
 	fs.Var(filled(&b.User), "user", "`NAME` of the user; default: the source's, else SillyTavern's")
 	fs.Var(filled(&b.Character), "character", "`NAME` of the character; default: the source's, else the card's")
@@ -78,20 +83,21 @@ func (o *importOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (err error) {
+	files, owner := args[:len(args)-1], args[len(args)-1]
+	if len(files) == 0 {
+		return usagef("say whose chats they become, e.g. `stchat import %s Mira`", visible.Args(owner))
+	}
 	opt := o.opt
-	opt.Files, opt.Stdin, opt.Data = expand(args), c.In, cmp.Or(c.finder(opt.Data).Root(), opt.Data)
-	switch {
-	case opt.Owner == "":
-		return usagef("say whose chats they become, e.g. `stchat import %s --to Mira`", visible.Args(args[0]))
-	case opt.As == "txt" && opt.User == "":
-		return usagef("--as txt needs --user: the text does not say who that is")
-	case len(slices.DeleteFunc(slices.Clone(opt.Files), func(path string) bool { return path != chat.Stdin })) > 1:
+	opt.Files, opt.Owner = expand(files), owner
+	opt.Stdin, opt.Data = c.In, cmp.Or(c.finder(opt.Data).Root(), opt.Data)
+	if len(slices.DeleteFunc(slices.Clone(opt.Files), func(path string) bool { return path != chat.Stdin })) > 1 {
 		return usagef("stdin can be read once")
 	}
 	c.changes(&opt.Changes)
 	of := func(r *bring.Result) (string, *ops.Result[bring.Document]) {
-		if errors.Is(r.Err, bring.ErrTavern) && slices.Contains(opt.Files, r.Doc.Source) {
-			r.Err = &hinted{r.Err, "; `stchat merge " + visible.Args(opt.Owner, r.Doc.Source) + "`"}
+		isFile := slices.Contains(opt.Files, r.Doc.Source) // and no part of a zip
+		if isFile && errors.Is(r.Err, bring.ErrTavern) {
+			r.Err = &hinted{r.Err, "; `stchat merge " + visible.Args(owner, r.Doc.Source) + "`"}
 		}
 		return r.Doc.Source, &r.Result
 	}
@@ -126,6 +132,8 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	c.ended(ended)
 	c.notes(notes)
 	switch {
+	case errors.Is(err, address.ErrOwner) && isFile(owner):
+		return &hinted{err, "; the last argument says whose chats they become, e.g. `stchat import " + visible.Args(ownerLast(args)...) + "`"}
 	case err != nil:
 		return withHint(err, nil)
 	case !told:
@@ -134,4 +142,26 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		c.closeTabs(false)
 	}
 	return outcome
+}
+
+// ownerLast returns the arguments with the files first, and then whose chats they become.
+func ownerLast(args []string) []string {
+	var files, others []string
+	for _, arg := range args {
+		if isFile(arg) {
+			files = append(files, arg)
+		} else {
+			others = append(others, arg)
+		}
+	}
+	if len(others) == 0 {
+		others = []string{"Mira"}
+	}
+	return append(files, others...)
+}
+
+// isFile reports whether a path is that of a file.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }

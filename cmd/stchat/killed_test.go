@@ -122,7 +122,7 @@ func TestKilledImport(t *testing.T) {
 	}
 	bring := func(file string, code int) string {
 		t.Helper()
-		cmd := exec.Command("stchat", "import", file, "--to", "Mira", "--data", ".")
+		cmd := exec.Command("stchat", "import", file, "Mira", "--data", ".")
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()
 		if cmd.ProcessState.ExitCode() != code {

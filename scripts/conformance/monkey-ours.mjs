@@ -70,7 +70,7 @@ export const ours = {
         { may: ['lorebook-shared-state'], refused: /exists|already|is taken|does not exist/ }), // an old version may name a lorebook that was renamed
     import: grow((at) => ['import', lay(at, 'openai.jsonl', { messages: [
         { role: 'user', content: `Imported in step ${at.step}?` }, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'Good.' },
-    ] }), '--to', owner(at.source), ...at.dice.maybe('-n', someName(at)), ...at.dice.maybe('--open')]),
+    ] }), owner(at.source), ...at.dice.maybe('-n', someName(at)), ...at.dice.maybe('--open')]),
     merge: grow((at) => {
         const old = version(at, (v) => v.file === at.file);
         return old && ['merge', at.file, lay(at, `${at.name}.jsonl`, String(old.bytes)), ...at.dice.maybe('--label', 'old'), ...at.dice.maybe('--reworded', 'keep'), ...at.dice.maybe('--no-link'), ...at.dice.maybe('--no-swipes')];

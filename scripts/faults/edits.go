@@ -100,12 +100,12 @@ func edits() []*scenario {
 		{name: "restore --in-place", files: solo, masked: true, store: true, setup: [][]string{{"snapshot", "."}, {"delete", harbour, "-a", "100.."}}, args: call("restore", "--in-place", harbour)},
 		{
 			name: "import", files: talks, masked: true, makes: []string{"chats/Mira/The tide.jsonl", "chats/Mira/The ebb.jsonl"},
-			args: call("import", "talks.json", "--to", "chats/Mira"), partly: [][]string{{"import", "talk.json", "--to", "chats/Mira"}},
+			args: call("import", "talks.json", "chats/Mira"), partly: [][]string{{"import", "talk.json", "chats/Mira"}},
 		},
-		{name: "import --open", files: talks, masked: true, args: call("import", "talk.json", "--to", "chats/Mira", "--open")},
+		{name: "import --open", files: talks, masked: true, args: call("import", "talk.json", "chats/Mira", "--open")},
 		{
 			name: "import into a group", files: tree, masked: true, group: true, makes: []string{"group chats/The tide.jsonl"},
-			args: call("import", "talk.json", "--to", "groups/1773083112004.json"),
+			args: call("import", "talk.json", "groups/1773083112004.json"),
 		},
 		{
 			name: "export of pages", files: solo, only: "kills", makes: []string{"site/Mira/Harbour.html", "site/index.html"}, args: call("export", "chats", "-o", "site/"),

@@ -50,6 +50,9 @@ func (c *call) lookAround(ctx context.Context) error {
 	if err := c.findOwner(); err != nil {
 		return err
 	}
+	if err := c.findFiles(); err != nil {
+		return err
+	}
 	if !c.Changes.DryRun { // nothing is half done then, neither by a killed run nor by one at work
 		root := changeset.RootOf(filepath.Join(c.owner.Folder, "x"))
 		c.ended = changeset.Settle(ctx, root, c.Changes)

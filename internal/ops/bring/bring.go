@@ -28,6 +28,7 @@ import (
 	"stchat/internal/plural"
 	"stchat/internal/progress"
 	"stchat/internal/safefile"
+	"stchat/internal/userdir"
 )
 
 // Options says what to import, and how.
@@ -87,6 +88,12 @@ var (
 	ErrTavern = error(&ops.Kind{Code: "refused", Text: "this is a chat of SillyTavern's own, which is merged", Hint: "merge"})
 )
 
+// errFolder means that a FILE is a folder.
+var errFolder = error(&ops.Kind{Code: "refused", Text: "this is a folder; name the files in it"})
+
+// errKind is of a chat that cannot be merged into the owner's either.
+var errKind = error(&ops.Kind{Code: "refused", Text: "this is a chat of SillyTavern's own, and one of a character does not become a group's, nor the other way round"})
+
 // call is one import.
 type call struct {
 	*Options
@@ -128,7 +135,8 @@ func (j *job) key() string { return j.found.Format + "\x00" + j.Doc.ID }
 // Run imports. It calls tell for many results at a time, in the order of the conversations, those of
 // FILEs that cannot be read in their places; notes are about those that have none. Where no
 // conversation has a message, tell is not called, and ended is what killed runs had begun; otherwise
-// the first result has that. The error is that of the options.
+// the first result has that. The error is that of the options: an owner or a FILE that is not there, for
+// one, and then nothing is written.
 func Run(ctx context.Context, opt Options, tell func(list []*Result)) (ended []changeset.Ended, notes []string, err error) {
 	opt.Changes.Call = new(changeset.Call) // one record
 	c := &call{
@@ -173,6 +181,25 @@ func (c *call) run(ctx context.Context) error {
 	return nil
 }
 
+// findFiles makes sure that each FILE is there: before it is, nothing is written.
+func (c *call) findFiles() error {
+	for _, path := range c.Files {
+		if path == chat.Stdin {
+			continue
+		}
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return ops.PathError(err)
+		case info.IsDir():
+			return fmt.Errorf("%s: %w", path, errFolder)
+		case !info.Mode().IsRegular():
+			return fmt.Errorf("%s: %w", path, chat.ErrNotRegular)
+		}
+	}
+	return nil
+}
+
 // single reports whether only one conversation can be imported.
 func (c *call) single() bool { return c.Name != "" || c.Open }
 
@@ -200,7 +227,7 @@ func (c *call) fail(path string, err error) {
 	case placed:
 		err = &jsonl.LineError{Path: path, Damage: *place}
 	case errors.Is(err, convert.ErrTavern):
-		err = fmt.Errorf("%s: %w", path, ErrTavern)
+		err = fmt.Errorf("%s: %w", path, c.notImported(path))
 	case errors.Is(err, convert.ErrUnknown):
 		err = fmt.Errorf("%s: %w; the formats are %s", path, &ops.Kind{Code: "damaged", Text: err.Error()}, strings.Join(convert.Formats(), ", "))
 	case errors.Is(err, convert.ErrFormat):
@@ -212,6 +239,22 @@ func (c *call) fail(path string, err error) {
 	}
 	r.Err = err
 	c.results = append(c.results, r)
+}
+
+// notImported returns why a chat of SillyTavern's own is not imported.
+func (c *call) notImported(path string) error {
+	dir, ok := userdir.Enclosing(path)
+	if !ok {
+		return ErrTavern
+	}
+	folder := filepath.Dir(userdir.RealPath(path))
+	isGroups := folder == userdir.RealPath(dir.GroupChats())
+	isCharacters := filepath.Dir(folder) == userdir.RealPath(dir.Chats())
+	toGroup := c.owner.Group != nil
+	if toGroup && isCharacters || !toGroup && isGroups {
+		return errKind
+	}
+	return ErrTavern
 }
 
 // scan finds the conversations of a source, and decides about each.

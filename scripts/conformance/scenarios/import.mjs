@@ -59,7 +59,7 @@ const scenarios = Object.entries(formats).map(([format, [extension, make]]) => (
         const export_ = make(source.character);
         const file = path.join(t.scratch, `${format}.${extension}`);
         fs.writeFileSync(file, Array.isArray(export_) ? export_.map((o) => JSON.stringify(o)).join('\n') : JSON.stringify(export_));
-        const ours = t.path('import', file, '--to', source.folder, '--user', user, '--character', source.character, '--greeting', 'none');
+        const ours = t.path('import', file, source.folder, '--user', user, '--character', source.character, '--greeting', 'none');
         t.stchat('check', ours);
         return { source, file, ours };
     },
@@ -82,7 +82,7 @@ const lost = {
         const put = (name, value) => {
             const file = path.join(t.scratch, name);
             fs.writeFileSync(file, JSON.stringify(value));
-            return { file, ours: t.path('import', file, '--to', source.folder, '--user', user, '--character', source.character) };
+            return { file, ours: t.path('import', file, source.folder, '--user', user, '--character', source.character) };
         };
         const time = [{ role: 'user', data: 'Hi', time: 'bad' }];
         return {
@@ -132,7 +132,7 @@ const lines = {
         const file = path.join(t.scratch, 'lines.jsonl');
         fs.writeFileSync(file, [{ user_name: 'Tom', character_name: source.character, chat_metadata: {} }, ...odd(source.character)]
             .map((o) => JSON.stringify(o)).join('\n'));
-        return { source, file, ours: t.path('import', file, '--to', source.folder) };
+        return { source, file, ours: t.path('import', file, source.folder) };
     },
     async run(t, { source, file, ours }) {
         const { chats } = await upload(t, source, file);
@@ -163,7 +163,7 @@ const text = {
         status(answer, 200, 'the export');
         const file = path.join(t.scratch, 'import.txt');
         fs.writeFileSync(file, answer.body.result);
-        const one = said(t.path('import', file, '--to', source.folder, '--as', 'txt', '--user', user));
+        const one = said(t.path('import', file, source.folder, '--as', 'txt', '--user', user));
         same(one.map((m) => [m.is_user, m.mes]), [
             [false, 'Good evening.\n\nYou are late.'], [true, 'Tom: I know.\nThe fog: thick.'],
             [false, '\n"It *is* fog"\n\n\n\nStranger: I am in no flag.'],
@@ -183,7 +183,7 @@ const group = {
             ...[...source.members, 'Stranger'].map((name) => ({ role: 'assistant', name, content: `Late, says ${name}.` })),
         ] }));
         const ours = t.path({ changes: [source.groupFile], says: [/not a member of the group: Stranger/, /reload/] },
-            'import', file, '--to', source.groupFile, '-n', 'imported into a group');
+            'import', file, source.groupFile, '-n', 'imported into a group');
         return { source, ours };
     },
     async run(t, { source, ours }) {

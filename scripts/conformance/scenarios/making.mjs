@@ -180,7 +180,7 @@ const imported = {
     },
     async run(t, imports) {
         for (const { source, file } of imports) {
-            const ours = t.path('import', file, '--to', source.folder, '--user', user, '--character', source.character, '--greeting', 'none');
+            const ours = t.path('import', file, source.folder, '--user', user, '--character', source.character, '--greeting', 'none');
             const { chats } = await upload(t, source, file);
             const theirs = await open(t, source, path.basename(chats[0], '.jsonl'));
             const name = path.basename(ours, '.jsonl');
@@ -202,7 +202,7 @@ const opened = {
     prepare(t) {
         return [t.data.solo('import all'), t.data.group('Import all')].map((source) => ({ source, files: known.map((format) => {
             const to = source.groupFile ?? source.folder;
-            const call = ['import', path.join(samples, `${format}.in`), '--to', to, '--as', format, '--user', user, '-q'];
+            const call = ['import', path.join(samples, `${format}.in`), to, '--as', format, '--user', user, '-q'];
             const planned = t.stchat(...call, '--dry-run').trim().split('\n');
             t.stchat({ changes: [...planned, ...source.groupFile ? [to] : []] }, ...call);
             clean(t, ...planned);
