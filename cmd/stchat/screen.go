@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"stchat/internal/grid"
 	"stchat/internal/prose"
@@ -224,14 +226,18 @@ func (c *console) whole(pad, what, copied string) {
 // colon at its beginning, and those with a folder.
 const pathPattern = `^stchat:.(?:warning:.)?(?:would \w+ )?([^:'"]+\.(?:jsonl?|png)):|(\S*[/\\][^\s,:'"][^:'"]*?\.(?:jsonl?|png|zip|db|html))\b`
 
-// quotePattern finds what is quoted, as [visible.Quote] and %q do it.
-const quotePattern = "^(?:\\$'(?:[^'\\\\]|\\\\.)*'|'[^']*'(?:\\\\''[^']*')*|\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`)"
+// quotePattern finds what is quoted, as [visible.Quote] and %q do it, and a command in single quotes,
+// which may hold what is quoted.
+const (
+	quotePattern   = "\\$'(?:[^'\\\\]|\\\\.)*'|'[^']*'(?:\\\\''[^']*')*|\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`"
+	commandPattern = "'stchat(?: (?:" + quotePattern + "|[^ '\"`]+))*'"
+)
 
 // unbroken returns the words of a text; what stands in quotes is one, and so is a path.
 func unbroken(text string) (words []string) {
 	from, whole := 0, 0 // before whole nothing is broken
 	paths := regexp.MustCompile(pathPattern).FindAllStringSubmatchIndex(text, -1)
-	quoted := regexp.MustCompile(quotePattern)
+	quoted := regexp.MustCompile("^(?:" + commandPattern + "|" + quotePattern + ")")
 	for i := range len(text) {
 		if len(paths) > 0 && (i == paths[0][2] || i == paths[0][4]) {
 			whole, paths = max(whole, paths[0][3], paths[0][5]), paths[1:]
@@ -246,7 +252,7 @@ func unbroken(text string) (words []string) {
 			}
 			from = i + 1
 		case '$', '\'', '"', '`':
-			if i == from || text[i-1] == '(' || text[i-1] == '=' || strings.HasSuffix(text[:i], "\u00a0") {
+			if before, _ := utf8.DecodeLastRuneInString(text[:i]); i == from || !isWordRune(before) { // else an apostrophe
 				whole = i + len(quoted.FindString(text[i:]))
 			}
 		}
@@ -256,3 +262,5 @@ func unbroken(text string) (words []string) {
 	}
 	return words
 }
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

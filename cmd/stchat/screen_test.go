@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,6 +65,15 @@ func TestProsed(t *testing.T) {
 	for _, whole := range []string{`$'a lamp \u2067 of Mira\'s, two'`, `'a lamp of Mira'\''s, three doors'`, `"a \"lamp\" of hers"`} {
 		if got := prosed("it names "+whole+" as its parent", 20, "  "); !strings.Contains(got, "\n  "+whole+"\n") {
 			t.Errorf("a quoted name is broken: %q", got)
+		}
+	}
+	for _, address := range []string{`'Maren Holm/Harbour at night'`, `'O'\''Brien of the/Har b'`, `"Mira \"X\" Holm/A b c"`, `'Mira Holm/*'`, `'汐見 栞/灯台 の 夜'`, `$'Mira\u202e Holm/x y'`} {
+		for _, around := range []string{"a chat [%s] is gone", "stchat:\u00a0%s: none", "the messages' %s, it's", "('stchat show %s --at 5' shows it)", "'stchat move %s Ines', or", "“%s”", "--owner X=%s;"} {
+			for width := 8; width < 60; width++ {
+				if got := prosed(fmt.Sprintf(around, address), width, "  "); !strings.Contains(got, address) {
+					t.Errorf("at %d an address is broken: %q", width, got)
+				}
+			}
 		}
 	}
 	if got := prosed("isn't it 'open", 5, ""); got != "isn't\nit\n'open" {
