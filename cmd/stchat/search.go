@@ -31,7 +31,7 @@ import (
 func newSearch() verb {
 	return verb{
 		use: "search QUERY... [PATH...]", short: "Find words in chats",
-		doc: `Find words in chats; case and accents do not matter. Only whole words are found,
+		doc: `Find words in chats; case, accents and the s of Mira's do not matter. Only whole words are found,
 except that Chinese, Japanese, Korean and Thai text is found by any part of it.
 
   salt harbour      messages with both words

@@ -40,7 +40,7 @@ const File = "search.db"
 
 const (
 	applicationID = 0x73747378 // "stsx"
-	schemaVersion = 4
+	schemaVersion = 5
 )
 
 const schema = `

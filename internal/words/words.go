@@ -2,7 +2,8 @@
 // them.
 //
 // Text is normalised by NFKC and made lower case. A word is a run of letters and digits;
-// apostrophes are dropped, and Latin, Greek and Cyrillic letters lose their marks. Each
+// apostrophes are dropped, and so is the possessive 's behind a word: winter's is winter.
+// Latin, Greek and Cyrillic letters lose their marks. Each
 // character of a script without spaces (Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar) is
 // a word by itself, so that any part of a sentence is found as a phrase. There is no
 // stemming.
@@ -85,14 +86,25 @@ type splitter struct {
 	word     []byte
 	from, to int
 	bare     bool // the last letter loses its marks
+
+	apostrophe int // how long the word was at the last one; 0: it has none within
 }
 
 func (s *splitter) flush() {
 	if len(s.word) > 0 {
-		s.yield(Word{cut(s.word), s.from, s.to})
+		s.yield(Word{cut(s.withoutPossessive()), s.from, s.to})
 		s.word = s.word[:0]
 	}
-	s.bare = false
+	s.bare, s.apostrophe = false, 0
+}
+
+// withoutPossessive returns the word without an 's at its end.
+func (s *splitter) withoutPossessive() []byte {
+	stem, end := s.word[:s.apostrophe], s.word[s.apostrophe:]
+	if len(stem) > 0 && string(end) == "s" {
+		return stem
+	}
+	return s.word
 }
 
 // cut shortens a word to longest bytes, on a rune boundary.
@@ -125,6 +137,7 @@ func (s *splitter) ascii(text string, at int) {
 		case c >= 'A' && c <= 'Z':
 			c += 'a' - 'A'
 		case c == '\'':
+			s.apostrophe = len(word)
 			continue
 		default:
 			if len(word) > 0 {
@@ -183,7 +196,9 @@ func (s *splitter) rune(r rune, from, to int) {
 		s.at(from, to)
 		s.word = utf8.AppendRune(s.word, r)
 		s.flush()
-	case isApostrophe(r) || r == '\u00ad': // a soft hyphen
+	case r == '\u00ad': // a soft hyphen
+	case isApostrophe(r):
+		s.apostrophe = len(s.word)
 	case unicode.IsLetter(r) || unicode.IsNumber(r):
 		s.at(from, to)
 		s.bare = losesMarks(r)

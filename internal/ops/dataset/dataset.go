@@ -291,10 +291,23 @@ func (e *exporter) read(ctx context.Context, f *facts) error {
 	return nil
 }
 
-// takes returns whose turn a message is, and whether it is exported.
+// takes returns whose turn a message is, and whether it is exported: as a turn only if it says
+// something.
 func (e *exporter) takes(f *facts, m *look.Message) (role string, ok bool) {
+	if m.Index != nil && *m.Index < f.skip {
+		return "", false
+	}
 	role = e.role(m)
-	return role, (role != "" || e.Format == Rows) && (m.Index == nil || *m.Index >= f.skip)
+	if e.Format == Rows {
+		return role, true
+	}
+	return role, role != "" && !isBlank(m.Raw.Text)
+}
+
+// isBlank reports whether a raw mes has no text, or nothing but white space.
+func isBlank(mes []byte) bool {
+	text, _ := rawjson.Unquote(mes)
+	return strings.TrimSpace(text) == ""
 }
 
 // role returns whose turn a message is: "system", "user" or "assistant", and "" for one that is

@@ -71,7 +71,7 @@ type printer struct {
 	w       io.Writer
 	encoder jsondoc.Encoder
 	line    bytes.Buffer
-	address *regexp.Regexp
+	address *regexp.Regexp // with data in base64: where any other one ends, nobody can tell
 	n       int // messages so far that the format takes
 	turns   int // that are written
 }
@@ -79,7 +79,7 @@ type printer struct {
 // lines writes a chat that survey has read.
 func (e *exporter) lines(ctx context.Context, f *facts, w io.Writer) error {
 	d := &f.Doc
-	p := &printer{exporter: e, facts: f, w: w, address: regexp.MustCompile(`\bdata:[\w.+-]+/[\w.+-]+[;,][^\s"'()<>\\]+`)}
+	p := &printer{exporter: e, facts: f, w: w, address: regexp.MustCompile(`\bdata:[\w.+-]+/[\w.+-]+(?:;[\w.+=-]+)*;base64,[\w+/=%-]+`)}
 	open, end := "", ""
 	switch e.Format {
 	case OpenAI:
@@ -226,8 +226,8 @@ func (p *printer) maybe(s *string) *string {
 	return new(p.text(*s))
 }
 
-// text returns a text as it is written: UTF-8, without the data of addresses that hold it, and
-// with macros for names.
+// text returns a text as it is written: UTF-8, without the data of addresses that hold it in base64,
+// and with macros for names.
 func (p *printer) text(s string) string {
 	s = *p.Doc.valid(&s)
 	if strings.Contains(s, "data:") {
