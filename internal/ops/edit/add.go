@@ -46,7 +46,7 @@ var (
 // Add adds messages to a chat. Objects keep their keys, order and spelling; name, is_user,
 // is_system and send_date are added if missing.
 func Add(ctx context.Context, opt AddOptions) []*Result {
-	opt.again = true
+	opt.again = ops.ChangedMeanwhile
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		s := scanning{moves: opt.At != nil, speakers: true, Choice: choose.Choice{Only: nobody}}
 		switch { // only the message before the new ones is wanted, for their place

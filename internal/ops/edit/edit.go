@@ -32,7 +32,7 @@ type Options struct {
 	NoFollow bool // leave state that refers to messages as it is
 	Meter    *progress.Meter
 
-	again bool // the edit can be made of what the chat holds then, if others save it meanwhile
+	again func(err error) bool // whether the edit is made anew after an error, of what is there then; nil: never
 }
 
 // Document is the JSON document about one chat (CONTENT.md 7).
@@ -99,11 +99,7 @@ func run(ctx context.Context, opt Options, plan func(ctx context.Context, o *ope
 			}
 			return (&drafting{open: o, plan: p, set: s}).draft(ctx)
 		}
-		unit := changeset.Unit{Root: roots.Of(path), Shares: []string{path}, Draft: draft}
-		if opt.again {
-			unit.Again = ops.ChangedMeanwhile
-		}
-		return r, unit
+		return r, changeset.Unit{Root: roots.Of(path), Shares: []string{path}, Draft: draft, Again: opt.again}
 	})
 }
 

@@ -56,7 +56,7 @@ var ErrPassedOver = error(&ops.Kind{Code: "refused", Text: "the chat does not me
 // [ErrPassedOver] in its result.
 func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
 	left := opt.Values.LeaveOut(ownKeys()...)
-	opt.again = true
+	opt.again = ops.ChangedMeanwhile
 	results := run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		metadata := o.chat.Header.Metadata().Bytes()
 		for _, c := range opt.Where {

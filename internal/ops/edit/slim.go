@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -65,13 +64,15 @@ func (r *SlimResult) Document() any { return r.Slim }
 // reasoning, and pictures inside messages, which become files.
 func Slim(ctx context.Context, opt SlimOptions) []*SlimResult {
 	opt.Changes.Precious = true
+	files := &pictureFiles{inTurn: len(opt.Chats) == 1, drafted: map[string]bool{}}
+	opt.again = files.takeTurns
 	byPath := map[string]*slimming{}
 	for _, path := range opt.Chats {
 		byPath[path] = new(slimming)
 	}
 	results := run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		s := byPath[o.chat.Path]
-		if *s = (slimming{opt: &opt, open: o, noted: map[int]bool{}}); opt.Output != "" {
+		if *s = (slimming{opt: &opt, open: o, noted: map[int]bool{}, files: files}); opt.Output != "" {
 			o.opt.NoFollow, o.slug = true, opt.Changes.NewUUID()
 		}
 		return s.plan(ctx)
@@ -97,8 +98,9 @@ const (
 
 // slimming is one chat that is made slim.
 type slimming struct {
-	opt  *SlimOptions
-	open *open
+	opt   *SlimOptions
+	open  *open
+	files *pictureFiles
 
 	mu       sync.Mutex
 	noted    map[int]bool // messages; true: they have pictures
@@ -197,27 +199,53 @@ func (s *slimming) writePictures(set *changeset.Set, p *Plan) error {
 			return s.open.chat.Errorf("%w", err)
 		}
 		for _, img := range s.slim(line).pictures {
-			if path := s.path(img); !written[path] {
-				written[path] = true
-				if err := img.write(set, path); err != nil {
-					return err
-				}
+			path := s.path(img)
+			if written[path] {
+				continue
+			}
+			written[path] = true
+			err := s.files.write(set, path, img, s.opt.Changes.DryRun)
+			if err != nil {
+				return ops.PathError(err)
 			}
 		}
 	}
 	return nil
 }
 
-// write drafts the file of a picture, unless it is there.
-func (img *inlined) write(set *changeset.Set, path string) error {
+// errTurn means that a chat would write a picture that another chat of the call may hold, too.
+var errTurn = errors.New("chats that share pictures are made slim one after the other")
+
+// pictureFiles are the files that pictures become in one call. Several chats may hold one picture, and
+// chats are drafted side by side. So of several chats, those that have a picture to write are put off
+// until all others are written; then they take turns, and each finds what those before it wrote.
+type pictureFiles struct {
+	inTurn  bool            // one chat is drafted at a time
+	drafted map[string]bool // while chats take turns
+}
+
+// takeTurns reports whether an error means that a chat was put off.
+func (f *pictureFiles) takeTurns(err error) bool {
+	isTurn := errors.Is(err, errTurn)
+	f.inTurn = f.inTurn || isTurn
+	return isTurn
+}
+
+// write drafts the file of a picture, unless it is there or, in a dry run, would be.
+func (f *pictureFiles) write(set *changeset.Set, path string, img inlined, dryRun bool) error {
 	raw, _, err := safefile.Read(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = ops.Create(set, path, "a picture of the chat", img.data, changeset.InFolder())
 	case err == nil && sumOf(raw) != img.sum:
-		err = fmt.Errorf("%s: %w", path, &safefile.ExistsError{Path: path})
+		return &safefile.ExistsError{Path: path}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	case !f.inTurn:
+		return errTurn
+	case dryRun && f.drafted[path]:
+		return nil
 	}
-	return ops.PathError(err)
+	f.drafted[path] = true
+	return ops.Create(set, path, "a picture of the chat", img.data, changeset.InFolder())
 }
 
 func sumOf(data []byte) string {
