@@ -67,7 +67,7 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 			func(name string) bool { return single || here.has(name) },
 			func(name string) bool { return there.has(name) && (single || opt.wanted(name+names.Extension)) })
 		if err == nil {
-			o.group = here.group
+			o.group, o.user = here.group, opt.around(lib, here.folder, there.folder)
 		}
 		return o, err
 	}
@@ -84,8 +84,27 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 		return err
 	}
 	finish(ctx, o)
+	if u := o.user; u != nil {
+		u.works, u.owned = o.works, o.jobs()
+		if err := u.readBooks(ctx, o.bookNames(ctx)); err != nil {
+			return err
+		}
+		return r.withNamed(ctx, u)
+	}
+	if err := o.tellLeft(ctx, here.folder, there.folder); err != nil {
+		return err
+	}
 	r.run(ctx, opt, "", nil, o.jobs())
 	return nil
+}
+
+// around returns the two user folders in which the folders of an owner lie, whose lorebooks and attachments come along if
+// chats that come name them. nil: not both lie in one, or both in the same.
+func (opt *Options) around(lib *library.Library, into, from *library.Folder) *user {
+	if !into.HasDir || !from.HasDir || userdir.RealPath(into.Dir.Root) == userdir.RealPath(from.Dir.Root) {
+		return nil
+	}
+	return newUser(opt, lib, into.Dir, from.Dir)
 }
 
 // mergeInto compares FROM's chat with the chat of INTO that was named, and with those to which an earlier merge may have

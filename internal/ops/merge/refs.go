@@ -20,6 +20,7 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
+	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
@@ -52,15 +53,20 @@ var inURL = regexp.MustCompile(`^url\(["']?(.*?)["']?\)$`)
 // persona is how the address of a user's picture begins (SillyTavern 1.19, getThumbnailUrl).
 const persona = "/thumbnail?type=persona&file="
 
+// plain returns the address of a file that an address of a background, or of a user's picture, means.
+func plain(address string) string {
+	if m := inURL.FindStringSubmatch(address); m != nil {
+		return m[1]
+	}
+	if file, ok := strings.CutPrefix(address, persona); ok {
+		return "User Avatars/" + file
+	}
+	return address
+}
+
 // now returns an address as it is in INTO.
 func (u *user) now(address string) string {
-	place := address
-	if m := inURL.FindStringSubmatch(address); m != nil {
-		place = m[1]
-	} else if file, ok := strings.CutPrefix(address, persona); ok {
-		place = "User Avatars/" + file
-	}
-	place, exists, _ := u.from.Served(place)
+	place, exists, _ := u.from.Served(plain(address))
 	if !exists || !carried(place) || !filepath.IsLocal(filepath.FromSlash(place)) || !u.opt.wanted(place) {
 		return address
 	}
@@ -153,27 +159,40 @@ func (a *attachment) renamed(address string) string {
 // follow returns a JSON value in which the addresses of attachments are those in INTO; raw itself
 // if none changes.
 func (u *user) follow(raw []byte) []byte {
-	if u == nil || !bytes.ContainsAny(raw, "/") {
+	if u == nil {
+		return raw
+	}
+	return readdressed(raw, u.now)
+}
+
+// readdressed returns a JSON value with other addresses in it; raw itself if none changes.
+func readdressed(raw []byte, now func(address string) string) []byte {
+	if !bytes.ContainsAny(raw, "/") {
 		return raw
 	}
 	switch rawjson.KindOf(raw) {
 	case rawjson.String:
 		if text, ok := rawjson.Unquote(raw); ok && len(text) <= 4<<10 {
-			if to := u.now(text); to != text {
+			if to := now(text); to != text {
 				return rawjson.Quote(to)
 			}
 		}
 	case rawjson.Array:
-		return rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) { return u.follow(value), true })
+		return rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) { return readdressed(value, now), true })
 	case rawjson.ObjectKind:
 		var keys []string // may be addresses themselves
 		raw = rawjson.Edit(raw, func(o *rawjson.Object) {
 			keys = o.Keys()
-			u.values(o, keys...)
+			for _, key := range keys {
+				value := o.Value(key)
+				if to := readdressed(value, now); !bytes.Equal(to, value) {
+					o.Set(key, to)
+				}
+			}
 		})
 		for _, key := range keys {
 			if strings.Contains(key, "/") {
-				if to := u.now(key); to != key {
+				if to := now(key); to != key {
 					raw = rawjson.RenameKey(raw, key, to)
 				}
 			}
@@ -262,11 +281,72 @@ func (w *work) collect(ctx context.Context) error {
 		return nil
 	}
 	u.metadata(w.c.metadata())
+	return w.attached(ctx, u.follow)
+}
+
+// attached calls do with everything in the messages of FROM's chat that may name attachments.
+func (w *work) attached(ctx context.Context, do func(raw []byte) []byte) error {
 	return w.c.lines(ctx, func(_ int, l *jsonl.Line, _ bool) error {
 		for k := range carrying {
 			raw, _ := l.Value(k)
-			u.follow(raw)
+			do(raw)
 		}
 		return nil
 	})
+}
+
+// bookNames returns the names of the lorebooks that chats which come name in their headers.
+func (o *owner) bookNames(ctx context.Context) map[string]bool {
+	named := map[string]bool{}
+	for _, w := range o.works {
+		if w.writes() {
+			w.c.head(ctx)
+			for _, name := range all.Names().Books(w.c.metadata()) {
+				named[name] = true
+			}
+		}
+	}
+	return named
+}
+
+// tellLeft tells, where only one side lies in a user folder, which lorebooks and attachments of the chats that come are not
+// there afterwards: those that INTO's has not, or those that stay in FROM's.
+func (o *owner) tellLeft(ctx context.Context, into, from *library.Folder) error {
+	if into.HasDir == from.HasDir {
+		return nil
+	}
+	dir, about := into.Dir, "it names what is not here: "
+	if from.HasDir {
+		dir, about = from.Dir, "it names what stays in FROM, since INTO is in no user folder: "
+	}
+	for _, w := range o.works {
+		if !w.writes() || w.row.Sign == Refused {
+			continue
+		}
+		var left []string
+		note := func(name string, exists bool) {
+			if exists == from.HasDir && !slices.Contains(left, name) {
+				left = append(left, name)
+			}
+		}
+		for _, name := range all.Names().Books(w.c.metadata()) {
+			_, err := o.ours.lib.Book(dir, name)
+			note(name, err == nil)
+		}
+		see := func(address string) string {
+			if _, exists, isOurs := dir.Served(plain(address)); isOurs {
+				note(plain(address), exists)
+			}
+			return address
+		}
+		look := func(raw []byte) []byte { return readdressed(raw, see) }
+		look(w.c.metadata().Bytes())
+		if err := w.attached(ctx, look); err != nil {
+			w.row.refuse(err)
+		}
+		if len(left) > 0 {
+			w.row.tell(about + keysTold(left))
+		}
+	}
+	return ctx.Err()
 }

@@ -67,10 +67,7 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 			return err
 		}
 	}
-	u := &user{
-		opt: opt, lib: lib, into: dirs[0], from: dirs[1], books: map[string]*book{}, chats: map[string]map[string]string{},
-		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, changed: map[string]bool{}, inGroups: newInFolder(),
-	}
+	u := newUser(opt, lib, dirs[0], dirs[1])
 	if opt.Base != "" {
 		u.based = respelled(placesIn(u.from), placesIn(dirs[2]))
 	}
@@ -91,12 +88,27 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 			u.based[filepath.Join("chats", stem)] = filepath.Join("chats", to)
 		}
 	}
-	allBooks := func(ctx context.Context) error { return u.readBooks(ctx, nil) }
-	for _, step := range []func(context.Context) error{u.solo, u.groups, allBooks} {
+	for _, step := range []func(context.Context) error{u.solo, u.groups} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
+	if err := u.readBooks(ctx, nil); err != nil {
+		return err
+	}
+	return r.withNamed(ctx, u)
+}
+
+// newUser returns two user folders of which nothing has been compared.
+func newUser(opt *Options, lib *library.Library, into, from userdir.Dir) *user {
+	return &user{
+		opt: opt, lib: lib, into: into, from: from, stems: map[string]string{}, books: map[string]*book{}, chats: map[string]map[string]string{},
+		files: map[string]*attachment{}, owners: map[string]*owner{}, given: map[string]bool{}, changed: map[string]bool{}, inGroups: newInFolder(),
+	}
+}
+
+// withNamed makes the changes, together with what the cards and chats that come name.
+func (r *Result) withNamed(ctx context.Context, u *user) error {
 	jobs := slices.Concat(u.cards, u.owned, u.carried) // lorebooks last, which the others name
 	for _, j := range jobs {
 		u.leaveDeleted(j)
@@ -112,7 +124,7 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 		}
 	}
 	u.carried, u.planned = carried, true // what only the comparison names does not come
-	r.run(ctx, opt, userdir.RealPath(u.into.Root), u.carried, slices.Concat(u.cards, u.owned))
+	r.run(ctx, u.opt, userdir.RealPath(u.into.Root), u.carried, slices.Concat(u.cards, u.owned))
 	return nil
 }
 
