@@ -102,6 +102,9 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 			sum.Changed++
 			freed += r.Doc.BytesBefore - r.Doc.Bytes
 		}
+		if r.Slim.Spared > 0 {
+			c.note("%s: %s with something to drop left alone, among the last %d (--keep-last)", r.Doc.Path, c.many(r.Slim.Spared, "message"), o.keepLast)
+		}
 		if r.Slim.Left > 0 {
 			c.note("%s: %s left alone: the text is not that of the chosen swipe; see 'stchat repair'", r.Doc.Path, c.many(r.Slim.Left, "message"))
 		}

@@ -42,6 +42,8 @@ type Slimmed struct {
 	Files []string   `json:"files" is:"path"` // the pictures that were written
 	Left  int        `json:"left"`            // messages that stay, since their chosen swipe is not their text
 	Unfit int        `json:"unfit"`           // messages that stay, since what an extension keeps for each swipe does not fit their swipes
+	// Spared is how many of the last messages, which stay, have something to drop.
+	Spared int `json:"spared"`
 }
 
 // SlimPart is how much of one kind was dropped.
@@ -106,6 +108,7 @@ type slimming struct {
 	noted    map[int]bool // messages; true: they have pictures
 	left     int
 	unfit    int
+	spared   int
 	dropped  [slimParts]SlimPart
 	pictures []string // their files
 }
@@ -117,25 +120,30 @@ func (s *slimming) document() (d Slimmed) {
 			d.Parts = append(d.Parts, part)
 		}
 	}
-	d.Left, d.Unfit, d.Files = s.left, s.unfit, slices.Compact(slices.Sorted(slices.Values(s.pictures)))
+	d.Left, d.Unfit, d.Spared, d.Files = s.left, s.unfit, s.spared, slices.Compact(slices.Sorted(slices.Values(s.pictures)))
 	return d
 }
 
-// plan chooses the messages that may have something to drop.
+// plan chooses the messages that may have something to drop. Of the last ones, it only counts those.
 func (s *slimming) plan(ctx context.Context) (*Plan, error) {
 	n, err := s.open.count(ctx)
 	if err != nil {
 		return nil, err
 	}
-	choice := s.opt.Choice
-	choice.Only = func(i int) bool { return i < n-s.opt.KeepLast }
-	places, err := s.open.list(ctx, scanning{Choice: choice})
+	places, err := s.open.list(ctx, scanning{Choice: s.opt.Choice})
 	p := &Plan{Change: places, Output: s.opt.Output, Guard: s.mark}
 	p.Edits = func(context.Context) func(choose.Place) Edit {
 		return func(at choose.Place) Edit {
 			return func(line []byte) ([]byte, error) {
 				made := s.slim(line)
-				if made.left || made.unfit || !bytes.Equal(made.line, line) {
+				changes := !bytes.Equal(made.line, line)
+				if at.Index >= n-s.opt.KeepLast {
+					if changes {
+						s.spare()
+					}
+					return line, nil
+				}
+				if made.left || made.unfit || changes {
 					s.note(p, at, made)
 				}
 				return made.line, nil
@@ -144,6 +152,14 @@ func (s *slimming) plan(ctx context.Context) (*Plan, error) {
 	}
 	p.Before = func(set *changeset.Set) error { return s.writePictures(set, p) }
 	return p, err
+}
+
+// spare counts a message that stays as it is one of the last. Its edit changes nothing, so it is made
+// only once.
+func (s *slimming) spare() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spared++
 }
 
 // note counts what is dropped from a message, which may have been noted before.
