@@ -141,7 +141,7 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		c.note("%s", err)
 		return errNo
 	case err != nil:
-		return withHint(err, []hint{{keep.ErrUnknown, inLost}})
+		return withHint(err, []hint{{keep.ErrUnknown, inLost}, {ops.ErrNotRead, "; -o writes a file anywhere"}})
 	case opt.Output == cut.Stdout && opt.At == nil:
 		c.notes(r.Notes)
 		return nil

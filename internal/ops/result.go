@@ -185,6 +185,20 @@ func JudgeOutput(path string, isChat bool) error {
 	return nil
 }
 
+// ErrNotRead means that a chat would lie in a user folder where SillyTavern does not look for chats.
+var ErrNotRead = error(&Kind{Code: "refused", Text: `in its user folder SillyTavern looks for chats only in chats/OWNER/ and "group chats/"`})
+
+// JudgeChatPlace refuses a path for a new chat that is in a user folder, but not where SillyTavern
+// looks for chats. The error wraps [ErrNotRead].
+func JudgeChatPlace(path string) error {
+	switch userdir.RoleOf(path) {
+	case userdir.Outside, userdir.ChatPlace:
+		return nil
+	default:
+		return fmt.Errorf("%s: %w", path, ErrNotRead)
+	}
+}
+
 // Output is a file that is not a chat, and how it is written.
 type Output struct {
 	Path    string

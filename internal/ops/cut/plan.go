@@ -208,6 +208,9 @@ func pathBeside(ctx context.Context, c *call, p *plan, groups []*group.File, r *
 	made, err := names.Make(nameRequest(c, p, f, groups))
 	prefix, _ := filepath.Split(p.source)
 	to := chatPath{name: made, path: prefix + made.File + names.Extension, beside: true}
+	if err := ops.JudgeChatPlace(to.path); err != nil {
+		return to, err
+	}
 	folded := names.Fold(made.File)
 	taken := errors.Is(err, names.ErrTaken)
 	replaces := taken && c.opt.Force && called(made.File, to.path, groups)

@@ -472,8 +472,7 @@ func (f *finder) means(path string) bool {
 
 // named returns the real paths of the chats that a name may mean.
 func (f *finder) named(name string) []string {
-	paths, _, _, _ := ownersPaths(f.root.Path, name)
-	paths = append(plainPaths(f.root.Path, name), paths...)
+	paths := append(plainPaths(f.root.Path, name), ownedChatOf(f.root.Path, name).paths()...)
 	for i, rel := range paths {
 		paths[i] = userdir.RealPath(filepath.Join(f.root.Path, filepath.FromSlash(rel)))
 	}

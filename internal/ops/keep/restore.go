@@ -17,6 +17,7 @@ import (
 	"stchat/internal/history"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/ops/address"
 	"stchat/internal/ops/cut"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
@@ -187,12 +188,15 @@ func chosen(ctx context.Context, opt *RestoreOptions) (*subject, *version, error
 // backupOf returns the backup that opt.Backup names as a version.
 func backupOf(ctx context.Context, opt *RestoreOptions) (*subject, *version, error) {
 	where := opt.Where
-	if _, inUser := userdir.Enclosing(withExtension(opt.Chat)); !inUser && opt.Data == "" && opt.Store == "" {
-		where.Data = filepath.Dir(opt.Chat) // a loose chat, which needs no history for that
+	if opt.Data == "" && opt.Store == "" && isLoose(opt.Chat) {
+		where.Data = filepath.Dir(opt.Chat) // it needs no history for that
 	}
 	s, err := locate(ctx, where)
 	if err != nil {
 		return s, nil, err
+	}
+	if none, is := errors.AsType[*address.NoneError](s.none); is && ops.JudgeChatPlace(s.path) != nil {
+		return s, nil, none // there is no such owner
 	}
 	info, err := os.Stat(opt.Backup)
 	if err != nil {
@@ -206,6 +210,15 @@ func backupOf(ctx context.Context, opt *RestoreOptions) (*subject, *version, err
 		v.At = at
 	}
 	return s, v, nil
+}
+
+// isLoose reports whether a chat is named by a path outside of every user's folder.
+func isLoose(given string) bool {
+	if userdir.RoleOf(withExtension(given)) != userdir.Outside {
+		return false
+	}
+	_, users := userdir.UserAround()
+	return users == 0 || address.IsPath(given)
 }
 
 // branch writes a version as a branch of the chat.

@@ -71,8 +71,14 @@ func (r *restoring) export(path, about string) {
 }
 
 // revive brings back a file that is gone: its bytes, of a chat its sidecars, and its place in the
-// group's list.
+// group's list. The error wraps [ops.ErrNotRead] where SillyTavern would not look for it, unless it
+// was there.
 func (r *restoring) revive(ctx context.Context, path string) error {
+	if userdir.HasExtension(path) && path != r.s.full(r.v.Path) {
+		if err := ops.JudgeChatPlace(path); err != nil {
+			return err
+		}
+	}
 	r.about, r.res.Doc.Exact = "the chat, as it was", true
 	return r.join(ctx, path)
 }

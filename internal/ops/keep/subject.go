@@ -190,7 +190,8 @@ func (s *subject) name(given string) error {
 		s.goTo(plain[i])
 		return nil
 	}
-	paths, folder, owner, name := ownersPaths(s.root, given)
+	owned := ownedChatOf(s.root, given)
+	paths := owned.paths()
 	if i := slices.IndexFunc(paths, isThere); i >= 0 {
 		s.goTo(paths[i])
 		return nil
@@ -206,18 +207,24 @@ func (s *subject) name(given string) error {
 			s.guess(given, rel, found.Guess)
 		}
 		return err
-	case folder != "":
-		list := s.namesIn(folder)
-		if gone, part := address.Match(list, name); len(gone) == 1 {
-			s.guess(given, path.Join(folder, gone[0]+".jsonl"), part)
+	}
+	for _, folder := range owned.folders {
+		if gone, part := address.Match(s.namesIn(folder), owned.name); len(gone) == 1 {
+			s.guess(given, path.Join(folder, gone[0]+names.Extension), part)
 			return nil
 		}
-		if isNone {
-			for _, gone := range list {
-				none.Known = append(none.Known, owner+"/"+gone)
+	}
+	if isNone {
+		for _, folder := range owned.folders {
+			for _, gone := range s.namesIn(folder) {
+				none.Known = append(none.Known, owned.owner+"/"+gone)
 			}
-			s.none = unknown{none}
 		}
+		s.none = unknown{none}
+	}
+	if owned.home != "" {
+		s.goTo(path.Join(owned.home, owned.name+names.Extension))
+		return nil
 	}
 	if s.path = given; !strings.Contains(filepath.Base(given), ".") || len(plain)+len(paths) < 2 {
 		s.path = strings.TrimSuffix(given, ".jsonl") + ".jsonl"
@@ -255,23 +262,39 @@ func plainPaths(root, given string) (paths []string) {
 	return paths
 }
 
-// ownersPaths returns, of a chat named as OWNER/NAME, likewise the paths that it may have, the folder
-// where the owner's chats are, or were, and the two names. There are none of any other.
-func ownersPaths(root, given string) (paths []string, folder, owner, name string) {
-	o, owner, name, _ := finderIn(root).Split(strings.TrimSuffix(given, ".jsonl"))
+// ownedChat is a chat named as OWNER/NAME, which may be gone.
+type ownedChat struct {
+	owner, name string
+	home        string   // where the chats of the owner are, relative to the user's folder; "" if it has no such owner
+	folders     []string // likewise, where chats of one who is gone may have been, and home
+}
+
+// ownedChatOf reads OWNER/NAME. It has no folders if given is not of that shape.
+func ownedChatOf(root, given string) ownedChat {
+	o, owner, name, _ := finderIn(root).Split(strings.TrimSuffix(given, names.Extension))
+	c := ownedChat{owner: owner, name: name}
 	if name == "" || strings.Contains(name, "/") {
-		return nil, "", owner, name
+		return c
 	}
-	folders := []string{path.Join("chats", owner), owner} // of those that are gone, and of loose chats
-	if o != nil {
-		if rel, err := relative(root, filepath.Join(o.Folder, "x")); err == nil {
-			folders = append(folders, path.Dir(rel))
-		}
+	c.folders = []string{path.Join("chats", owner), owner} // the latter of loose chats
+	if o == nil {
+		return c
 	}
-	for _, folder = range folders {
-		paths = append(paths, path.Join(folder, name+".jsonl"))
+	if rel, err := relative(root, filepath.Join(o.Folder, "x")); err == nil {
+		c.home = path.Dir(rel)
 	}
-	return paths, folder, owner, name
+	if c.home != "" && !slices.Contains(c.folders, c.home) {
+		c.folders = append(c.folders, c.home)
+	}
+	return c
+}
+
+// paths returns the paths that the chat may have.
+func (c ownedChat) paths() (list []string) {
+	for _, folder := range c.folders {
+		list = append(list, path.Join(folder, c.name+names.Extension))
+	}
+	return list
 }
 
 func isFile(path string) bool {
