@@ -56,7 +56,7 @@ whom SillyTavern's settings name, or --user.
 `, no: "there was no message in any FILE",
 		example: `  stchat import chatgpt-export.zip Mira --branches
   stchat import story.json chats/Mira --open
-  stchat import old.txt Mira --as txt --user Tom -n "The old chat"`,
+  stchat import old.txt Mira --user Tom -n "The old chat"`,
 		args:    cobra.MinimumNArgs(1),
 		options: &importOptions{},
 	}

@@ -190,6 +190,7 @@ func helps(hint string) string {
 		"floor":       "--floor of 'stchat state set' begins one",
 		"force":       "--force does it",
 		"header":      "'stchat repair' makes one",
+		"layout":      "put it among OWNER's chats as a .jsonl file, and 'stchat repair' makes lines of it",
 		"merge":       "'stchat merge' takes it, since the chat may be there already",
 		"leftover":    "remove it or choose another name",
 		"name":        "choose another name",

@@ -138,6 +138,8 @@ func TestScanRefuses(t *testing.T) {
 		"{\"mapping\":":                          "1:12: the value has no end",
 		"{\"chat_metadata\":{}}\n{\"mes\":\"\"}": "a chat of SillyTavern's own",
 		"{\"name\":\"A\",\"mes\":\"\"}":          "a chat of SillyTavern's own",
+		"[{\"name\":\"A\",\"mes\":\"\"}]":        "a chat of SillyTavern's own, in another layout",
+		"{\"name\":\"A\",\n\"mes\":\"\"}":        "a chat of SillyTavern's own, in another layout",
 	} {
 		_, err := scanned(text, "")
 		if err == nil || !strings.Contains(err.Error(), want) {

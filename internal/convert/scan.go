@@ -18,6 +18,8 @@ var (
 	ErrFormat = errors.New("no format fits")
 	// ErrTavern means that a file is a chat of SillyTavern's own.
 	ErrTavern = errors.New("this is a chat of SillyTavern's own")
+	// ErrLayout means that a file is a chat of SillyTavern's own, but not with a message a line.
+	ErrLayout = errors.New("this is a chat of SillyTavern's own, in another layout")
 	// errLong means that a conversation is too long to be read.
 	errLong = fmt.Errorf("a conversation of more than %d GB", maxLength>>30)
 )
@@ -41,7 +43,7 @@ func LooksLikeJSON(r io.ReaderAt) (bool, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
-	text := bytes.TrimPrefix(front[:n], []byte("\xef\xbb\xbf"))
+	text := bytes.TrimPrefix(front[:n], []byte(bom))
 	text = bytes.TrimLeft(text, blanks)
 	if inner, isList := bytes.CutPrefix(text, []byte("[")); isList {
 		text = bytes.TrimLeft(inner, blanks+"[")
@@ -53,21 +55,20 @@ func LooksLikeJSON(r io.ReaderAt) (bool, error) {
 	return false, nil
 }
 
-// blanks is the white space of JSON.
-const blanks = " \t\r\n"
+const (
+	blanks = " \t\r\n" // the white space of JSON
+	bom    = "\xef\xbb\xbf"
+)
 
 // Scan finds the conversations in a file of size bytes, and calls tell with each and what the file has
-// there. as is a format that is certain, "" to find it. The error is tell's or that of reading, wraps [ErrFormat] or [ErrTavern], or is a
-// [*jsonl.Damage].
+// there. as is a format that is certain, "" to find it. The error is tell's or that of reading, wraps
+// [ErrFormat], [ErrTavern] or [ErrLayout], or is a [*jsonl.Damage].
 func Scan(r io.ReaderAt, size int64, as string, tell func(f Found, raw string) error) error {
 	s := &splitter{file: r, size: size, as: as, tell: tell, r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 256<<10)}
-	if front, _ := s.r.Peek(3); bytes.HasPrefix(front, []byte("\xef\xbb\xbf")) {
+	if front, _ := s.r.Peek(3); bytes.HasPrefix(front, []byte(bom)) {
 		s.skip(3)
 	} else if len(front) > 1 && (front[0] == 0 || front[1] == 0 || bytes.HasPrefix(front, []byte("\xff\xfe")) || bytes.HasPrefix(front, []byte("\xfe\xff"))) {
 		return s.damageHere("this is not UTF-8; save it as UTF-8")
-	}
-	if as == "txt" || as == "chub" {
-		return s.whole(as, nil)
 	}
 	kind, err := s.next()
 	switch {
@@ -75,6 +76,8 @@ func Scan(r io.ReaderAt, size int64, as string, tell func(f Found, raw string) e
 		return s.damageHere("the file is empty")
 	case err != nil:
 		return err
+	case as == "txt" || as == "chub":
+		return s.fromTheStart(as)
 	case kind == '[':
 		return s.list()
 	case kind != '{':
@@ -98,8 +101,10 @@ func (s *splitter) lines(n int) error {
 		off, at := s.off, s.damageHere("")
 		raw, err := s.value(s.off, 0)
 		if err == nil && n == 0 && s.as == "" && isTavern(raw) {
-			s.off = off
-			return s.whole("chub", hasChub)
+			if bytes.IndexByte(raw, '\n') >= 0 {
+				return ErrLayout
+			}
+			return s.whole("chub", off, hasChub)
 		}
 		if err = s.found(off, at, raw, err); err != nil {
 			return err
@@ -107,9 +112,23 @@ func (s *splitter) lines(n int) error {
 	}
 }
 
-// whole hands out all that follows if it fits a format; otherwise it is [ErrTavern].
-func (s *splitter) whole(as string, fits func(raw []byte) bool) error {
-	f := Found{Format: as, Off: s.off, Len: s.size - s.off}
+// fromTheStart hands out all of the file but its byte order mark.
+func (s *splitter) fromTheStart(as string) error {
+	var front [3]byte
+	n, err := s.file.ReadAt(front[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	off := int64(0)
+	if bytes.Equal(front[:n], []byte(bom)) {
+		off = int64(n)
+	}
+	return s.whole(as, off, nil)
+}
+
+// whole hands out all from an offset on, if it fits a format; otherwise it is [ErrTavern].
+func (s *splitter) whole(as string, off int64, fits func(raw []byte) bool) error {
+	f := Found{Format: as, Off: off, Len: s.size - off}
 	if f.Len > maxLength {
 		f.Err = errLong
 		return s.tell(f, "")
@@ -176,6 +195,9 @@ func (s *splitter) list() error {
 				return err
 			}
 			return s.lines(1)
+		}
+		if err == nil && n == 0 && s.as == "" && isTavern(raw) {
+			return ErrLayout
 		}
 		if err = s.found(from, at, raw, err); err != nil {
 			return err

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stchat/internal/jsonl"
@@ -140,10 +142,18 @@ func readText(c *Conversation, raw string, opt *Options) error {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	t.isLog = t.looksLikeLog(text)
 	t.read(text)
-	if len(c.Messages) == 0 {
-		return errors.New("nothing in it begins with the name of a speaker and a colon")
+	if t.began {
+		t.noteStrangers()
+		return nil
 	}
-	return nil
+	err := errors.New("nothing in it begins with the name of a speaker and a colon")
+	clear(t.unknown)
+	t.isLog = true // for the names at the beginning of any line
+	t.read(text)
+	if names := t.strangers(1); len(names) > 0 {
+		err = fmt.Errorf("%w; lines begin with %s", err, quoted(names))
+	}
+	return err
 }
 
 // textReader collects the text of one message after the other.
@@ -210,7 +220,6 @@ func (t *textReader) read(text string) {
 		free = isBlank(line)
 	}
 	t.end()
-	t.noteStrangers()
 }
 
 // begin begins a message.
@@ -240,20 +249,34 @@ func (t *textReader) noteStranger(line string) {
 	}
 }
 
-// noteStrangers names those who begin paragraphs, but are no speakers: what they say is in the text of the
-// message before.
-func (t *textReader) noteStrangers() {
-	const seldom, most = 2, 5
-	var names []string
+// strangers returns the names that begin so many paragraphs or more, the most frequent first.
+// There may be any number, so it returns only some.
+func (t *textReader) strangers(least int) (names []string) {
+	const most = 5
 	for name, n := range t.unknown {
-		if n >= seldom {
+		if n >= least {
 			names = append(names, name)
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(t.unknown[b]-t.unknown[a], strings.Compare(a, b))
 	})
-	for _, name := range names[:min(len(names), most)] {
+	return names[:min(len(names), most)]
+}
+
+// noteStrangers names those who begin paragraphs, but are no speakers: what they say is in the text of the
+// message before.
+func (t *textReader) noteStrangers() {
+	for _, name := range t.strangers(2) {
 		t.note("%s begin with %q, which is no known speaker: they are part of the message before", plural.Many(t.unknown[name], "paragraph"), name+":")
 	}
+}
+
+// quoted lists names.
+func quoted(names []string) string {
+	var list []string
+	for _, name := range names {
+		list = append(list, strconv.Quote(name+":"))
+	}
+	return strings.Join(list, ", ")
 }

@@ -84,6 +84,8 @@ type Result struct {
 var (
 	// ErrOne means that something was asked for that only one conversation can have.
 	ErrOne = error(&ops.Kind{Code: "usage", Text: "--name and --open take one conversation"})
+	// errLayout is of a chat that becomes lines first.
+	errLayout = error(&ops.Kind{Code: "refused", Text: "this is a chat of SillyTavern's own, but not with a message a line", Hint: "layout"})
 	// ErrTavern is of a chat that is merged instead.
 	ErrTavern = error(&ops.Kind{Code: "refused", Text: "this is a chat of SillyTavern's own, which is merged", Hint: "merge"})
 )
@@ -228,6 +230,8 @@ func (c *call) fail(path string, err error) {
 		err = &jsonl.LineError{Path: path, Damage: *place}
 	case errors.Is(err, convert.ErrTavern):
 		err = fmt.Errorf("%s: %w", path, c.notImported(path))
+	case errors.Is(err, convert.ErrLayout):
+		err = fmt.Errorf("%s: %w", path, errLayout)
 	case errors.Is(err, convert.ErrUnknown):
 		err = fmt.Errorf("%s: %w; the formats are %s", path, &ops.Kind{Code: "damaged", Text: err.Error()}, strings.Join(convert.Formats(), ", "))
 	case errors.Is(err, convert.ErrFormat):

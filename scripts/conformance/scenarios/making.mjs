@@ -193,7 +193,7 @@ const imported = {
 };
 
 const samples = path.resolve(import.meta.dirname, '..', '..', '..', 'internal', 'convert', 'testdata');
-const known = ['agnai', 'cai', 'chatgpt', 'chub', 'claude', 'kobold', 'ooba', 'openai', 'risu', 'sharegpt', 'txt'];
+const known = ['agnai', 'cai', 'chatgpt', 'chub', 'claude', 'deepseek', 'exporter', 'kobold', 'ooba', 'openai', 'risu', 'sharegpt', 'txt'];
 
 const opened = {
     id: 'make-import-all',
