@@ -19,18 +19,31 @@ const filesShown = 10
 
 // writeFindings writes the findings for a person: a paragraph for each file with its
 // findings by severity, then for each rule its effect and its fix, then the commands
-// that fix. Repeated findings are counted: only a rule's first finding in a file is
+// that fix. Files of which there is but the same to say as a whole have a line each in
+// one paragraph. Repeated findings are counted: only a rule's first finding in a file is
 // shown, and files in which every rule was shown often enough are left out. verbose
 // shows all.
 func writeFindings(c *console, rep *report.Check, paths []string, verbose bool) {
 	w := c.w
 	files, left := 0, 0
 	seen := map[rules.ID]int{} // files shown with the rule
-	for list := rep.Findings; len(list) > 0; files++ {
-		n := 1
-		for n < len(list) && list[n].Path == list[0].Path {
-			n++
+	for list := rep.Findings; len(list) > 0; {
+		n := countAlike(list)
+		if n > 1 {
+			var shown []rules.Finding
+			for i := range n {
+				if verbose || !shownEnough(list[i:i+1], seen) {
+					shown = append(shown, list[i])
+				}
+			}
+			writeAlike(c, shown, n)
+			files += n
+			left += n - len(shown)
+			list = list[n:]
+			continue
 		}
+
+		n = countOfFile(list)
 		if verbose || !shownEnough(list[:n], seen) {
 			fmt.Fprintln(w, paint(c.outColor, bold, visible.Text(list[0].Path)))
 			for _, severity := range [...]rules.Severity{rules.Error, rules.Warning, rules.Info} {
@@ -40,6 +53,7 @@ func writeFindings(c *console, rep *report.Check, paths []string, verbose bool) 
 		} else {
 			left++
 		}
+		files++
 		list = list[n:]
 	}
 	if left > 0 {
@@ -60,6 +74,48 @@ func writeFindings(c *console, rep *report.Check, paths []string, verbose bool) 
 	if len(rep.Chats) > 0 || len(rep.Findings) > 0 || len(rep.Errs) == 0 { // else the errors say it all
 		fmt.Fprintln(w, c.prose(summaryLine(c, rep, files), ""))
 	}
+}
+
+// countOfFile returns the number of findings at the beginning of the list that are about one file.
+func countOfFile(list []rules.Finding) int {
+	n := slices.IndexFunc(list, func(f rules.Finding) bool { return f.Path != list[0].Path })
+	if n < 0 {
+		return len(list)
+	}
+	return n
+}
+
+// countAlike returns the number of findings at the beginning of the list that are of one rule and
+// severity, each about another file or folder as a whole, of which there is nothing else to say.
+func countAlike(list []rules.Finding) int {
+	n := 0
+	for n < len(list) && countOfFile(list[n:]) == 1 {
+		f, first := &list[n], &list[0]
+		isWhole := f.Line == 0 && f.More == 0
+		if !isWhole || f.Rule != first.Rule || f.Severity != first.Severity {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// writeAlike writes some of n findings of one rule, each in a line with its file or folder.
+func writeAlike(c *console, list []rules.Finding, n int) {
+	if len(list) == 0 {
+		return
+	}
+	writeRule(c, list[0].Rule, list[0].Severity, n)
+	for i := range list {
+		fmt.Fprintln(c.w, c.prose(visible.Text(list[i].Path)+": "+c.excerpt(list[i].Message), "      "))
+	}
+	fmt.Fprintln(c.w)
+}
+
+// writeRule writes the head of findings of one rule.
+func writeRule(c *console, id rules.ID, severity rules.Severity, n int) {
+	about := c.prose(severity.String()+" "+id.String()+when(n > 1, fmt.Sprintf(", %d times", n)), "  ")
+	fmt.Fprintln(c.w, strings.Replace(about, severity.String(), paint(c.outColor, severityColor(severity), severity.String()), 1))
 }
 
 // shownEnough reports whether every rule with a finding in the list was already shown
@@ -93,8 +149,7 @@ func writeSeverity(c *console, list []rules.Finding, severity rules.Severity, ve
 		for _, f := range byRule.of[id] {
 			all += f.Count()
 		}
-		about := c.prose(severity.String()+" "+id.String()+when(all > 1, fmt.Sprintf(", %d times", all)), "  ")
-		fmt.Fprintln(w, strings.Replace(about, severity.String(), paint(c.outColor, severityColor(severity), severity.String()), 1))
+		writeRule(c, id, severity, all)
 		for i, f := range byRule.of[id] {
 			if i > 0 && !verbose {
 				break
@@ -150,7 +205,7 @@ func explainRules(c *console, list []rules.Finding, paths []string) *grid.Table 
 		counts.Rows = append(counts.Rows, grid.Row{
 			Cells: []string{id.String(), severity.String(), strconv.Itoa(findings), strconv.Itoa(files)}, Codes: []string{"", severityColor(severity)},
 		})
-		fmt.Fprintln(c.w, paint(c.outColor, bold, id.String())+when(findings > 1 && !c.shown, fmt.Sprintf(": %d findings in %s", findings, plural.S(files, "file"))))
+		fmt.Fprintln(c.w, paint(c.outColor, bold, id.String())+when(findings > 1 && !c.shown, fmt.Sprintf(": %d findings in %s", findings, plural.S(files, either(id == rules.FolderWithoutCard, "folder", "file")))))
 		for _, s := range effects {
 			explain(c, "effect: ", s)
 		}
