@@ -102,7 +102,7 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&o.opt.Style, names.Suffix, names.Styles()...), "naming", "how the file is named: `STYLE` is suffix (CHAT__NAME), sillytavern (NAME), classic (NAME - TIME) or version (NAME, or CHAT-v2); without --name it is numbered")
 	fs.VarP(filled(&o.opt.Output), "output", "o", "write this .jsonl `PATH` instead, or - for stdout; one CHAT only")
 	addTopic(fs, "Flags for the metadata", func(fs *pflag.FlagSet) {
-		o.own, o.inOrder = ownFlag, true
+		o.own, o.inOrder, o.metadata = ownFlag, true, true
 		o.addValueFlags(fs)
 		o.opt.Integrity = cut.IntegrityNew
 		fs.Var(slug(&o.opt.Integrity, cut.IntegrityNew, cut.IntegrityKeep, cut.IntegrityNone), "integrity", "slug of the new chat: `SLUG` is new, keep (the source's), none or a UUID")

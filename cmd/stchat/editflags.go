@@ -274,8 +274,9 @@ type valueFlags struct {
 	edits                             []patch.Edit
 	merge, mergePatch, patch, replace string
 
-	own     func(key string) error // refuses a key that has a flag of its own; nil if none has
-	inOrder bool                   // make --set and --unset in the order given, not --unset last
+	own      func(key string) error // refuses a key that has a flag of its own; nil if none has
+	metadata bool                   // they change chat_metadata
+	inOrder  bool                   // make --set and --unset in the order given, not --unset last
 }
 
 // editing returns a function that collects --set, --set-string and --unset in the order given.
@@ -293,13 +294,24 @@ func (v *valueFlags) editing(parse func(string) (patch.Edit, error)) func(string
 }
 
 // parseSet parses KEY=VALUE; value encodes VALUE as JSON.
-func parseSet(s string, value func(string) []byte) (patch.Edit, error) {
+func parseSet(s string, value func(path patch.Path, text string) []byte) (patch.Edit, error) {
 	key, text, ok := strings.Cut(s, "=")
 	if !ok {
 		return patch.Edit{}, errors.New("KEY=VALUE has no =")
 	}
 	path, err := patch.ParseKey(key)
-	return patch.Edit{Path: path, Value: value(text)}, err
+	if err != nil {
+		return patch.Edit{}, err
+	}
+	return patch.Edit{Path: path, Value: value(path, text)}, nil
+}
+
+// value returns the value that VALUE of --set means.
+func (v *valueFlags) value(path patch.Path, text string) []byte {
+	if v.metadata {
+		return edit.MetaValue(path, text)
+	}
+	return patch.ParseValue(text)
 }
 
 // ownFlag refuses a key of the metadata that has a flag of its own.
@@ -315,8 +327,10 @@ func (v *valueFlags) addFlags(fs *pflag.FlagSet) {
 }
 
 func (v *valueFlags) addValueFlags(fs *pflag.FlagSet) {
-	fs.Func("set", "set `KEY=VALUE`; VALUE is JSON if it parses as JSON, else a string; a KEY that begins with / is a JSON pointer, such as /extra/model", v.editing(func(s string) (patch.Edit, error) { return parseSet(s, patch.ParseValue) }))
-	fs.Func("set-string", "set `KEY=VALUE`; VALUE is always a string", v.editing(func(s string) (patch.Edit, error) { return parseSet(s, rawjson.Quote) }))
+	fs.Func("set", "set `KEY=VALUE`; VALUE is JSON if it parses as JSON, else a string; a KEY that begins with / is a JSON pointer, such as /extra/model", v.editing(func(s string) (patch.Edit, error) { return parseSet(s, v.value) }))
+	fs.Func("set-string", "set `KEY=VALUE`; VALUE is always a string", v.editing(func(s string) (patch.Edit, error) {
+		return parseSet(s, func(_ patch.Path, text string) []byte { return rawjson.Quote(text) })
+	}))
 	fs.Func("unset", "remove `KEY`", v.editing(func(key string) (patch.Edit, error) {
 		path, err := patch.ParseKey(key)
 		return patch.Edit{Path: path}, err

@@ -164,7 +164,9 @@ changed.
 
 Changes are made in this order: --replace, --merge, --merge-patch, --patch,
 --set, --unset. Only --main-chat and --integrity change main_chat and integrity:
-the other flags skip these two keys, and --replace keeps them.
+the other flags skip these two keys, and --replace keeps them. What SillyTavern
+keeps as text (scenario, note_prompt, world_info and others) --set takes as
+text, whatever VALUE looks like.
 
 A --where condition is KEY (the key exists), !KEY (it does not), KEY=VALUE or
 KEY!=VALUE (compared as JSON values), or KEY~GLOB (a text that matches).
@@ -196,7 +198,7 @@ func condition(text string) (edit.Condition, error) {
 }
 
 func (o *metaSetOptions) addFlags(fs *pflag.FlagSet) {
-	o.own = ownFlag
+	o.own, o.metadata = ownFlag, true
 	o.valueFlags.addFlags(fs)
 	fs.StringVar(&o.mainChat, "main-chat", "", "`NAME` of the parent; empty removes it")
 	fs.Var(slug(&o.opt.Integrity, edit.IntegrityNew, edit.IntegrityNone).notEmpty(), "integrity", "the slug: `SLUG` is new, none or a UUID")

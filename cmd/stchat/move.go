@@ -250,6 +250,7 @@ func (o *newOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(filled(&o.name), "name", "n", "`NAME` of the chat; default: as SillyTavern names it")
 	fs.StringVar(&o.like, "like", "", "take over the settings of `CHAT`")
 	fs.BoolVar(&o.open, "open", false, "make it the chat that its owner opens with")
+	o.metadata = true
 	o.own = func(key string) error {
 		if ownFlag(key) != nil {
 			return errors.New(key + " cannot be set: a new chat has a slug of its own, and no parent")

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/changeset"
+	"stchat/internal/words"
 )
 
 const rootDoc = `stchat does for SillyTavern chats what git does for source: it checkpoints,
@@ -407,7 +408,7 @@ func habit(word string) string {
 func didYouMean(word string, known []string, prefix string) string {
 	best, least := "", max(1, len(word)/3)+1 // with more typing errors than that it is another word
 	for _, k := range known {
-		d := distance(strings.ToLower(word), strings.ToLower(k))
+		d := words.Distance(strings.ToLower(word), strings.ToLower(k))
 		if len(word) > 1 && strings.HasPrefix(k, word) {
 			d = 1
 		}
@@ -419,26 +420,4 @@ func didYouMean(word string, known []string, prefix string) string {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %q?", prefix+best)
-}
-
-// distance counts the bytes to insert, delete, change, or swap with the next one to
-// turn a into b.
-func distance(a, b string) int {
-	var older, old []int
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		older, old, row = old, row, make([]int, len(b)+1)
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := either(a[i] == b[j], 0, 1)
-			row[j+1] = min(old[j+1]+1, row[j]+1, old[j]+cost)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], older[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }

@@ -40,6 +40,26 @@ const (
 	keyBranches = "branches"
 )
 
+// Keys returns the keys that SillyTavern gives a message.
+func Keys() []string {
+	return []string{
+		"name", keyIsUser, keyIsSystem, keyDate, keyText, "title", keyGenStarted, keyGenFinished, "force_avatar", "original_avatar",
+		keySwipes, keySwipeID, keySwipeInfo, keyExtra, "is_group",
+	}
+}
+
+// ExtraKeys returns the keys that SillyTavern gives the extra of a message (1.19; the last of them are
+// those of older versions).
+func ExtraKeys() []string {
+	return []string{
+		"api", "model", "reasoning", "reasoning_duration", "reasoning_signature", "reasoning_type", "reasoning_display_text",
+		"token_count", "time_to_first_token", "gen_id", "bias", keySmall, "type", "uses_system_ui", "swipeable", "overswipe_behavior",
+		"tool_invocations", "display_text", "memory", "files", "media", "media_display", "media_index", "inline_image", "title",
+		"append_title", "generationType", "negative", keyBookmark, keyBranches, "from_logprobs",
+		"file", "image", "video", "image_swipes",
+	}
+}
+
 // Who says whose message it is.
 type Who string
 

@@ -47,6 +47,19 @@ func (*Extension) About() extension.About {
 	}
 }
 
+// IsText reports whether a key of chat_metadata holds text. SillyTavern 1.19 calls methods of text on some of
+// these values, and stops at a number (authors-note.js, cfg-scale.js, world-info.js, personas.js,
+// backgrounds.js; the overrides of a character's texts in script.js).
+func IsText(key string) bool {
+	switch key {
+	case "integrity", "main_chat", "note_prompt", "world_info", "persona", "scenario", "mes_example", "system_prompt",
+		"custom_background", "narrator_name", "cfg_negative_prompt", "cfg_positive_prompt", "cfg_prompt_separator",
+		"cfg_negative_separator":
+		return true
+	}
+	return false
+}
+
 // Look returns whether the message has a summary.
 func (*Extension) Look(m *extension.Message) any {
 	if rawjson.Truthy(m.Value(keyMemory)) {

@@ -58,6 +58,7 @@ func (d *drafting) draft(ctx context.Context) error {
 			return o.chat.Errorf("%w", err)
 		}
 		judgeState(o, before)
+		judgeBook(o, before)
 	}
 	metadata := o.chat.Header.Metadata()
 	if lines {

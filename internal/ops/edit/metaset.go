@@ -5,6 +5,7 @@
 package edit
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"
-	"stchat/internal/jsonl"
+	"stchat/internal/extension/core"
 	"stchat/internal/lorebook"
 	"stchat/internal/metadiff"
 	"stchat/internal/names"
@@ -63,6 +64,13 @@ func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
 			if !c.holds(metadata) {
 				return nil, o.chat.Errorf("%w", ErrPassedOver)
 			}
+		}
+		err := o.warnOfKeys(nearMetadataKeys(opt.Values.Edits), func(key patch.Path) (bool, error) {
+			_, has := patch.Get(metadata, key)
+			return !has, nil
+		})
+		if err != nil {
+			return nil, err
 		}
 		p := &Plan{Metadata: func(metadata []byte) ([]byte, error) { return setMeta(o, &opt, metadata) }}
 		if opt.MainChat == nil || *opt.MainChat == "" {
@@ -154,6 +162,30 @@ func judgeState(o *open, before []byte) {
 			o.result.Warn("%s: this leaves an error: %s", o.chat.Label(), text)
 		}
 	}
+}
+
+// judgeBook warns of a lorebook that is not there, if the metadata did not name it before.
+func judgeBook(o *open, before []byte) {
+	raw := o.chat.Header.Metadata().Value("world_info")
+	name, ok := lorebook.NameIn(o.chat.Header.Metadata())
+	if !ok || !o.chat.HasDir || bytes.Equal(raw, rawjson.Value(before, "world_info")) {
+		return
+	}
+	_, err := lorebook.Find(o.chat.Dir.Worlds(), name)
+	if errors.Is(err, lorebook.ErrMissing) {
+		o.result.Warn("%s: there is no lorebook %q", o.chat.Label(), name)
+	}
+}
+
+// MetaValue returns the value that a text means under a key of the metadata: JSON, or else text; under a
+// key that SillyTavern keeps as text always text, which may be written as a JSON string.
+func MetaValue(path patch.Path, text string) []byte {
+	value := patch.ParseValue(text)
+	isText := len(path) == 1 && core.IsText(path[0])
+	if isText && rawjson.KindOf(value) != rawjson.String {
+		return rawjson.Quote(text)
+	}
+	return value
 }
 
 // missingParent refuses a parent that descends from the chat. It returns name if the parent
@@ -286,9 +318,5 @@ func (c *Condition) holds(metadata []byte) bool {
 		matches, _ := path.Match(hidden.Replace(c.want), hidden.Replace(text))
 		return isText && matches
 	}
-	want := []byte(c.want)
-	if !jsonl.Valid(want) {
-		want = rawjson.Quote(c.want)
-	}
-	return (ok && metadiff.Equal(raw, want)) == (c.op == "=")
+	return (ok && metadiff.Equal(raw, MetaValue(c.path, c.want))) == (c.op == "=")
 }

@@ -39,6 +39,10 @@ func Set(ctx context.Context, opt SetOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		subs := prepared(opt.Sub)
 		places, err := o.chosen(ctx, scanning{Choice: opt.Choice})
+		if err != nil {
+			return nil, err
+		}
+		err = o.warnOfKeys(nearMessageKeys(opt.Values.Edits), o.lacking(places))
 		return &Plan{Taints: true, Change: places, Edits: each(func(line []byte) ([]byte, error) { return opt.line(line, subs) })}, err
 	})
 }
