@@ -109,7 +109,6 @@ func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(parsed(owners, func(pair [2]string) { o.opt.Owners[pair[0]] = pair[1] }), "owner", "in user folders, `THEIRS=OURS`: the character THEIRS of FROM is OURS in INTO; may be repeated")
 	fs.Var(each(&o.opt.Only, checkOnly), "only", "only paths in FROM that `GLOB` matches; may be repeated")
 	fs.Var(oneOf(&o.reworded, "branch", "branch", "keep"), "reworded", "where FROM only has another wording of messages: `HOW` is branch, or keep for INTO's")
-	fs.BoolVar(&o.opt.NoSwipes, "no-swipes", false, "a swipe that only one side has makes no difference")
 	fs.BoolVar(&o.opt.NoLink, "no-link", false, "do not note branches in the chats that they part from")
 	fs.BoolVar(&o.opt.Conflicts, "conflicts", false, "instead of FROM: merge the conflict files that Syncthing, Dropbox or OneDrive left in the user folder INTO, and remove them")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "also list what is the same")

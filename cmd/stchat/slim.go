@@ -33,8 +33,8 @@ swipes, the message stays as it is. Before the new file gets its name,
 it is read again: names, texts, dates and everything else must be as before.
 
 The old chat is kept for undo until 'stchat undo --prune' drops it; only then is
-the space free. A copy that was not made slim has swipes that the other lacks:
-merge with --no-swipes. Prints each chat that changed with what went.
+the space free. A copy that was not made slim brings its swipes back when it is
+merged. Prints each chat that changed with what went.
 ` + choiceDoc + inPlaceDoc, no: "--expect-… fails",
 		example: "  stchat slim \"chats/Mira/Harbour.jsonl\"\n  stchat slim chats --drop swipes,reasoning,images --keep-last 200 --dry-run",
 		means:   edits(),
@@ -88,7 +88,7 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 		if o.sum(c, &sum); len(edited) > 0 && c.printed() == nil {
 			c.note("%s are free once 'stchat undo --prune' drops what is kept for undo", formatBytes(freed))
 			if slices.Contains(o.drop, "swipes") {
-				c.note("a copy that still has the swipes is merged with 'stchat merge --no-swipes'")
+				c.note("a copy that still has the swipes brings them back when it is merged")
 			}
 			c.closeTabs(bumped, edited...)
 		}

@@ -19,6 +19,7 @@ type Print struct {
 	IDs     []message.ID // its identity; then those it would have with its other swipes chosen
 	Swipes  []message.ID // the texts it contains
 	Values  []message.ID // whatever else it holds, its swipes too, but for links to chats; see [ReadPrints]
+	Chosen  int          // how many of Values, from the first, it holds as it is shown, not for other swipes
 	Dated   message.ID   // what an edit of its text leaves: the speaker's kind and the date
 	User    bool         // it is the user's
 	Damaged bool
@@ -26,7 +27,19 @@ type Print struct {
 
 // In reports whether the source's message is the same as p and has all its swipes.
 func (p *Print) In(source *Print) bool {
-	return p.Same(source) && !slices.ContainsFunc(p.Swipes, func(id message.ID) bool { return !slices.Contains(source.Swipes, id) })
+	return p.Same(source) && within(p.Swipes, source.Swipes)
+}
+
+// Fewer reports whether a message is another one with fewer swipes and nothing else: what it holds for its chosen swipe is
+// the same, and the other one has all of the rest, too. So a chat that was made slim has its messages.
+func (p *Print) Fewer(than *Print) bool {
+	isSame := !p.Damaged && !than.Damaged && p.IDs[0] == than.IDs[0] && len(p.Swipes) < len(than.Swipes)
+	return isSame && within(p.Swipes, than.Swipes) && within(p.Values, than.Values) && within(than.Values[:than.Chosen], p.Values[:p.Chosen])
+}
+
+// within reports whether all of a list are in another one.
+func within(list, in []message.ID) bool {
+	return !slices.ContainsFunc(list, func(id message.ID) bool { return !slices.Contains(in, id) })
 }
 
 // Same reports whether the source's message, with one of its swipes chosen, is p.
@@ -94,7 +107,8 @@ func firstFrom(places map[message.ID][]int, theirs Print, at int) int {
 
 // ReadPrints returns the prints of a chat's messages, of which none may be damaged, with their values:
 // those that JavaScript takes for true, under the top-level keys and those of extra, also of the
-// extra of every swipe, which a message has when that swipe is chosen.
+// extra of every swipe, which a message has when that swipe is chosen. What an extension keeps for each
+// swipe counts as the swipe's.
 func ReadPrints(ctx context.Context, c *Chat, seed message.Seed) (list []Print, err error) {
 	for p := range prints(ctx, c, seed, true, &err) {
 		list = append(list, p)
@@ -105,7 +119,7 @@ func ReadPrints(ctx context.Context, c *Chat, seed message.Seed) (list []Print, 
 // prints returns the messages of a chat in order, including damaged ones unless values are asked for. If
 // reading fails they end early, and *failed is the reason.
 func prints(ctx context.Context, c *Chat, seed message.Seed, values bool, failed *error) iter.Seq[Print] {
-	keys := jsonl.NewKeys("name", "is_user", "mes", "send_date", "swipes", "swipe_info", "extra")
+	keys := jsonl.NewKeys("name", "is_user", "mes", "send_date", "swipes", "swipe_info", "extra", "swipe_id")
 	ids := message.NewIdentifier(seed) // there is one worker
 	return func(yield func(Print) bool) {
 		enough := fmt.Errorf("enough") // never seen
@@ -218,16 +232,46 @@ func (p *Print) addValues(l *jsonl.Line, ids *message.Identifier) {
 			add(key, value)
 		}
 	}
+	swipes, _ := l.Value(4)
+	swipeID, _ := l.Value(7)
+	chosen, _ := rawjson.Int(swipeID) // 0 where there is none
+	type entry struct{ rawKey, value []byte }
+	var others []entry // what is kept for the swipes that are not chosen
 	for _, m := range l.Members() {
-		add(l.Raw[m.Key:m.KeyEnd], l.Raw[m.Val:m.ValEnd])
+		rawKey, value := l.Raw[m.Key:m.KeyEnd], l.Raw[m.Val:m.ValEnd]
+		kept, ok := perSwipe(rawKey, value, rawjson.Len(swipes))
+		if !ok {
+			add(rawKey, value)
+			continue
+		}
+		for number, value := range kept {
+			if number == chosen {
+				add(rawKey, value)
+			} else {
+				others = append(others, entry{rawKey, value})
+			}
+		}
 	}
 	extra, _ := l.Value(6)
 	members(extra)
+	p.Chosen = len(p.Values)
+	for _, e := range others {
+		add(e.rawKey, e.value)
+	}
 	info, _ := l.Value(5)
 	for swipe := range rawjson.Elements(info) {
 		members(swipe)
 		members(rawjson.Value(swipe, "extra"))
 	}
+}
+
+// perSwipe is [message.PerSwipe] for a raw key.
+func perSwipe(rawKey, value []byte, swipes int) (values [][]byte, ok bool) {
+	if kind := rawjson.KindOf(value); kind != rawjson.Array && kind != rawjson.ObjectKind {
+		return nil, false
+	}
+	key, _ := rawjson.Unquote(rawKey)
+	return message.PerSwipe(key, value, swipes)
 }
 
 // isEmpty reports whether a value is a list or an object with nothing in it.

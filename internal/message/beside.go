@@ -109,6 +109,27 @@ func shapeOf(key string, value []byte, count, first int) shape {
 	return other
 }
 
+// PerSwipe returns the values that an extension keeps under a key for the swipes of a message, by their
+// numbers from 0, nil for a swipe without one. ok is false if the key's value is nothing of that kind.
+// A message without swipes counts as one with a single swipe.
+func PerSwipe(key string, value []byte, swipes int) (values [][]byte, ok bool) {
+	count := max(swipes, 1)
+	if shapeOf(key, value, count, 0) != perSwipe {
+		return nil, false
+	}
+	values = make([][]byte, count)
+	number := 0
+	for entry := range rawjson.Elements(value) {
+		values[number] = entry
+		number++
+	}
+	for rawKey, entry := range rawjson.Members(value) {
+		number, _ := swipeKey(rawKey)
+		values[number] = entry
+	}
+	return values, true
+}
+
 // swipeKey returns the number for which a raw key of an object stands, from 0, as JavaScript numbers
 // elements: "1", but not "01".
 func swipeKey(rawKey []byte) (number int, ok bool) {

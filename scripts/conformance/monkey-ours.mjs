@@ -73,7 +73,7 @@ export const ours = {
     ] }), owner(at.source), ...at.dice.maybe('-n', someName(at)), ...at.dice.maybe('--open')]),
     merge: grow((at) => {
         const old = version(at, (v) => v.file === at.file);
-        return old && ['merge', at.file, lay(at, `${at.name}.jsonl`, String(old.bytes)), ...at.dice.maybe('--label', 'old'), ...at.dice.maybe('--reworded', 'keep'), ...at.dice.maybe('--no-link'), ...at.dice.maybe('--no-swipes')];
+        return old && ['merge', at.file, lay(at, `${at.name}.jsonl`, String(old.bytes)), ...at.dice.maybe('--label', 'old'), ...at.dice.maybe('--reworded', 'keep'), ...at.dice.maybe('--no-link')];
     }, { may: [...parted, ...past] }),
     'merge of owners': grow((at) => {
         const other = theOther(at);

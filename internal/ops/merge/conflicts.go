@@ -156,7 +156,7 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		}
 		p := named[0]
 		p.read(ctx, seed)
-		again, r := edited, relate(c.prints, p.prints, judging{})
+		again, r := edited, relateFiles(c, p, judging{})
 		if !r.holds() {
 			if branch := o.brought(ctx, c, p); branch != nil {
 				p, again, r.keptFrom = branch, false, 0
@@ -178,12 +178,12 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 			w.job.draft, w.row.Sign = nil, Behind
 			w.row.tell("there is more in it than in another conflict file: merge --conflicts again")
 			continue
-		case why == "" && w.row.Sign == Behind && r.keptFrom > 0:
+		case why == "" && !w.writes() && r.keptFrom > 0:
 			why = "the conflict file stays: the chat lacks a text or a value of it"
 		}
 		removing(&w.job, c, p, why)
-		if w.row.Sign == Ahead {
-			p.prints, p.messages, edited = c.prints, c.messages, true
+		if edited = edited || w.row.Sign == Ahead; w.takesLines() {
+			p.prints, p.messages = c.prints, c.messages
 		} else if w.row.To != nil {
 			ours.files = append(ours.files, &file{name: w.name, key: names.FoldNFC(w.name), path: *w.row.To, header: c.header, prints: c.prints, comes: true})
 		}
@@ -209,7 +209,11 @@ func (o *owner) brought(ctx context.Context, c, p *file) *file {
 func (o *owner) holds(ctx context.Context, f, c *file) bool {
 	c.read(ctx, o.seed)
 	f.read(ctx, o.seed)
-	return f.err == nil && relate(c.prints, f.prints, judging{}).keptFrom == 0
+	if f.err != nil {
+		return false
+	}
+	r := relateFiles(c, f, judging{})
+	return r.isWhollyHere()
 }
 
 // removing adds to a job that the conflict file goes, once the chat that has all of it is there. why says why it stays;

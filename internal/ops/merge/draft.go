@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -24,7 +25,7 @@ import (
 )
 
 // changes reports whether anything is to be written.
-func (w *work) changes() bool { return w.writes() || len(w.links) > 0 }
+func (w *work) changes() bool { return w.writes() || w.row.Sign == Ahead || len(w.links) > 0 }
 
 // draft drafts what becomes of the chat.
 func (w *work) draft(ctx context.Context, s *changeset.Set) error {
@@ -54,7 +55,99 @@ func (w *work) draft(ctx context.Context, s *changeset.Set) error {
 			return err
 		}
 	}
+	if w.row.Sign == Ahead {
+		return w.putFuller(ctx, s)
+	}
 	return w.putLinks(s)
+}
+
+// putFuller drafts that messages of FROM with more swipes take the place of those of INTO's chat, and the links on those of
+// both.
+func (w *work) putFuller(ctx context.Context, s *changeset.Set) error {
+	p, err := w.p.open(ctx)
+	if err != nil {
+		return ops.PathError(err)
+	}
+	defer p.Close()
+	places := map[int]int{}
+	for _, pair := range w.fullerFrom {
+		places[pair.A] = pair.B
+	}
+	come, err := linesOf(ctx, w.c, places)
+	if err != nil {
+		return err
+	}
+	defer come.chat.Close()
+
+	changed := map[int]bool{}
+	for at := range w.links {
+		changed[at] = true
+	}
+	for at := range come.places {
+		changed[at] = true
+	}
+	var lines chat.Lines
+	for _, at := range slices.Sorted(maps.Keys(changed)) {
+		lines = append(lines, chat.LineEdit{Index: at, Do: func(line []byte) ([]byte, error) {
+			if fuller, is, err := come.line(at); err != nil {
+				return nil, err
+			} else if is {
+				line = w.renamed(fuller)
+			}
+			return withLinks(line, w.links[at])
+		}})
+	}
+	lines, err = ops.FreshSlug(s, lines, w.p.sidecars, w.opt.BumpIntegrity, w.opt.Changes)
+	if err != nil {
+		return err
+	}
+	d, err := s.Replace(w.p.path, w.p.stamp, plural.S(len(w.fullerFrom), "message")+" with more swipes")
+	if err == nil {
+		err = lines.Render(ctx, d, p.Source.R, p.Source.Size)
+	}
+	if err != nil {
+		return err
+	}
+	return cmp.Or(come.chat.Unchanged(), p.Unchanged())
+}
+
+// someLines are lines of a chat that go to messages of another one.
+type someLines struct {
+	chat   *chat.Chat
+	places map[int]jsonl.Picked // by the message of the other chat
+}
+
+// linesOf finds lines of a chat: to gives for their messages those of another chat.
+func linesOf(ctx context.Context, f *file, to map[int]int) (*someLines, error) {
+	c, err := f.open(ctx)
+	if err != nil {
+		return nil, ops.PathError(err)
+	}
+	lines := &someLines{c, make(map[int]jsonl.Picked, len(to))}
+	err = eachLine(ctx, c, func(at int, l *jsonl.Line, _ bool) error {
+		if other, is := to[at]; is {
+			lines.places[other] = jsonl.Picked{Off: l.Off, Len: int64(len(l.Raw))}
+		}
+		return nil
+	})
+	if err != nil {
+		c.Close()
+		return nil, c.Errorf("%w", err)
+	}
+	return lines, nil
+}
+
+// line reads the line that goes to a message, if there is one.
+func (l *someLines) line(at int) (line []byte, is bool, err error) {
+	place, is := l.places[at]
+	if !is {
+		return nil, false, nil
+	}
+	line, err = l.chat.Source.Section(place.Off, place.Len)
+	if err != nil {
+		err = l.chat.Errorf("%w", err)
+	}
+	return line, true, err
 }
 
 // putLinks drafts the links on the messages of INTO's chat.
@@ -92,20 +185,30 @@ func (w *work) copy(ctx context.Context, d *changeset.Draft) error {
 		return ops.PathError(err)
 	}
 	defer c.Close()
+	places := map[int]int{}
+	if w.takesLines() {
+		for _, pair := range w.fuller {
+			places[pair.B] = pair.A
+		}
+	}
+	var stay *someLines // of INTO's chat, which have more swipes
+	if len(places) > 0 {
+		if stay, err = linesOf(ctx, w.p, places); err != nil {
+			return err
+		}
+		defer stay.chat.Close()
+	}
 	out := bufio.NewWriterSize(d, room)
 	h := c.OutputHeader()
 	w.header(h.Metadata())
 	_, _ = out.Write(h.Bytes()) // an error stays until Flush
 	err = eachLine(ctx, c, func(at int, l *jsonl.Line, links bool) error {
-		line := l.Raw
-		if w.user != nil && w.user.renames || w.goesOnto(at) || links {
-			var err error
-			if line, err = w.edited(at, line); err != nil {
-				return err
-			}
+		line, err := w.lineAt(at, l.Raw, links, stay)
+		if err != nil {
+			return err
 		}
 		_ = out.WriteByte('\n')
-		_, err := out.Write(line)
+		_, err = out.Write(line)
 		return err
 	})
 	if err == nil {
@@ -120,17 +223,31 @@ func (w *work) copy(ctx context.Context, d *changeset.Draft) error {
 // room is how much of a chat is collected before it is written.
 const room = 256 << 10
 
-// goesOnto reports whether links of INTO's go onto a message that comes.
-func (w *work) goesOnto(at int) bool { return w.row.Sign == Ahead && len(w.links[at]) > 0 }
-
-// edited returns the message that comes for a line.
-func (w *work) edited(at int, line []byte) ([]byte, error) {
-	line = message.EditLinks(line, func(_ bool, name string) (string, bool) { return w.now(name), true })
-	line = w.user.message(line)
-	if w.goesOnto(at) {
+// lineAt returns the message that comes for a line of FROM's, which may have links: that itself with the names of INTO, or
+// INTO's that has more swipes; in INTO's chat with the links of both.
+func (w *work) lineAt(at int, line []byte, mayLink bool, stay *someLines) ([]byte, error) {
+	if stay != nil {
+		fuller, is, err := stay.line(at)
+		if err != nil {
+			return nil, err
+		}
+		if is {
+			return withLinks(fuller, w.links[at])
+		}
+	}
+	if mayLink || w.user != nil && w.user.renames {
+		line = w.renamed(line)
+	}
+	if w.takesLines() {
 		return withLinks(line, w.links[at])
 	}
 	return line, nil
+}
+
+// renamed returns a message of FROM with the names of INTO.
+func (w *work) renamed(line []byte) []byte {
+	line = message.EditLinks(line, func(_ bool, name string) (string, bool) { return w.now(name), true })
+	return w.user.message(line)
 }
 
 // header edits the metadata of a chat that comes beside INTO's, or with its lines: then INTO's slug and the keys
@@ -138,7 +255,7 @@ func (w *work) edited(at int, line []byte) ([]byte, error) {
 func (w *work) header(md *rawjson.Object) {
 	w.rename(md)
 	fresh := w.row.Sign == Parted || w.c.slug == "" && md.Has("integrity")
-	if w.slug = w.c.slug; w.row.Sign == Ahead {
+	if w.slug = w.c.slug; w.takesLines() {
 		for key, value := range w.p.metadata().All() {
 			if key != "main_chat" && !md.Has(key) {
 				md.Set(key, value)
@@ -190,7 +307,7 @@ func (w *work) copySidecars(s *changeset.Set) error {
 		}
 		path := filepath.Join(w.ours.folder.Path, luker.SidecarName(w.name, from.Namespace))
 		about := fmt.Sprintf("Luker's %s of it", from.Namespace)
-		if w.row.Sign == Ahead && slices.ContainsFunc(w.p.sidecars, func(p luker.Sidecar) bool { return p.Namespace == from.Namespace }) {
+		if w.takesLines() && slices.ContainsFunc(w.p.sidecars, func(p luker.Sidecar) bool { return p.Namespace == from.Namespace }) {
 			err = s.Edit(path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return raw, nil }), about)
 		} else {
 			err = ops.Create(s, path, about, raw, changeset.Like(stamp), changeset.InFolder())
@@ -199,7 +316,7 @@ func (w *work) copySidecars(s *changeset.Set) error {
 			return err
 		}
 	}
-	if w.row.Sign == Ahead && w.isLuker() && !slices.ContainsFunc(w.c.sidecars, func(c luker.Sidecar) bool { return c.Kind == luker.ChatSync }) {
+	if w.takesLines() && w.isLuker() && !slices.ContainsFunc(w.c.sidecars, func(c luker.Sidecar) bool { return c.Kind == luker.ChatSync }) {
 		return ops.SyncSlugs(s, w.p.sidecars, w.slug, w.opt.Changes.Now, ops.NewSlug)
 	}
 	return nil

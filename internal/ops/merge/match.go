@@ -23,10 +23,11 @@ const (
 
 // match is a chat of FROM and the chat of INTO that is its copy.
 type match struct {
-	c, p *file // of FROM and of INTO; p is nil for a new one
-	by   By
-	twin bool // the same bytes
-	also bool // INTO's is another's copy, and has all of this one as well
+	c, p   *file // of FROM and of INTO; p is nil for a new one
+	by     By
+	twin   bool // the same bytes
+	also   bool // INTO's is another's copy, and has all of this one as well
+	goesOn bool // INTO's has all of this one, and has gone on as another chat
 	relation
 }
 
@@ -150,7 +151,7 @@ func (m *matcher) run(steps ...step) {
 func (m *matcher) relation(c, p *file) *relation {
 	key := [2]*file{c, p}
 	if m.known[key] == nil {
-		r := relate(c.prints, p.prints, m.by(c))
+		r := relateFiles(c, p, m.by(c))
 		m.known[key] = &r
 	}
 	return m.known[key]
@@ -164,7 +165,7 @@ func (m *matcher) namesakes(c *file) []*file { return exactFirst(m.named[0][c.ke
 
 // isCopy: a chat that has nothing of its own against its namesake needs no other copy, though that may be another's.
 func (m *matcher) isCopy(c, p *file) bool {
-	return p.err == nil && (!m.taken[p] || m.relation(c, p).ownFrom == 0)
+	return p.err == nil && (!m.taken[p] || m.relation(c, p).isHere())
 }
 
 // equal: the same messages; none, under a name that differs in its number only, as an earlier merge called it.
@@ -194,7 +195,7 @@ func (m *matcher) equals(c *file) []*file {
 
 // homeless is equals for a chat whose texts no later step finds elsewhere.
 func (m *matcher) homeless(c *file) []*file {
-	if home := m.homes[c]; home != nil && home.ownFrom == 0 {
+	if home := m.homes[c]; home != nil && home.isHere() {
 		return nil
 	}
 	return m.equals(c)
@@ -203,7 +204,7 @@ func (m *matcher) homeless(c *file) []*file {
 // isAnothers reports whether a chat of INTO is where another chat of FROM finds its messages.
 func (m *matcher) isAnothers(c, p *file) bool {
 	for other, home := range m.homes {
-		if other != c && m.found[other] == nil && home.p == p && home.ownFrom == 0 {
+		if other != c && m.found[other] == nil && home.p == p && home.isHere() {
 			return true
 		}
 	}
@@ -251,9 +252,9 @@ func (m *matcher) findWhole(withPrints func(files []*file, do func(p *file))) {
 						continue
 					}
 					asked[c] = true
-					if r := relate(c.prints, p.prints, m.by(c)); r.ownFrom == 0 {
+					if r := relateFiles(c, p, m.by(c)); r.isHere() {
 						mu.Lock()
-						found[c] = append(found[c], &match{c: c, p: p, by: ByShared, also: m.taken[p], relation: r})
+						found[c] = append(found[c], &match{c: c, p: p, by: ByShared, also: m.taken[p], goesOn: true, relation: r})
 						mu.Unlock()
 					}
 				}
@@ -302,7 +303,7 @@ func (m *matcher) better(c *file, homes []*file) (list []*file) {
 	}
 	rank := func(r *relation) int {
 		switch {
-		case r.keptFrom == 0:
+		case r.isWhollyHere():
 			return 0
 		case r.kept == 0:
 			return 1
@@ -323,7 +324,7 @@ type Sign string
 const (
 	Same    Sign = "="
 	Behind  Sign = "<" // INTO has all of it
-	Ahead   Sign = ">" // INTO's gets its lines
+	Ahead   Sign = ">" // INTO's gets its lines; see [work.takesLines]
 	New     Sign = "+"
 	Parted  Sign = "Y" // comes as a branch
 	Other   Sign = "2" // another chat of that name
@@ -337,9 +338,9 @@ func (m *match) sign() Sign {
 		return New
 	case m.twin:
 		return Same
-	case m.ownFrom == 0:
+	case m.isHere():
 		return Behind
-	case m.kept == 0:
+	case m.ownFrom == 0 || m.kept == 0:
 		return Ahead
 	case m.begun:
 		return Parted

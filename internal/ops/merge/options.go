@@ -17,7 +17,6 @@ type Options struct {
 
 	Label         string            // in the names of branches; "": after FROM's folder
 	Reworded      bool              // a message that only has another wording in FROM makes no branch
-	NoSwipes      bool              // a swipe alone makes no branch
 	Owners        map[string]string // folders of chats of FROM and those of INTO that they are
 	Only          []string          // globs of paths in FROM; none: all
 	NoLink        bool              // branches are not noted in the chats they part from

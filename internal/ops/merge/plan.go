@@ -22,6 +22,7 @@ import (
 // inFolder is what is known of all chats of a folder. Those of group chats have several owners.
 type inFolder struct {
 	to      map[string]string // the name in INTO by that in FROM
+	goesOn  map[string]bool   // names in FROM of chats that are here as the beginning of another one
 	deleted map[string]bool   // names in FROM of chats that only the base and FROM have
 	slugs   map[string]bool   // of INTO's
 	copied  map[string]bool   // names of INTO's that have their copy in FROM
@@ -31,7 +32,7 @@ type inFolder struct {
 
 func newInFolder() *inFolder {
 	return &inFolder{
-		to: map[string]string{}, deleted: map[string]bool{}, slugs: map[string]bool{}, copied: map[string]bool{}, parents: map[string]string{},
+		to: map[string]string{}, goesOn: map[string]bool{}, deleted: map[string]bool{}, slugs: map[string]bool{}, copied: map[string]bool{}, parents: map[string]string{},
 	}
 }
 
@@ -86,14 +87,14 @@ func (o *owner) mergePair(ctx context.Context, c, p *file) error {
 	m := &match{c: c, p: p}
 	if m.twin = c.err == nil && p.err == nil && isTwin(c, p); !m.twin {
 		o.each(ctx, o.ours.files, func(p *file) { p.head(ctx) })
-		m.relation = relate(c.prints, p.prints, o.judging(ctx, c))
+		m.relation = relateFiles(c, p, o.judging(ctx, c))
 	}
 	return o.plan(ctx, []*match{m})
 }
 
 // judging returns what counts as a message's own, for a chat of FROM.
 func (o *owner) judging(ctx context.Context, c *file) judging {
-	by := judging{noSwipes: o.opt.NoSwipes}
+	by := judging{}
 	if o.base != nil {
 		by.base = o.bases.Get(c.key, func() (base baseSet) {
 			for _, f := range o.base.files {
@@ -138,6 +139,7 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 		if o.to[w.c.name] = w.name; w.p != nil {
 			o.copied[w.p.name] = true
 		}
+		o.goesOn[w.c.name] = w.goesOn
 		o.renames = o.renames || w.name != w.c.name
 	}
 	o.order()
@@ -217,7 +219,7 @@ func (o *owner) judge(ctx context.Context, w *work) {
 		}
 		return
 	}
-	w.row.Own, w.row.OwnFrom = w.kept, w.ownFrom
+	w.row.Own, w.row.OwnFrom = w.kept+len(w.fuller), w.ownFrom+len(w.fullerFrom)
 	if w.at < max(w.c.messages, w.p.messages) {
 		w.row.At = &w.at
 	}
@@ -233,11 +235,17 @@ func (o *owner) judge(ctx context.Context, w *work) {
 	switch {
 	case w.row.Sign == Behind && w.ownFrom == 0 && w.goneFrom > 0:
 		w.row.tell("deleted in FROM since the base, and still here: " + plural.S(w.goneFrom, "message"))
-	case w.row.Sign == Ahead && w.gone > 0:
+	case w.takesLines() && w.gone > 0:
 		w.row.tell("deleted here since the base, and back with FROM's lines: " + plural.S(w.gone, "message"))
 	}
-	if w.row.Sign == Ahead && w.goneFrom > 0 {
+	if w.takesLines() && w.goneFrom > 0 {
 		w.row.tell("deleted or edited in FROM since the base, and no longer here: " + plural.S(w.goneFrom, "message"))
+	}
+	if w.takesLines() && len(w.fuller) > 0 {
+		w.row.tell(plural.Of(len(w.fuller), "message has fewer swipes in FROM and stays as it is here", "messages have fewer swipes in FROM and stay as they are here"))
+	}
+	if w.row.Sign == Ahead && !w.takesLines() {
+		w.row.tell(plural.Of(len(w.fullerFrom), "message has", "messages have") + " more swipes in FROM, which come; the others stay as they are here")
 	}
 }
 
@@ -252,10 +260,10 @@ func (w *work) compareHeaders() {
 	here := w.c.metadata()
 	w.renameOwn(here, w.p.name)
 	w.user.metadata(here)
-	differs := differing(w.p.metadata(), w.c.metadata(), here, w.row.Sign == Behind, "integrity", "main_chat")
+	differs := differing(w.p.metadata(), w.c.metadata(), here, !w.takesLines(), "integrity", "main_chat")
 	switch {
 	case len(differs) == 0:
-	case w.row.Sign == Ahead:
+	case w.takesLines():
 		w.row.tell("with the lines comes FROM's metadata: " + keysTold(differs))
 	default:
 		w.row.tell("FROM's metadata differs and does not come: " + keysTold(differs))
@@ -274,7 +282,11 @@ func differing(ours, theirs, here *rawjson.Object, lacking bool, but ...string) 
 }
 
 // writes reports whether a file of FROM comes.
-func (w *work) writes() bool { return w.isNew() || w.row.Sign == Ahead }
+func (w *work) writes() bool { return w.isNew() || w.takesLines() }
+
+// takesLines reports whether INTO's chat gets the lines and the header of FROM's. Else, if FROM's is ahead, its lines stay,
+// and only the messages of which FROM's have more swipes take the place of those here.
+func (w *work) takesLines() bool { return w.row.Sign == Ahead && w.kept == 0 }
 
 // isNew reports whether a new file comes to be.
 func (w *work) isNew() bool { return w.row.Sign == New || w.row.Sign == Parted || w.row.Sign == Other }
@@ -351,7 +363,7 @@ func (o *owner) adopt(w *work) {
 	switch {
 	case w.row.Sign == Parted:
 		w.parent = w.p.name
-	case w.row.Sign == Ahead && (w.p.name != w.c.name || w.c.mainChat == "" || o.has(w.p.mainChat) && !o.has(o.now(w.c.mainChat))):
+	case w.takesLines() && (w.p.name != w.c.name || w.c.mainChat == "" || o.has(w.p.mainChat) && !o.has(o.now(w.c.mainChat))):
 		w.parent = w.p.mainChat
 	default:
 		w.parent = o.now(w.c.mainChat)
@@ -363,7 +375,7 @@ func (o *owner) adopt(w *work) {
 			w.parent = ""
 		}
 	}
-	if w.row.Sign == Ahead && w.p.mainChat != "" && w.parent != "" && w.parent != w.p.mainChat {
+	if w.takesLines() && w.p.mainChat != "" && w.parent != "" && w.parent != w.p.mainChat {
 		w.row.tell(fmt.Sprintf("with the lines comes FROM's main_chat: %q", w.parent))
 	}
 	o.parents[w.name] = w.parent
@@ -398,17 +410,25 @@ func (o *owner) link(ctx context.Context, w *work) error {
 			pairs = append(pairs, align.Pair{A: at, B: at})
 		}
 	}
+	isTheirs := w.theirLines()
 	for _, p := range pairs {
-		var come []link
+		isTheirs := isTheirs(p)
+		var there []link
 		for _, l := range theirs[p.A] {
-			if l.name = o.now(l.name); w.row.Sign == Ahead || o.has(l.name) && l.name != w.name {
-				come = append(come, l)
+			goesOn := o.goesOn[l.name] // no link to that chat, which does not come, is missed here
+			l.name = o.now(l.name)
+			if isTheirs || !goesOn && o.has(l.name) && l.name != w.name {
+				there = append(there, l)
 			}
 		}
-		if w.row.Sign == Ahead {
-			w.put(p.A, come, ours[p.B])
+		at := p.B
+		if w.takesLines() {
+			at = p.A
+		}
+		if isTheirs {
+			w.put(at, there, ours[p.B], true)
 		} else {
-			w.put(p.B, ours[p.B], come)
+			w.put(at, ours[p.B], there, false)
 		}
 	}
 	renamed := w.c.slug != "" && w.c.slug == w.p.slug && w.c.key != w.p.key
@@ -419,15 +439,32 @@ func (o *owner) link(ctx context.Context, w *work) error {
 	return nil
 }
 
+// theirLines returns a function that reports of messages that both have whether FROM's line is in INTO afterwards.
+func (w *work) theirLines() func(p align.Pair) bool {
+	isFuller := map[align.Pair]bool{}
+	if w.takesLines() {
+		for _, p := range w.fuller {
+			isFuller[p] = true
+		}
+		return func(p align.Pair) bool { return !isFuller[p] }
+	}
+	if w.row.Sign == Ahead {
+		for _, p := range w.fullerFrom {
+			isFuller[p] = true
+		}
+	}
+	return func(p align.Pair) bool { return isFuller[p] }
+}
+
 // put notes the links that a message lacks. Of two checkpoints INTO's stays one, and the other
-// becomes a branch.
-func (w *work) put(at int, has, come []link) {
+// becomes a branch. isTheirs says that the links which come are INTO's, onto FROM's line.
+func (w *work) put(at int, has, come []link, isTheirs bool) {
 	for _, l := range come {
 		if slices.ContainsFunc(has, func(h link) bool { return h.name == l.name }) {
 			continue
 		}
 		if i := slices.IndexFunc(has, func(h link) bool { return h.checkpoint }); l.checkpoint && i >= 0 {
-			if w.row.Sign == Ahead { // what comes is INTO's: it takes the place
+			if isTheirs { // what comes is INTO's: it takes the place
 				w.links[at] = append(w.links[at], l)
 				l = has[i]
 				has[i].checkpoint = false

@@ -277,16 +277,26 @@ func (u *user) metadata(md *rawjson.Object) {
 // collect notes what comes for a chat that is written.
 func (w *work) collect(ctx context.Context) error {
 	u := w.user
-	if !w.writes() {
-		return nil
+	if w.writes() {
+		u.metadata(w.c.metadata())
 	}
-	u.metadata(w.c.metadata())
 	return w.attached(ctx, u.follow)
 }
 
-// attached calls do with everything in the messages of FROM's chat that may name attachments.
+// attached calls do with everything in the messages of FROM's chat that come, which may name attachments.
 func (w *work) attached(ctx context.Context, do func(raw []byte) []byte) error {
-	return w.c.lines(ctx, func(_ int, l *jsonl.Line, _ bool) error {
+	come := map[int]bool{}
+	if w.row.Sign == Ahead && !w.takesLines() {
+		for _, pair := range w.fullerFrom {
+			come[pair.A] = true
+		}
+	} else if !w.writes() {
+		return nil
+	}
+	return w.c.lines(ctx, func(at int, l *jsonl.Line, _ bool) error {
+		if !w.writes() && !come[at] {
+			return nil
+		}
 		for k := range carrying {
 			raw, _ := l.Value(k)
 			do(raw)
@@ -320,7 +330,7 @@ func (o *owner) tellLeft(ctx context.Context, into, from *library.Folder) error 
 		dir, about = from.Dir, "it names what stays in FROM, since INTO is in no user folder: "
 	}
 	for _, w := range o.works {
-		if !w.writes() || w.row.Sign == Refused {
+		if w.row.Sign == Refused {
 			continue
 		}
 		var left []string
@@ -329,9 +339,11 @@ func (o *owner) tellLeft(ctx context.Context, into, from *library.Folder) error 
 				left = append(left, name)
 			}
 		}
-		for _, name := range all.Names().Books(w.c.metadata()) {
-			_, err := o.ours.lib.Book(dir, name)
-			note(name, err == nil)
+		if w.writes() {
+			for _, name := range all.Names().Books(w.c.metadata()) {
+				_, err := o.ours.lib.Book(dir, name)
+				note(name, err == nil)
+			}
 		}
 		see := func(address string) string {
 			if _, exists, isOurs := dir.Served(plain(address)); isOurs {
@@ -340,7 +352,9 @@ func (o *owner) tellLeft(ctx context.Context, into, from *library.Folder) error 
 			return address
 		}
 		look := func(raw []byte) []byte { return readdressed(raw, see) }
-		look(w.c.metadata().Bytes())
+		if w.writes() {
+			look(w.c.metadata().Bytes())
+		}
 		if err := w.attached(ctx, look); err != nil {
 			w.row.refuse(err)
 		}

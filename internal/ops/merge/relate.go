@@ -12,8 +12,13 @@ import (
 type relation struct {
 	pairs []align.Pair // the messages that both have, in their order: A of FROM, B of INTO
 
-	ownFrom        int  // messages of FROM that INTO lacks, or with a swipe that it lacks
-	kept, keptFrom int  // the same of INTO and of FROM, and shared ones with a value that the other lacks
+	ownFrom        int // messages of FROM that INTO lacks, or with a swipe that it lacks
+	kept, keptFrom int // the same of INTO and of FROM, and shared ones with a value that the other lacks
+
+	// Messages that both have, one side with fewer swipes and else the same, as after slim: that side is behind, and
+	// has nothing of its own. They are the pairs of which FROM's line has more, and those of which INTO's has.
+	fullerFrom, fuller []align.Pair
+
 	gone, goneFrom int  // messages of the other side and of the base that INTO lacks, and that FROM lacks
 	at             int  // the first message that differs
 	begun          bool // more than a greeting is shared
@@ -22,8 +27,8 @@ type relation struct {
 
 // judging says what counts as a message's own.
 type judging struct {
-	noSwipes bool    // a swipe alone is nothing of one's own
-	base     baseSet // what both sides came from; zero: unknown
+	base  baseSet // what both sides came from; zero: unknown
+	whole bool    // something beside a chat counts its swipes, so that no line of one side goes among those of the other
 }
 
 // baseSet is what the messages of a chat at the last merge hold: nothing of that is anybody's own.
@@ -50,7 +55,13 @@ func (by judging) holds(list []chat.Print) bool {
 	})
 }
 
-// relate compares a chat of FROM with one of INTO.
+// relateFiles compares a chat of FROM with one of INTO, as they are with what lies beside them.
+func relateFiles(from, into *file, by judging) relation {
+	by.whole = len(from.sidecars)+len(into.sidecars) > 0 // Luker's, which count swipes
+	return relate(from.prints, into.prints, by)
+}
+
+// relate compares the messages of a chat of FROM with those of one of INTO.
 func relate(from, into []chat.Print, by judging) relation {
 	r := relation{pairs: shared(from, into)}
 	for r.at < len(r.pairs) && r.pairs[r.at] == (align.Pair{A: r.at, B: r.at}) {
@@ -65,6 +76,16 @@ func relate(from, into []chat.Print, by judging) relation {
 			own := by.alone(&into[p.B])
 			r.kept, r.goneFrom = r.kept+own, r.goneFrom+1-own
 		default:
+			if !by.whole && from[p.A].Fewer(&into[p.B]) {
+				r.fuller, r.at = append(r.fuller, p), min(r.at, p.B)
+				continue
+			}
+			if !by.whole && into[p.B].Fewer(&from[p.A]) {
+				if own, _ := by.lacks(&into[p.B], &from[p.A]); own > 0 { // else they were removed here since the base
+					r.fullerFrom, r.at = append(r.fullerFrom, p), min(r.at, p.B)
+				}
+				continue
+			}
 			_, kept := by.lacks(&from[p.A], &into[p.B])
 			own, keptFrom := by.lacks(&into[p.B], &from[p.A])
 			if r.ownFrom, r.kept, r.keptFrom = r.ownFrom+own, r.kept+kept, r.keptFrom+keptFrom; kept+keptFrom > 0 {
@@ -88,7 +109,7 @@ func (by judging) alone(p *chat.Print) int {
 // lacks returns 1 as own if a message lacks a swipe of another one that is the same message, and 1 as
 // kept also if it lacks a value; else 0. What the base has is not lacking.
 func (by judging) lacks(p, other *chat.Print) (own, kept int) {
-	if !by.noSwipes && !allIn(other.Swipes, p.Swipes, by.base.has) {
+	if !allIn(other.Swipes, p.Swipes, by.base.has) {
 		return 1, 1
 	}
 	if !allIn(other.Values, p.Values, by.base.has) {
@@ -120,6 +141,12 @@ func begun(from, into []chat.Print, pairs []align.Pair) bool {
 // holds reports whether one of two chats has nothing of its own against the other, values
 // included.
 func (r *relation) holds() bool { return r.kept == 0 || r.keptFrom == 0 }
+
+// isHere reports whether INTO has all messages of FROM, with their swipes.
+func (r *relation) isHere() bool { return r.ownFrom == 0 && len(r.fullerFrom) == 0 }
+
+// isWhollyHere reports whether INTO has all of FROM, values included.
+func (r *relation) isWhollyHere() bool { return r.keptFrom == 0 && len(r.fullerFrom) == 0 }
 
 // equal reports whether both have the same messages.
 func (r *relation) equal() bool { return r.kept == 0 && r.keptFrom == 0 }

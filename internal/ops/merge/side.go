@@ -166,7 +166,7 @@ func (o *owner) readBoth(ctx context.Context, into []*file) error {
 		if p.read(ctx, o.seed); p.err != nil {
 			return
 		}
-		if r := relate(c.prints, p.prints, o.judging(ctx, c)); r.holds() { // else they are compared with others, too
+		if r := relateFiles(c, p, o.judging(ctx, c)); r.holds() { // else they are compared with others, too
 			c.settled = &match{c: c, p: p, by: ByName, relation: r}
 			p.settled, c.prints, p.prints = c.settled, nil, nil
 		}
