@@ -134,7 +134,7 @@ func readRisu(c *Conversation, v gjson.Result, opt *Options) error {
 		v = o.get("data")
 	}
 	c.Greeting = 0
-	if chosen := objectOf(v).get("fmIndex"); chosen.Type == gjson.Number {
+	if chosen := valueOf(v, "fmIndex"); chosen.Type == gjson.Number {
 		c.Greeting = int(chosen.Int()) + 1
 	}
 	return s.read(c, v, opt)
@@ -209,8 +209,8 @@ func deepseek() shape {
 // hasFragments reports whether the first message of a tree is in DeepSeek's fragments.
 func hasFragments(mapping gjson.Result) (has bool) {
 	mapping.ForEach(func(_, node gjson.Result) bool {
-		message := objectOf(node).get("message")
-		has = objectOf(message).get("fragments").Exists()
+		message := valueOf(node, "message")
+		has = valueOf(message, "fragments").Exists()
 		return !message.IsObject()
 	})
 	return has

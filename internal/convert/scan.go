@@ -101,7 +101,7 @@ func (s *splitter) lines(n int) error {
 		off, at := s.off, s.damageHere("")
 		raw, err := s.value(s.off, 0)
 		if err == nil && n == 0 && s.as == "" && isTavern(raw) {
-			if bytes.IndexByte(raw, '\n') >= 0 {
+			if strings.Contains(raw, "\n") {
 				return ErrLayout
 			}
 			return s.whole("chub", off, hasChub)
@@ -127,7 +127,7 @@ func (s *splitter) fromTheStart(as string) error {
 }
 
 // whole hands out all from an offset on, if it fits a format; otherwise it is [ErrTavern].
-func (s *splitter) whole(as string, off int64, fits func(raw []byte) bool) error {
+func (s *splitter) whole(as string, off int64, fits func(raw string) bool) error {
 	f := Found{Format: as, Off: off, Len: s.size - off}
 	if f.Len > maxLength {
 		f.Err = errLong
@@ -140,12 +140,12 @@ func (s *splitter) whole(as string, off int64, fits func(raw []byte) bool) error
 	if fits != nil && !fits(raw) {
 		return ErrTavern
 	}
-	return s.tell(f, string(raw))
+	return s.tell(f, raw)
 }
 
 // isTavern reports whether a value is a line of a chat of SillyTavern's, and in no other format.
-func isTavern(raw []byte) bool {
-	o := objectOf(gjson.ParseBytes(raw))
+func isTavern(raw string) bool {
+	o := objectOf(gjson.Parse(raw))
 	for _, key := range []string{"chat_metadata", "user_name", "character_name", "mes"} {
 		if o.get(key).Exists() {
 			return formatOf("", o) == nil
@@ -155,8 +155,8 @@ func isTavern(raw []byte) bool {
 }
 
 // isMessage reports whether a valid value is a message of a list of such.
-func isMessage(raw []byte) bool {
-	return jsonl.Valid(raw) && objectOf(gjson.ParseBytes(raw)).get("role").Exists()
+func isMessage(raw string) bool {
+	return jsonl.Valid(raw) && valueOf(gjson.Parse(raw), "role").Exists()
 }
 
 // list hands out the conversations of a list, or the list if it is itself one.
@@ -207,7 +207,7 @@ func (s *splitter) list() error {
 
 // found finds the format of a value that begins at a place, and hands out the conversations in
 // it.
-func (s *splitter) found(off int64, at *jsonl.Damage, raw []byte, err error) error {
+func (s *splitter) found(off int64, at *jsonl.Damage, raw string, err error) error {
 	f := Found{Format: s.as, Off: off, Len: int64(len(raw)), Err: err}
 	if err == nil {
 		if d := jsonl.Check(raw); d != nil {
@@ -223,8 +223,7 @@ func (s *splitter) found(off int64, at *jsonl.Damage, raw []byte, err error) err
 	if f.Err != nil {
 		return s.tell(f, "")
 	}
-	text := string(raw)
-	v := gjson.Parse(text)
+	v := gjson.Parse(raw)
 	o := objectOf(v)
 	is := formatOf(s.as, o)
 	if is == nil && !s.known {
@@ -238,7 +237,7 @@ func (s *splitter) found(off int64, at *jsonl.Damage, raw []byte, err error) err
 	f.Format = is.name
 	list := o.at(is.parts)
 	if !list.IsArray() || amount(list) == 0 { // it is one conversation, or there is none
-		return s.tell(f, text)
+		return s.tell(f, raw)
 	}
 	list.ForEach(func(_, one gjson.Result) bool {
 		part := Found{Format: is.name, Off: off + int64(one.Index), Len: int64(len(one.Raw))}
@@ -256,7 +255,6 @@ type splitter struct {
 	begin   int64 // of that line
 	newLine bool  // a line ended before what is next
 	known   bool  // a format fitted
-	buf     []byte
 
 	file io.ReaderAt
 	size int64
@@ -291,28 +289,29 @@ func (s *splitter) next() (byte, error) {
 }
 
 // value reads the value that begins at off, in which so many levels are open at what is next.
-// It is valid until the next is read. One that is longer than the longest is skipped: the error
+// One that is longer than the longest is skipped: the error
 // is [errLong].
-func (s *splitter) value(off int64, depth int) ([]byte, error) {
+func (s *splitter) value(off int64, depth int) (string, error) {
 	if err := s.through(depth); err != nil {
-		return nil, err
+		return "", err
 	}
 	if s.off-off > maxLength {
-		return nil, errLong
+		return "", errLong
 	}
 	return s.read(off, s.off-off)
 }
 
-// read reads n bytes from off. They are valid until the next are read.
-func (s *splitter) read(off, n int64) ([]byte, error) {
-	if int64(cap(s.buf)) < n {
-		s.buf = make([]byte, n)
-	}
-	raw := s.buf[:n]
-	if _, err := s.file.ReadAt(raw, off); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	return raw, nil
+// read reads n bytes from off.
+func (s *splitter) read(off, n int64) (string, error) {
+	return ReadAt(s.file, Found{Off: off, Len: n})
+}
+
+// ReadAt returns what a file has in the place where a conversation was found.
+func ReadAt(r io.ReaderAt, f Found) (string, error) {
+	var text strings.Builder // what it returns is not copied: conversations may be long
+	text.Grow(int(min(f.Len, 1<<30)))
+	_, err := io.Copy(&text, io.NewSectionReader(r, f.Off, f.Len))
+	return text.String(), err
 }
 
 // through goes on until so many levels are closed, or behind one value.

@@ -87,8 +87,9 @@ func (c *Conversation) chubMessage(line []byte) Message {
 }
 
 // hasChub reports whether there are lines with a text as Chub writes it.
-func hasChub(raw []byte) bool {
-	for line := range bytes.Lines(raw) {
+func hasChub(raw string) bool {
+	for text := range strings.Lines(raw) {
+		line := []byte(text)
 		if !jsonl.Valid(line) {
 			continue
 		}

@@ -58,10 +58,24 @@ func (o object) at(place string) gjson.Result {
 		return gjson.Result{}
 	}
 	key, rest, deeper := strings.Cut(place, ".")
-	if !deeper {
-		return o.get(key)
+	v := o.get(key)
+	for deeper {
+		key, rest, deeper = strings.Cut(rest, ".")
+		v = valueOf(v, key)
 	}
-	return objectOf(o.get(key)).at(rest)
+	return v
+}
+
+// valueOf returns the value of a key of an object, of which no other is wanted.
+func valueOf(v gjson.Result, key string) (value gjson.Result) {
+	if v.IsObject() {
+		each(v, func(k, next gjson.Result) {
+			if k.Str == key {
+				value = next
+			}
+		})
+	}
+	return value
 }
 
 // text returns the text in the first of some places, with | between them, that has one.
@@ -85,16 +99,20 @@ func (o object) isTrue(places string) bool {
 }
 
 // text returns a string, "" for any other value. Unlike gjson's own it keeps lone surrogates, as
-// [rawjson.Unquote] does.
+// [rawjson.Unquote] does, and it is a copy: a title does not keep its whole conversation in memory.
 func text(v gjson.Result) string {
 	if v.Type != gjson.String {
 		return ""
 	}
-	if !strings.Contains(v.Raw, `\u`) && utf8.ValidString(v.Str) {
+	isPlain := !strings.Contains(v.Raw, `\u`) && utf8.ValidString(v.Str)
+	switch {
+	case !isPlain:
+		s, _ := rawjson.Unquote([]byte(v.Raw))
+		return s
+	case len(v.Str) < len(v.Raw)-len(`""`): // decoded, so it is a copy already
 		return v.Str
 	}
-	s, _ := rawjson.Unquote([]byte(v.Raw))
-	return s
+	return strings.Clone(v.Str)
 }
 
 func isObjectOrNull(v gjson.Result) bool { return v.IsObject() || v.Type == gjson.Null }

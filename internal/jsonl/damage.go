@@ -176,14 +176,17 @@ func kindOf(first byte) string {
 
 // Valid reports whether b is one JSON value, with any white space around it (LF
 // too), nested at most [MaxDepth] deep: what encoding/json.Valid accepts.
-func Valid(b []byte) bool { return Check(b) == nil }
+func Valid[T ~[]byte | ~string](b T) bool { return Check(b) == nil }
 
 // Check returns nil if b is [Valid], otherwise what is wrong: the damage's Line
 // and Column are those of the first wrong byte. It accepts any JSON value, not
 // only objects.
-func Check(b []byte) *Damage {
+func Check[T ~[]byte | ~string](b T) *Damage {
+	const part = 64 << 10 // of a string, which is copied
 	s := scanner{multiline: true}
-	s.feed(b)
+	for at := 0; at < len(b) && s.code == 0; at += part {
+		s.feed([]byte(b[at:min(at+part, len(b))]))
+	}
 	if s.code == 0 {
 		in := s.state
 		s.feed([]byte{'\n'}) // ends a number
@@ -195,9 +198,9 @@ func Check(b []byte) *Damage {
 	d := s.damage(false)
 	before := b[:min(s.badAt, int64(len(b)))]
 	d.Line, d.Column = 1, 1
-	for _, c := range before {
+	for i := range len(before) {
 		d.Column++
-		if c == '\n' {
+		if before[i] == '\n' {
 			d.Line++
 			d.Column = 1
 		}

@@ -417,14 +417,14 @@ func (c *call) draft(ctx context.Context, j *job, s *changeset.Set) error {
 		}
 		defer file.Close()
 	}
-	raw := make([]byte, j.found.Len)
-	if _, err := file.ReadAt(raw, j.found.Off); err != nil && err != io.EOF {
+	raw, err := convert.ReadAt(file, j.found)
+	if err != nil {
 		return fmt.Errorf("%s: %w", j.source.label, err)
 	}
 	if stamp, err := safefile.StampOf(file); err != nil || !stamp.Same(j.source.stamp) {
 		return fmt.Errorf("%s: the file changed while it was read", j.source.label)
 	}
-	conversation, err := c.read(j.found, string(raw))
+	conversation, err := c.read(j.found, raw)
 	if err != nil {
 		return fmt.Errorf("%s: %w", j.source.label, err)
 	}
