@@ -23,9 +23,9 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
+	"stchat/internal/ops/edit"
 	"stchat/internal/patch"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
@@ -154,7 +154,10 @@ func (o *cutOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet,
 	c.changes(&opt.Changes)
 	opt.MainChat = parentGiven(fs, &o.mainChat)
 	if o.swipe > 0 {
-		opt.Message = func(_ int, line []byte, _ *rawjson.Object) ([]byte, error) { return message.ChooseSwipe(line, o.swipe) }
+		opt.Message = func(m *cut.SourceMessage) ([]byte, error) {
+			isGreeting := m.Index == 0 && m.IsLast && !edit.IsTainted(m.Metadata)
+			return message.ChooseSwipe(m.Line, o.swipe, isGreeting)
+		}
 	}
 	if opt.Isolate && !fs.Changed("lorebook") {
 		opt.Lorebook = cut.LorebookClone
@@ -499,7 +502,7 @@ func (o *asBranchFlags) check(fs *pflag.FlagSet) error {
 
 // run makes the branches. taints marks an edit after which SillyTavern must not take another
 // greeting.
-func (o *asBranchFlags) run(ctx context.Context, c *console, in *inPlaceFlags, chats []string, choice choose.Choice, taints bool, edit cut.MessageEdit) error {
+func (o *asBranchFlags) run(ctx context.Context, c *console, in *inPlaceFlags, chats []string, choice choose.Choice, taints bool, change cut.MessageEdit) error {
 	b := &o.branch
 	b.opt.Data, b.opt.Changes, b.opt.BumpIntegrity = in.Data, in.Changes, in.BumpIntegrity
 	o.flags.Lookup("bump-integrity").Changed = in.BumpIntegrity
@@ -508,9 +511,9 @@ func (o *asBranchFlags) run(ctx context.Context, c *console, in *inPlaceFlags, c
 		return err
 	}
 	opt.AtOne = choice
-	opt.Message = func(at int, line []byte, metadata *rawjson.Object) ([]byte, error) {
-		edited, err := edit(at, line, metadata)
-		if err == nil && bytes.Equal(edited, line) {
+	opt.Message = func(m *cut.SourceMessage) ([]byte, error) {
+		edited, err := change(m)
+		if err == nil && bytes.Equal(edited, m.Line) {
 			err = cut.ErrUnedited
 		}
 		return edited, err

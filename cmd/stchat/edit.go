@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"regexp"
 	"stchat/internal/chat"
+	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
 	"stchat/internal/patch"
-	"stchat/internal/rawjson"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -76,7 +76,7 @@ func (o *editOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		return usagef("--all-swipes goes with --sub")
 	}
 	if o.as {
-		return o.asBranchFlags.run(ctx, c, &o.inPlaceFlags, common.Chats, choice, true, func(_ int, line []byte, _ *rawjson.Object) ([]byte, error) { return opt.Line(line) })
+		return o.asBranchFlags.run(ctx, c, &o.inPlaceFlags, common.Chats, choice, true, func(m *cut.SourceMessage) ([]byte, error) { return opt.Line(m.Line) })
 	}
 	return o.reportMany(c, edit.Set(ctx, opt), func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Changed) })
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"stchat/internal/chat"
+	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
-	"stchat/internal/rawjson"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -81,8 +81,8 @@ func (o *swipeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 		return err
 	}
 	if o.as {
-		return o.asBranchFlags.run(ctx, c, &o.inPlaceFlags, args, choice, opt.Taints(), func(at int, line []byte, metadata *rawjson.Object) ([]byte, error) {
-			return opt.Line(at+1, line, metadata)
+		return o.asBranchFlags.run(ctx, c, &o.inPlaceFlags, args, choice, opt.Taints(), func(m *cut.SourceMessage) ([]byte, error) {
+			return opt.Line(m.Index+1, m.Line, m.Metadata)
 		})
 	}
 	return o.report(c, edit.Swipe(ctx, opt), func(r *edit.Result) {

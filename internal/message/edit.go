@@ -85,16 +85,27 @@ func SyncSwipe(line []byte, greeting bool) ([]byte, error) {
 	if !ok || rawjson.KindOf(text) != rawjson.String || rawjson.KindOf(element(swipes, id)) != rawjson.String {
 		return nil, ErrChosenSwipe
 	}
-	if !greeting && !bytes.Equal(element(swipes, id), text) {
-		m.Set(keySwipes, setElement(swipes, id, text))
-	}
 	if _, err := FillSwipeInfo(m); err != nil {
 		return nil, err
+	}
+	if err := syncChosen(m, id, greeting); err != nil {
+		return nil, err
+	}
+	return m.Bytes(), nil
+}
+
+// syncChosen copies the message's text, unless it is a greeting, and its dates and extra into its chosen
+// swipe, which has an entry in swipe_info.
+func syncChosen(m *rawjson.Object, id int, greeting bool) error {
+	text, swipes := m.Value(keyText), m.Value(keySwipes)
+	isText := rawjson.KindOf(text) == rawjson.String
+	if isText && !greeting && !bytes.Equal(element(swipes, id), text) {
+		m.Set(keySwipes, setElement(swipes, id, text))
 	}
 	infos := m.Value(keySwipeInfo)
 	info, err := rawjson.ParseObject(element(infos, id))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, key := range append(generated(), keyExtra) {
 		value, ok := m.Get(key)
@@ -109,7 +120,7 @@ func SyncSwipe(line []byte, greeting bool) ([]byte, error) {
 	if info.Edited() {
 		m.Set(keySwipeInfo, setElement(infos, id, info.Bytes()))
 	}
-	return m.Bytes(), nil
+	return nil
 }
 
 // AddSwipe returns the message with one more swipe, and its number, from 1. text and date,
@@ -178,7 +189,8 @@ func DeleteSwipe(line []byte, number int, force bool) ([]byte, error) {
 			next = number - 1
 		}
 		err := CheckText(line, next)
-		if err == nil && offersSwipes(m) { // the page has filled swipe_info before anything is deleted
+		if err == nil && offersSwipes(m) { // the page has completed the swipes before anything is deleted
+			ensureTexts(m)
 			_, err = FillSwipeInfo(m)
 		}
 		if err != nil {
@@ -193,7 +205,7 @@ func DeleteSwipe(line []byte, number int, force bool) ([]byte, error) {
 	case id > number-1:
 		m.Set(keySwipeID, strconv.AppendInt(nil, int64(id-1), 10))
 	case id == number-1:
-		return ChooseSwipe(m.Bytes(), min(number, count-1))
+		return choose(m, min(number, count-1))
 	}
 	return m.Bytes(), nil
 }

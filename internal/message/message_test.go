@@ -80,9 +80,15 @@ func TestChooseSwipe(t *testing.T) {
 		},
 		{
 			"keys that swipe_info lacks go, keys that the message lacks come last",
-			`{"gen_started":"s","send_date":"d","gen_finished":"f","extra":{"x":1},"swipes":["a"],"swipe_info":[{"gen_finished":"g"}]}`,
+			`{"gen_started":"s","send_date":"d","gen_finished":"f","extra":{"x":1},"swipes":["a"],"swipe_id":0,"swipe_info":[{"gen_finished":"g"}]}`,
 			1,
-			`{"gen_finished":"g","extra":{},"swipes":["a"],"swipe_info":[{"gen_finished":"g"}],"swipe_id":0,"mes":"a"}`,
+			`{"gen_finished":"g","extra":{},"swipes":["a"],"swipe_id":0,"swipe_info":[{"gen_finished":"g"}],"mes":"a"}`,
+		},
+		{
+			"a swipe_id that is no number: the message is that of the first swipe",
+			`{"mes":"edited","send_date":"d","extra":{"x":1},"swipes":["a","b"],"swipe_id":"1","swipe_info":[{"gen_finished":"g","send_date":"e"},{"send_date":"f"}]}`,
+			2,
+			`{"mes":"b","send_date":"f","extra":{},"swipes":["edited","b"],"swipe_id":1,"swipe_info":[{"send_date":"d","extra":{"x":1}},{"send_date":"f"}]}`,
 		},
 		{
 			"null is a value, but not an extra",
@@ -106,13 +112,25 @@ func TestChooseSwipe(t *testing.T) {
 			"swipe_info that is no list is filled, without a date where there is none",
 			`{"swipe_info":{"0":1},"swipes":["a"]}`,
 			1,
-			`{"swipe_info":[{"extra":{}}],"swipes":["a"],"swipe_id":0,"mes":"a","extra":{}}`,
+			`{"swipe_info":[{}],"swipes":["a"],"swipe_id":0,"mes":"a","extra":{}}`,
 		},
 		{
-			"swipe_info too short",
-			`{"send_date":"d","extra":{"x":1},"mes":"a","swipe_id":0,"swipes":["a","b"],"swipe_info":[{"send_date":"e"}]}`,
+			"swipe_info too short: the chosen swipe takes over what the message says",
+			`{"send_date":"d","extra":{"x":1},"mes":"A","gen_finished":"f","swipe_id":0,"swipes":["a","b"],"swipe_info":[{"send_date":"e","gen_started":"s","extra":{"old":1},"own":2}]}`,
 			2,
-			`{"send_date":"d","extra":{},"mes":"b","swipe_id":1,"swipes":["a","b"],"swipe_info":[{"send_date":"e"},{"send_date":"d","extra":{}}]}`,
+			`{"send_date":"d","extra":{},"mes":"b","gen_finished":"f","swipe_id":1,"swipes":["A","b"],"swipe_info":[{"send_date":"d","extra":{"x":1},"own":2,"gen_finished":"f"},{"send_date":"d","gen_finished":"f","extra":{}}]}`,
+		},
+		{
+			"swipe_info too short, and the chosen swipe itself is asked for",
+			`{"send_date":"d","extra":{"x":1},"mes":"A","swipe_id":0,"swipes":["a","b"],"swipe_info":[{"send_date":"e","extra":{"old":1}}]}`,
+			1,
+			`{"send_date":"d","extra":{"x":1},"mes":"A","swipe_id":0,"swipes":["A","b"],"swipe_info":[{"send_date":"d","extra":{"x":1}},{"send_date":"d","extra":{}}]}`,
+		},
+		{
+			"swipe_info too short, and a swipe_id of no swipe",
+			`{"send_date":"d","extra":{"x":1},"mes":"A","swipe_id":5,"swipes":["a","b"],"swipe_info":[{"send_date":"e"}]}`,
+			1,
+			`{"send_date":"e","extra":{},"mes":"a","swipe_id":0,"swipes":["a","b"],"swipe_info":[{"send_date":"e"},{"send_date":"d","extra":{}}]}`,
 		},
 		{
 			"swipe_info with null",
@@ -124,7 +142,7 @@ func TestChooseSwipe(t *testing.T) {
 			"entries that belong to no swipe stay",
 			`{"mes":"a","swipes":["a"],"swipe_info":[ 1, {} , null]}`,
 			1,
-			`{"mes":"a","swipes":["a"],"swipe_info":[ {"extra":{}}, {} , null],"swipe_id":0,"extra":{}}`,
+			`{"mes":"a","swipes":["a"],"swipe_info":[ {}, {} , null],"swipe_id":0,"extra":{}}`,
 		},
 		{
 			"no swipes: the text is the only one",
@@ -136,7 +154,7 @@ func TestChooseSwipe(t *testing.T) {
 			"swipes that is no list gives way to the text, and no text is empty",
 			`{"mes":7,"swipes":{"0":"a"}}`,
 			1,
-			`{"mes":"","swipes":[""],"swipe_id":0,"swipe_info":[{"extra":{}}],"extra":{}}`,
+			`{"mes":"","swipes":[""],"swipe_id":0,"swipe_info":[{}],"extra":{}}`,
 		},
 		{
 			"a swipe that is no text is empty",
@@ -171,7 +189,7 @@ func TestChooseSwipe(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := ChooseSwipe([]byte(tt.line), tt.swipe)
+			got, err := ChooseSwipe([]byte(tt.line), tt.swipe, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,16 +218,16 @@ func TestChooseSwipeRefuses(t *testing.T) {
 		{`{"swipes":["a","b"],"swipes":["c"]}`, 2, "swipe 2: the message has 1 swipe"},
 	}
 	for _, tt := range tests {
-		out, err := ChooseSwipe([]byte(tt.line), tt.swipe)
+		out, err := ChooseSwipe([]byte(tt.line), tt.swipe, false)
 		if _, ok := errors.AsType[*SwipeError](err); !ok || err.Error() != tt.want || out != nil {
 			t.Errorf("%s, %d: %s, %v; want %q", tt.line, tt.swipe, out, err, tt.want)
 		}
 	}
-	if _, err := ChooseSwipe([]byte("[]"), 1); !errors.Is(err, rawjson.ErrNotObject) {
+	if _, err := ChooseSwipe([]byte("[]"), 1, false); !errors.Is(err, rawjson.ErrNotObject) {
 		t.Errorf("a list: %v", err)
 	}
 	hostile := `{"send_date":"` + strings.Repeat("x", 1<<20) + `","swipes":[` + strings.Repeat(`"",`, 1<<12) + `""]}`
-	if _, err := ChooseSwipe([]byte(hostile), 1); err == nil || !strings.Contains(err.Error(), "4097 entries") {
+	if _, err := ChooseSwipe([]byte(hostile), 1, false); err == nil || !strings.Contains(err.Error(), "4097 entries") {
 		t.Errorf("4 GiB of swipe_info: %v", err)
 	}
 }
@@ -336,7 +354,7 @@ func FuzzEdits(f *testing.F) {
 		var before map[string]json.RawMessage
 		if json.Unmarshal([]byte(line), &before) != nil || before == nil {
 			// whatever it is, it must not panic
-			ChooseSwipe([]byte(line), k)
+			ChooseSwipe([]byte(line), k, false)
 			addBranch([]byte(line), name)
 			setBookmark([]byte(line), name)
 			return
@@ -346,7 +364,7 @@ func FuzzEdits(f *testing.F) {
 		}
 		name = strings.ToValidUTF8(name, "?")
 
-		if out, err := ChooseSwipe([]byte(line), k); err == nil {
+		if out, err := ChooseSwipe([]byte(line), k, false); err == nil {
 			after := checkEdit(t, line, out, keySwipeID, keySwipes, keySwipeInfo, keyText, keyDate, keyGenStarted, keyGenFinished, keyExtra)
 			checkSwipe(t, before, after, k)
 		} else if want, ok := swipeAt(before, k); ok {

@@ -38,33 +38,38 @@ func (e *SwipeError) Error() string {
 //   - A message for which the page offers swipes, neither the user's nor a small
 //     system message, is first changed as the page does it (ensureSwipes in
 //     public/script.js): without a list of swipes its text becomes its only one, a
-//     swipe that is not text becomes "", and swipe_info is filled
-//     ([FillSwipeInfo]). In any other message, only a swipe_info that is no list is
-//     replaced by one, with the message's send_date in an entry for each swipe.
+//     swipe_id that is no number becomes 0, a swipe that is not text becomes "", and
+//     swipe_info is filled ([FillSwipeInfo]). If any of that changed it, its dates and
+//     extra, and unless it is a greeting its text, are copied into its chosen swipe
+//     (syncMesToSwipe).
+//   - In any other message, only a swipe_info that is no list is replaced by one, with
+//     the message's send_date in an entry for each swipe.
 //   - swipe_id becomes the swipe's, mes its text (syncSwipeToMes); send_date,
 //     gen_started and gen_finished become those of its swipe_info, and are removed
 //     if it lacks them; extra becomes that of its swipe_info, {} if that is missing
 //     or null.
 //
-// All swipes stay, and so does every other byte. The error is a [*SwipeError] if
-// there is no such swipe or it is not text, and wraps [rawjson.ErrNotObject] if the
-// line is not an object.
-func ChooseSwipe(line []byte, number int) ([]byte, error) {
+// All swipes stay, and so does every other byte. greeting says that the message is all of an untouched
+// chat. The error is a [*SwipeError] if there is no such swipe or it is not text, and wraps
+// [rawjson.ErrNotObject] if the line is not an object.
+func ChooseSwipe(line []byte, number int, greeting bool) ([]byte, error) {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {
 		return nil, err
 	}
-	offered := offersSwipes(m)
-	if offered {
-		ensureTexts(m)
+	if offersSwipes(m) {
+		err := ensureSwipes(m, greeting)
+		if err != nil {
+			return nil, err
+		}
 	}
-	was := chosen(m)
+	return choose(m, number)
+}
+
+// choose makes a swipe the chosen one, and returns the message with the swipe's text, dates and extra.
+func choose(m *rawjson.Object, number int) ([]byte, error) {
 	m.Set(keySwipeID, strconv.AppendInt(nil, int64(number-1), 10))
-	if offered {
-		_, err = fillSwipeInfo(m, was)
-	} else {
-		err = fillDates(m)
-	}
+	err := fillDates(m)
 	if err != nil {
 		return nil, err
 	}
@@ -90,25 +95,44 @@ func ChooseSwipe(line []byte, number int) ([]byte, error) {
 	return m.Bytes(), nil
 }
 
+// ensureSwipes completes the swipes of a message as the page does when it shows it.
+func ensureSwipes(m *rawjson.Object, greeting bool) error {
+	updated := ensureTexts(m)
+	if rawjson.KindOf(m.Value(keySwipeID)) != rawjson.Number {
+		m.Set(keySwipeID, []byte("0"))
+		updated = true
+	}
+	made, err := FillSwipeInfo(m)
+	if err != nil {
+		return err
+	}
+	id, ok := chosenSwipe(m)
+	if !ok || made == 0 && !updated {
+		return nil
+	}
+	return syncChosen(m, id, greeting)
+}
+
 // offersSwipes reports whether the page offers swipes for the message: it is not the user's, nor
 // shown as a small line.
 func offersSwipes(m *rawjson.Object) bool {
 	return !rawjson.Truthy(m.Value(keyIsUser)) && !rawjson.Truthy(rawjson.Value(m.Value(keyExtra), keySmall))
 }
 
-// ensureTexts makes the message's swipes a list in which all are text.
-func ensureTexts(m *rawjson.Object) {
+// ensureTexts makes the message's swipes a list in which all are text, and reports whether they were not.
+func ensureTexts(m *rawjson.Object) (changed bool) {
 	swipes := m.Value(keySwipes)
 	if rawjson.KindOf(swipes) != rawjson.Array {
 		m.Set(keySwipes, rawjson.Append(nil, orEmpty(m.Value(keyText))))
-		return
+		return true
 	}
 	for swipe := range rawjson.Elements(swipes) {
 		if rawjson.KindOf(swipe) != rawjson.String {
 			m.Set(keySwipes, rawjson.EditList(swipes, func(_ int, swipe []byte) ([]byte, bool) { return orEmpty(swipe), true }))
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // orEmpty returns a raw value that is text, "" for any other.
@@ -140,23 +164,8 @@ func fillDates(m *rawjson.Object) error {
 // send_date, gen_started and gen_finished, and an empty extra, or for the chosen
 // swipe the message's (syncMesToSwipe follows). It returns how many entries it
 // made. It is an error if they would take more than 64 MiB.
-func FillSwipeInfo(m *rawjson.Object) (made int, err error) { return fillSwipeInfo(m, chosen(m)) }
-
-func chosen(m *rawjson.Object) int { return swipeNumber(m.Value(keySwipeID)) }
-
-// swipeNumber returns the number of the swipe that a swipe_id chooses, from 0: the first if it is
-// not a number, as in ensureSwipes, and -1 for a number that can choose none.
-func swipeNumber(raw []byte) int {
-	if rawjson.KindOf(raw) != rawjson.Number {
-		return 0
-	}
-	if n, ok := rawjson.Int(raw); ok {
-		return n
-	}
-	return -1
-}
-
-func fillSwipeInfo(m *rawjson.Object, chosen int) (made int, err error) {
+func FillSwipeInfo(m *rawjson.Object) (made int, err error) {
+	chosen := chosen(m)
 	infos := m.Value(keySwipeInfo)
 	n := rawjson.Len(m.Value(keySwipes))
 	if rawjson.KindOf(infos) != rawjson.Array {
@@ -199,6 +208,20 @@ func fillSwipeInfo(m *rawjson.Object, chosen int) (made int, err error) {
 	}
 	m.Set(keySwipeInfo, infos)
 	return bad + missing, nil
+}
+
+func chosen(m *rawjson.Object) int { return swipeNumber(m.Value(keySwipeID)) }
+
+// swipeNumber returns the number of the swipe that a swipe_id chooses, from 0: the first if it is
+// not a number, as in ensureSwipes, and -1 for a number that can choose none.
+func swipeNumber(raw []byte) int {
+	if rawjson.KindOf(raw) != rawjson.Number {
+		return 0
+	}
+	if n, ok := rawjson.Int(raw); ok {
+		return n
+	}
+	return -1
 }
 
 // generated returns the keys, besides extra, that a message shares with the

@@ -1,6 +1,7 @@
 package cut
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -105,10 +106,29 @@ func edited(opt *Options, src *chat.Chat, at jsonl.Place) ([]byte, error) {
 	if err := src.Unchanged(); err != nil {
 		return nil, err // the line was read again after the copy checked the file
 	}
-	if line, err = opt.Message(at.Index, line, src.Metadata()); err != nil {
+	isLast, err := endsAt(src, at.Off+at.Len)
+	if err != nil {
+		return nil, err
+	}
+	line, err = opt.Message(&SourceMessage{Index: at.Index, IsLast: isLast, Line: line, Metadata: src.Metadata()})
+	if err != nil {
 		return nil, fmt.Errorf("%s:%d: message %d: %w", src.Label(), at.Line, at.Index, err)
 	}
 	return line, nil
+}
+
+// endsAt reports whether nothing but a little white space follows an offset in a source.
+func endsAt(src *chat.Chat, off int64) (bool, error) {
+	const little = 64
+	rest := src.Source.Size - off
+	if rest > little {
+		return false, nil
+	}
+	end, err := src.Source.Section(off, rest)
+	if err != nil {
+		return false, src.Errorf("%w", err)
+	}
+	return len(bytes.TrimSpace(end)) == 0, nil
 }
 
 // report notes damage that was left out, and invalid UTF-8 in the lines that were kept. If the

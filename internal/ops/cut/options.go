@@ -77,9 +77,16 @@ type Options struct {
 	Meter   *progress.Meter
 }
 
-// MessageEdit edits the last message of a new chat. It gets the message's index and line and
-// the metadata of the source, and returns the new line.
-type MessageEdit func(at int, line []byte, metadata *rawjson.Object) ([]byte, error)
+// MessageEdit edits the last message of a new chat, and returns the new line.
+type MessageEdit func(m *SourceMessage) ([]byte, error)
+
+// SourceMessage is a message of a source.
+type SourceMessage struct {
+	Index    int
+	IsLast   bool // the source ends with it
+	Line     []byte
+	Metadata *rawjson.Object // of the source
+}
 
 // ErrUnedited means that an edit changes nothing in the message of which a branch was to be made.
 var ErrUnedited = error(&ops.Kind{Code: "refused", Text: "the edit changes nothing, so no branch is made"})

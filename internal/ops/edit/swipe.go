@@ -61,8 +61,11 @@ func (opt *SwipeChange) Taints() bool { return opt.Delete > 0 }
 // isGreeting reports whether a chat has a single, untouched message, which SillyTavern's page
 // may still replace by another greeting of the card.
 func isGreeting(messages int, metadata *rawjson.Object) bool {
-	return messages == 1 && !rawjson.Truthy(metadata.Value("tainted"))
+	return messages == 1 && !IsTainted(metadata)
 }
+
+// IsTainted reports whether a chat is no longer as its greeting made it.
+func IsTainted(metadata *rawjson.Object) bool { return rawjson.Truthy(metadata.Value("tainted")) }
 
 // Line makes the edit in the last message of a new chat, which has that many messages and the
 // metadata of its source.
@@ -99,7 +102,8 @@ func (s *SwipeChange) edit(line []byte, greeting bool, opt *Options) (edited []b
 	if line, err = message.SyncSwipe(line, greeting); err != nil {
 		return nil, 0, err
 	}
-	if edited, err = message.ChooseSwipe(line, number); s.Add == nil {
+	edited, err = message.ChooseSwipe(line, number, greeting)
+	if s.Add == nil {
 		number = 0
 	}
 	return edited, number, err
