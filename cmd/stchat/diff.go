@@ -258,7 +258,7 @@ func (p *differ) head(times [2]time.Time) {
 	}
 	number := func(n int, what string) string { return when(n > 0, plural.Grouped(n)+what) }
 	common := plural.Grouped(p.d.Common) + " in common"
-	if parted := p.d.Parted; parted != nil && parted.A > 0 && parted.A+1 == p.d.Common {
+	if parted := p.d.Parted; parted != nil && parted.A > 0 && parted.A == parted.B && parted.A+1 == p.d.Common { // from the beginning on
 		common += fmt.Sprintf(" (#0%s#%d)", p.sign("–"), parted.A)
 	}
 	text, command := joined(", ", common, number(p.d.Changed, " changed"), number(p.d.Removed, " only in A"), number(p.d.Added, " only in B")), ""

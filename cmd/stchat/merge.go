@@ -273,7 +273,11 @@ func mergeText(r *merge.Row) (text string) {
 	case merge.Other:
 		text = fmt.Sprintf("another %s of that name: comes as %q", r.Kind, name)
 	case merge.Parted:
-		text = fmt.Sprintf("parted at %d, %s here, %s there: theirs is %q", *r.At, plural.Grouped(r.Own), plural.Grouped(r.OwnFrom), name) + when(r.Noted != nil, ", noted at "+digits(r.Noted))
+		parted := *r.At
+		if r.Noted != nil {
+			parted = *r.Noted + 1
+		}
+		text = fmt.Sprintf("parted at %d, %s here, %s there: theirs is %q", parted, plural.Grouped(r.Own), plural.Grouped(r.OwnFrom), name) + when(r.Noted != nil, ", noted at "+digits(r.Noted))
 	case merge.Refused:
 		text = "refused: " + strings.TrimPrefix(*r.Error, r.From+":")
 	}

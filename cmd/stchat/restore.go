@@ -343,8 +343,8 @@ func (o *lostOptions) isCopy(chat *keep.LostChat) bool {
 	})
 }
 
-// parted finds where a chat and its copy part, if each has more than the other: the first message
-// that differs, as merge says it.
+// parted finds where a chat and its copy part, if each went on by itself: the first message of the chat that
+// follows the last one that both have, as merge says it.
 func (o *lostOptions) parted(ctx context.Context, lost *keep.LostChat) error {
 	open := chat.Options{Any: true}
 	d, err := look.Diff(ctx, look.DiffOptions{A: look.DiffSide{Path: lost.To, Open: open}, B: look.DiffSide{Path: *lost.Best.Path, Open: open}})
@@ -352,7 +352,7 @@ func (o *lostOptions) parted(ctx context.Context, lost *keep.LostChat) error {
 		return err
 	}
 	defer d.Close()
-	if d.Parted != nil && d.Parted.A+1 < min(d.A.Messages, d.B.Messages) {
+	if d.Parted != nil && d.Parted.A+1 < d.A.Messages && d.Parted.B+1 < d.B.Messages {
 		lost.Parted = new(d.Parted.A + 1)
 	}
 	return nil

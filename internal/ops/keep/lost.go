@@ -49,7 +49,7 @@ type LostChat struct {
 	Reworded     int         `json:"reworded"`
 	Best         LostVersion `json:"best"`
 	Further      LostFurther `json:"further"`
-	Parted       *int        `json:"parted"`  // the first message that differs from a copy in another folder
+	Parted       *int        `json:"parted"`  // of a copy in another folder that went on otherwise: the first message after the last that both have
 	Command      *string     `json:"command"` // what restores it
 	Ambiguous    bool        `json:"ambiguous"`
 

@@ -45,7 +45,7 @@ type Diffed struct {
 	Changed       int        `json:"changed"`
 	Removed       int        `json:"removed"` // only in A
 	Added         int        `json:"added"`   // only in B
-	Parted        *Parted    `json:"parted"`  // null if they are equal, or begin differently
+	Parted        *Parted    `json:"parted"`  // null if they have none in common, or end alike
 	Equal         bool       `json:"equal"`
 	MetadataEqual bool       `json:"metadata_equal"`
 }
@@ -60,7 +60,7 @@ type DiffedChat struct {
 	Damage   jsonl.Damages `json:"-"`
 }
 
-// Parted is the last message that both have before they first differ.
+// Parted is the last message that both have: what follows it is of one alone. It is the fork that tree shows of a branch.
 type Parted struct {
 	A int `json:"a"`
 	B int `json:"b"`
@@ -221,7 +221,6 @@ func (d *Comparison) compare() error {
 		return align.Side{Keys: s.keys, Near: func(i int) align.Near { return align.ReadNear(d.line(s, i)) }}
 	}
 	d.pairs = align.Messages(side(&d.a), side(&d.b), true)
-	head := 0
 	for _, p := range d.pairs {
 		same, err := d.same(p)
 		switch {
@@ -229,19 +228,19 @@ func (d *Comparison) compare() error {
 			return err
 		case !same:
 			d.Changed++
-			continue
-		case p.A == head && p.B == head:
-			head++
+		default:
+			d.Common++
+			d.Parted = &Parted{p.A, p.B}
 		}
-		d.Common++
 	}
 	if d.err != nil {
 		return d.err
 	}
 	d.Removed, d.Added = len(d.a.keys)-len(d.pairs), len(d.b.keys)-len(d.pairs)
 	d.Equal = d.Changed+d.Removed+d.Added == 0
-	if head > 0 && !d.Equal {
-		d.Parted = &Parted{head - 1, head - 1}
+	endAlike := d.Parted != nil && d.Parted.A+1 == len(d.a.keys) && d.Parted.B+1 == len(d.b.keys)
+	if endAlike {
+		d.Parted = nil
 	}
 	meta, err := metadiff.Compare(d.a.chat.Metadata().Bytes(), d.b.chat.Metadata().Bytes(), metadiff.Selection{})
 	if err != nil {
