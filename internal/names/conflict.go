@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // conflicted are the names of the files that Syncthing, Dropbox and others make of a file that
@@ -37,9 +38,6 @@ func ConflictOf(name string) (of, label string, ok bool) {
 // numbered is what OneDrive and browsers put behind a name that is taken.
 var numbered = regexp.MustCompile(`^(.+) ?\(\d{1,3}\)$`)
 
-// host is what a computer may be called.
-var host = regexp.MustCompile(`^[\pL\pN_][\pL\pN_-]{0,62}$`)
-
 // MayBeConflictOf returns the names of the chats of which one with this name may be the other version:
 // OneDrive puts the computer's name behind a hyphen, or a number in parentheses. People name chats like
 // that, too: see [ConflictsAmong].
@@ -48,11 +46,21 @@ func MayBeConflictOf(name string) (of []string) {
 		of = append(of, strings.TrimRight(m[1], " "))
 	}
 	for i := len(name) - 1; i > 0; i-- {
-		if name[i] == '-' && host.MatchString(name[i+1:]) {
+		if name[i] == '-' && isHost(name[i+1:]) {
 			of = append(of, name[:i])
 		}
 	}
 	return of
+}
+
+// isHost reports whether a computer may be called like that.
+func isHost(name string) bool {
+	const longest = 63 // bytes, of a label of the DNS
+	if name == "" || name[0] == '-' || len(name) > longest {
+		return false
+	}
+	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' }
+	return !strings.ContainsFunc(name, isOther)
 }
 
 // ConflictsAmong returns the chat of which all others are versions by their names, as [ConflictOf] or
