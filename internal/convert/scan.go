@@ -66,7 +66,8 @@ const (
 func Scan(r io.ReaderAt, size int64, as string, tell func(f Found, raw string) error) error {
 	s := &splitter{file: r, size: size, as: as, tell: tell, r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 256<<10)}
 	if front, _ := s.r.Peek(3); bytes.HasPrefix(front, []byte(bom)) {
-		s.skip(3)
+		s.skip(len(bom))
+		s.start = s.off
 	} else if len(front) > 1 && (front[0] == 0 || front[1] == 0 || bytes.HasPrefix(front, []byte("\xff\xfe")) || bytes.HasPrefix(front, []byte("\xfe\xff"))) {
 		return s.damageHere("this is not UTF-8; save it as UTF-8")
 	}
@@ -77,7 +78,7 @@ func Scan(r io.ReaderAt, size int64, as string, tell func(f Found, raw string) e
 	case err != nil:
 		return err
 	case as == "txt" || as == "chub":
-		return s.fromTheStart(as)
+		return s.whole(as, nil)
 	case kind == '[':
 		return s.list()
 	case kind != '{':
@@ -104,7 +105,7 @@ func (s *splitter) lines(n int) error {
 			if strings.Contains(raw, "\n") {
 				return ErrLayout
 			}
-			return s.whole("chub", off, hasChub)
+			return s.whole("chub", hasChub)
 		}
 		if err = s.found(off, at, raw, err); err != nil {
 			return err
@@ -112,23 +113,9 @@ func (s *splitter) lines(n int) error {
 	}
 }
 
-// fromTheStart hands out all of the file but its byte order mark.
-func (s *splitter) fromTheStart(as string) error {
-	var front [3]byte
-	n, err := s.file.ReadAt(front[:], 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	off := int64(0)
-	if bytes.Equal(front[:n], []byte(bom)) {
-		off = int64(n)
-	}
-	return s.whole(as, off, nil)
-}
-
-// whole hands out all from an offset on, if it fits a format; otherwise it is [ErrTavern].
-func (s *splitter) whole(as string, off int64, fits func(raw string) bool) error {
-	f := Found{Format: as, Off: off, Len: s.size - off}
+// whole hands out all of the file but its byte order mark, if it fits a format; otherwise it is [ErrTavern].
+func (s *splitter) whole(as string, fits func(raw string) bool) error {
+	f := Found{Format: as, Off: s.start, Len: s.size - s.start}
 	if f.Len > maxLength {
 		f.Err = errLong
 		return s.tell(f, "")
@@ -255,6 +242,7 @@ type splitter struct {
 	begin   int64 // of that line
 	newLine bool  // a line ended before what is next
 	known   bool  // a format fitted
+	start   int64 // behind a byte order mark
 
 	file io.ReaderAt
 	size int64
