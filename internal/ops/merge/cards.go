@@ -26,13 +26,18 @@ func (u *user) readCards() error {
 	entries, err := entriesOf(u.from.Characters())
 	for _, e := range entries {
 		ext := filepath.Ext(e.Name())
-		if !e.Type().IsRegular() || ext != userdir.CardExtension && ext != ".json" || len(luker.Stems(e.Name())) > 0 {
+		isCard := ext == userdir.CardExtension || ext == ".json" && len(luker.Stems(e.Name())) == 0
+		if !isCard || e.IsDir() {
 			continue
 		}
 		path := filepath.Join(u.from.Characters(), e.Name())
 		j := newJob(CardKind, path, filepath.Join(u.into.Characters(), e.Name()))
 		u.cards = append(u.cards, j)
-		if err := u.placeCard(j, path, userdir.CharacterFolder(e.Name()), ext); err != nil {
+		err := followed(path)
+		if err == nil {
+			err = u.placeCard(j, path, userdir.CharacterFolder(e.Name()), ext)
+		}
+		if err != nil {
 			j.row.refuse(err)
 		}
 	}
@@ -189,6 +194,10 @@ func (u *user) states(from, into string, needed func() bool) error {
 		path := filepath.Join(filepath.Dir(into), luker.CharacterStateName(strings.TrimSuffix(filepath.Base(into), filepath.Ext(into)), s.Namespace))
 		j := newJob(CardKind, s.Path, path)
 		u.cards = append(u.cards, j)
+		if err := followed(s.Path); err != nil {
+			j.row.refuse(err)
+			continue
+		}
 		j.row.Sign, err = staying(s.Path, path)
 		switch key, missing := names.FoldNFC(path), errors.Is(err, fs.ErrNotExist); {
 		case missing && !u.given[key]:

@@ -29,7 +29,7 @@ func (w *work) changes() bool { return w.writes() || w.row.Sign == Ahead || len(
 
 // draft drafts what becomes of the chat.
 func (w *work) draft(ctx context.Context, s *changeset.Set) error {
-	if w.p != nil {
+	if w.p != nil && w.row.Sign != Other { // another chat comes whatever becomes of that one, to which one of FROM may go
 		s.Rely(w.p.path, w.p.stamp)
 	}
 	if w.writes() {

@@ -196,6 +196,9 @@ func (opt *Options) owner(lib *library.Library, into, from string, was chats, he
 	var err, errThere, errWas error
 	o.ours, err = openSide(lib, into, here)
 	o.theirs, errThere = openSide(lib, from, there)
+	if errThere == nil {
+		o.theirs.addLinks(there)
+	}
 	if was.folder != nil {
 		o.base, errWas = openSide(lib, was.folder.Path, was.has)
 	}

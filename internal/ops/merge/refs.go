@@ -107,6 +107,12 @@ func (u *user) attach(place string) *attachment {
 		_, same, err = compare(from, row.Path)
 		return same, err
 	}
+	if err := followedBelow(u.from.Root, place); err != nil {
+		_, _ = as("", "") // only where it would be
+		row.refuse(err)
+		u.carried = append(u.carried, j)
+		return a
+	}
 	row.Sign = New
 	same, err := as("", "")
 	if !same && (err == nil || marked.MatchString(place)) {

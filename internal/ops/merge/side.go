@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
@@ -64,6 +65,20 @@ func openSide(lib *library.Library, folder string, wanted func(name string) bool
 		}
 	}
 	return s, nil
+}
+
+// addLinks lists the links that are called as chats, which are wanted and not read.
+func (s *side) addLinks(wanted func(name string) bool) {
+	entries, _ := safefile.ReadDir(s.folder.Path) // it was listed before
+	for _, e := range entries {
+		name, path := userdir.ChatName(e.Name()), filepath.Join(s.folder.Path, e.Name())
+		if !userdir.HasExtension(e.Name()) || s.folder.Has(name) || !wanted(name) {
+			continue
+		}
+		if err := followed(path); err != nil {
+			s.files = append(s.files, &file{lib: s.lib, name: name, key: names.FoldNFC(name), path: path, err: err})
+		}
+	}
 }
 
 // keys returns the names of all chats in the folder, as they are compared.
@@ -292,6 +307,18 @@ func followed(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
 		return fmt.Errorf("%s: %w", path, ErrLink)
+	}
+	return nil
+}
+
+// followedBelow returns why something below a folder in FROM is not read: it, or a folder on the way, is a link.
+func followedBelow(root, place string) error {
+	path := root
+	for part := range strings.SplitSeq(place, "/") {
+		path = filepath.Join(path, part)
+		if err := followed(path); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -71,6 +71,11 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 	if opt.Base != "" {
 		u.based = respelled(placesIn(u.from), placesIn(dirs[2]))
 	}
+	for _, part := range []string{u.from.Chats(), u.from.GroupChats(), u.from.Groups(), u.from.Worlds(), u.from.Characters()} {
+		if err := followed(part); err != nil {
+			return err
+		}
+	}
 	owners := func(dir userdir.Dir) []string { return (&address.Finder{Lib: u.lib, Data: dir.Root}).Owners() }
 	for _, stem := range slices.Sorted(maps.Keys(opt.Owners)) {
 		if !u.comes(stem) && u.lib.Folder(filepath.Join(u.from.Chats(), stem)).Err != nil {
@@ -183,10 +188,16 @@ func (u *user) solo(ctx context.Context) error {
 	folders, err := entriesOf(u.from.Chats())
 	for _, e := range folders {
 		from := filepath.Join(u.from.Chats(), e.Name())
-		if info, err := os.Stat(from); err != nil || !info.IsDir() { // a link leads to one, too
+		stem := cmp.Or(u.stems[e.Name()], e.Name())
+		if err := followed(from); err != nil {
+			j := newJob(SoloChat, from, filepath.Join(u.into.Chats(), stem))
+			j.row.refuse(err)
+			u.owned = append(u.owned, j)
 			continue
 		}
-		stem := cmp.Or(u.stems[e.Name()], e.Name())
+		if !e.IsDir() {
+			continue
+		}
 		o, err := u.merge(ctx, filepath.Join(u.into.Chats(), stem), from, nil, everything, everything)
 		if err != nil {
 			return err
@@ -285,6 +296,11 @@ func (u *user) groups(ctx context.Context) error {
 func (u *user) group(ctx context.Context, there, here *group.File, both func(name string) bool) error {
 	file := filepath.Base(there.Path)
 	own := newJob(GroupKind, there.Path, filepath.Join(u.into.Groups(), file))
+	if err := followed(there.Path); err != nil {
+		own.row.refuse(err)
+		u.owned = append(u.owned, own)
+		return nil
+	}
 	if here == nil {
 		if _, err := group.Load(own.row.Path); !errors.Is(err, fs.ErrNotExist) {
 			own.row.refuse(err)
