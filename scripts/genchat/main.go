@@ -7,6 +7,7 @@
 //	go run ./scripts/genchat -greetings -messages 300 -o greetings
 //	go run ./scripts/genchat -swipevalues -messages 300 -o swipevalues
 //	go run ./scripts/genchat -messages 500 -damage 0.02 -seed 7 > hurt.jsonl
+//	go run ./scripts/genchat -messages 500 -layout pretty -encoding utf-16le-bom > foreign.jsonl
 //
 // The same flags always produce the same bytes. What was written is summed up on
 // stderr, as one JSON object, so that a reader's counts can be compared.
@@ -48,6 +49,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 		seed     = flags.Uint64("seed", 1, "another chat of the same kind")
 		damage   = flags.Float64("damage", 0, "`SHARE` of lines, 0 to 1, that are torn, lost to NULs, set off by a blank line, or ended by CR LF")
 		nonASCII = flags.Float64("nonascii", 0.05, "`SHARE` of sentences, 0 to 1, with letters beyond ASCII")
+		layout   = flags.String("layout", "", "how the objects stand in the file, `NAME`: "+strings.Join(chatgen.Layouts(), ", "))
+		encoding = flags.String("encoding", "", "how the characters are stored, `NAME`: "+strings.Join(chatgen.Encodings(), ", "))
 		pictures = flags.Float64("pictures", 0, "`SHARE` of messages, 0 to 1, with an inlined picture of 5 to 20 MB")
 	)
 	if err := flags.Parse(args); err != nil {
@@ -81,8 +84,10 @@ func run(args []string, stdout, stderr io.Writer) error {
 		if *out == "-" {
 			return errors.New("-preset archive needs -o, the folder to make")
 		}
-		if given["pictures"] {
-			return errors.New("an archive has no -pictures")
+		for _, name := range []string{"pictures", "layout", "encoding"} {
+			if given[name] {
+				return fmt.Errorf("an archive has no -%s", name)
+			}
 		}
 		o := chatgen.ArchivePreset()
 		o.Seed, o.Damage, o.NonASCII = *seed, *damage, *nonASCII
@@ -108,6 +113,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 		}
 	}
 	o.Seed, o.Damage, o.NonASCII = *seed, *damage, *nonASCII
+	o.Layout, o.Encoding = *layout, *encoding
 	if given["messages"] {
 		o.Messages, o.Bytes = *messages, 0
 	}

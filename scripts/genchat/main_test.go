@@ -23,6 +23,7 @@ func TestRun(t *testing.T) {
 		{[]string{"-preset", "small"}, 200},
 		{[]string{"-preset", "medium", "-messages", "50"}, 50},
 		{[]string{"-preset", "large", "-bytes", "296000"}, 100},
+		{[]string{"-messages", "7", "-layout", "joined", "-encoding", "utf-16be"}, 7},
 		{[]string{"-messages", "20", "-bytes", "9000", "-seed", "4", "-o", file}, 20},
 		{[]string{"-preset", "archive", "-messages", "3", "-bytes", "29600", "-o", dir}, 0},
 	} {
@@ -59,6 +60,9 @@ func TestRunRefuses(t *testing.T) {
 		{"-messages", "3", "extra"},
 		{"-damage", "2", "-messages", "3"},
 		{"-preset", "archive", "-o", t.TempDir(), "-pictures", "1"},
+		{"-preset", "archive", "-o", t.TempDir(), "-layout", "list"},
+		{"-messages", "3", "-layout", "round"},
+		{"-messages", "3", "-encoding", "utf-7"},
 		{"-messages", "x"},
 		{"-messages", "3", "-o", t.TempDir()},
 	} {

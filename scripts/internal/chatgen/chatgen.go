@@ -44,6 +44,9 @@ type Options struct {
 	// Links puts checkpoint and branch links to chats that do not exist on a
 	// few messages.
 	Links bool
+	// Layout is one of Layouts, Encoding one of Encodings; "" stands for the usual ones. Damage comes
+	// first, so that a damaged line is not indented.
+	Layout, Encoding string
 	// Name is the character's; "" stands for Mira.
 	Name string
 	// Begin is the date of the first message; zero stands for a day in 2026.
@@ -101,16 +104,23 @@ func Write(w io.Writer, o Options) (Stats, error) {
 		o.Begin = time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC)
 	}
 	out := bufio.NewWriterSize(w, 1<<20)
-	g := newGenerator(o)
-	stats, err := g.chat(out)
+	f, err := newForm(out, o.Layout, o.Encoding)
+	if err != nil {
+		return Stats{}, err
+	}
+	stats, err := newGenerator(o).chat(f)
 	if err != nil {
 		return stats, err
 	}
+	if err := f.end(); err != nil {
+		return stats, err
+	}
+	stats.Bytes = f.count
 	return stats, out.Flush()
 }
 
 // chat writes the header and the messages, and damages some.
-func (g *generator) chat(out *bufio.Writer) (Stats, error) {
+func (g *generator) chat(out io.Writer) (Stats, error) {
 	stats := Stats{}
 	line := g.header(nil)
 	written, pictures := int64(len(line)), int64(0)
@@ -139,7 +149,7 @@ func (g *generator) chat(out *bufio.Writer) (Stats, error) {
 			}
 		}
 		// A line's end is written with the next line: the last one has none.
-		if _, err := out.WriteString(g.pending); err != nil {
+		if _, err := io.WriteString(out, g.pending); err != nil {
 			return stats, err
 		}
 		if _, err := out.Write(line); err != nil {
@@ -149,7 +159,6 @@ func (g *generator) chat(out *bufio.Writer) (Stats, error) {
 		pictures += int64(kind.picture)
 		g.pending = end
 	}
-	stats.Bytes = written
 	return stats, nil
 }
 

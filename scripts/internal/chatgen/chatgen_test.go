@@ -3,6 +3,7 @@ package chatgen_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -148,6 +150,67 @@ func TestStatsAreWhatIsThere(t *testing.T) {
 				t.Errorf("only ASCII: %v", ascii)
 			}
 		})
+	}
+}
+
+// TestForms reads each form with encoding/json, and compares it with the usual one.
+func TestForms(t *testing.T) {
+	o := chatgen.Options{Messages: 30, Seed: 6, NonASCII: 0.5}
+	usual, _ := write(t, o)
+	want := objects(t, usual)
+	for _, layout := range chatgen.Layouts() {
+		for _, encoding := range chatgen.Encodings() {
+			o.Layout, o.Encoding = layout, encoding
+			data, stats := write(t, o)
+			if stats.Bytes != int64(len(data)) || stats.Messages != o.Messages {
+				t.Errorf("%s, %s: %+v of %d bytes", layout, encoding, stats, len(data))
+			}
+			text := decode(data, encoding)
+			if diff := cmp.Diff(want, objects(t, text)); diff != "" {
+				t.Errorf("%s, %s (-want +got):\n%s", layout, encoding, diff)
+			}
+			if layout != chatgen.Layouts()[0] && bytes.Equal(text, usual) {
+				t.Errorf("%s is as usual", layout)
+			}
+		}
+	}
+}
+
+// decode returns a file in UTF-8, without a byte order mark.
+func decode(data []byte, encoding string) []byte {
+	name, _ := strings.CutSuffix(encoding, "-bom")
+	order := map[string]binary.ByteOrder{"utf-16le": binary.LittleEndian, "utf-16be": binary.BigEndian}[name]
+	if order != nil {
+		var units []uint16
+		for i := 0; i < len(data); i += 2 {
+			units = append(units, order.Uint16(data[i:]))
+		}
+		data = []byte(string(utf16.Decode(units)))
+	}
+	return bytes.TrimPrefix(data, []byte("\ufeff"))
+}
+
+// objects returns the objects of a file, in lists or not, and with commas behind them or not.
+func objects(t *testing.T, text []byte) (list []map[string]any) {
+	t.Helper()
+	text = bytes.ReplaceAll(text, []byte("},\n{"), []byte("}\n{"))
+	for d := json.NewDecoder(bytes.NewReader(text)); ; {
+		var v any
+		err := d.Decode(&v)
+		if errors.Is(err, io.EOF) {
+			return list
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch v := v.(type) {
+		case map[string]any:
+			list = append(list, v)
+		case []any:
+			for _, one := range v {
+				list = append(list, one.(map[string]any))
+			}
+		}
 	}
 }
 
