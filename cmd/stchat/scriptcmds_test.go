@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,6 +36,7 @@ func scriptCmds() map[string]scriptCmd {
 		"trim-newline": scriptTrimNewline,
 		"crlf":         scriptCRLF,
 		"bom":          scriptBOM,
+		"utf16":        scriptUTF16,
 		"repeat-line":  scriptRepeatLine,
 		"hardlink":     scriptHardlink,
 		"fifo":         scriptFifo,
@@ -176,6 +179,17 @@ func scriptTrimNewline(ts *testscript.TestScript, _ bool, args []string) {
 // crlf FILE... ends every line in CR LF.
 func scriptCRLF(ts *testscript.TestScript, _ bool, args []string) {
 	editFiles(ts, args, func(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")) })
+}
+
+// utf16 FILE... stores files in UTF-16, little-endian, with a byte order mark, as Notepad does.
+func scriptUTF16(ts *testscript.TestScript, _ bool, args []string) {
+	editFiles(ts, args, func(text []byte) []byte {
+		out := []byte{0xff, 0xfe}
+		for _, unit := range utf16.Encode([]rune(string(text))) {
+			out = binary.LittleEndian.AppendUint16(out, unit)
+		}
+		return out
+	})
 }
 
 // bom FILE... puts a byte order mark in front.

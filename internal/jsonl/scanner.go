@@ -59,6 +59,7 @@ type scanner struct {
 	bad   Damage
 
 	multiline bool // LF is white space: one value over many lines
+	single    bool // reading stops where the value's last bracket closes
 
 	keys   *Keys // not nil: record the top-level members, these always; the whole line is in one buffer
 	found  []Member
@@ -437,6 +438,10 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 		st = stAfter
 		if s.depth == 0 {
 			st = stEnd
+			if s.single {
+				s.state = st
+				return i, true
+			}
 		}
 		continue
 

@@ -16,6 +16,7 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 	"os"
 	"path/filepath"
@@ -30,6 +31,7 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
+	"stchat/internal/reline"
 	"stchat/internal/userdir"
 )
 
@@ -73,13 +75,42 @@ func (k *Checker) Scan(ctx context.Context, path string, opt ScanOptions) (*Chat
 	}
 	c := k.newChat(path)
 	c.checked = true
-	return c, k.read(ctx, c, jsonl.MapOptions{Limit: -1, Workers: opt.Workers, Progress: opt.Progress})
+	f, src, err := open(c)
+	if err != nil {
+		return c, err
+	}
+	defer f.Close()
+	return c, k.readAny(ctx, c, src, jsonl.MapOptions{Limit: -1, Workers: opt.Workers, Progress: opt.Progress})
 }
 
-// Rescan judges a scanned chat again as if its file held src.
+// readAny reads a chat whose file need not be lines of UTF-8.
+func (k *Checker) readAny(ctx context.Context, c *Chat, src jsonl.Source, lines jsonl.MapOptions) error {
+	isSure, err := reline.IsSure(src)
+	if err == nil && !isSure {
+		err = k.readFrom(ctx, c, src, lines)
+		isDamaged := c.findings.has(NUL, InvalidJSON, TornTail, NotAnObject)
+		if !isDamaged || err != nil && !errors.Is(err, chat.ErrNotChat) {
+			return err
+		}
+		lines.Progress = nil // the file was read once
+	}
+	reading, failed := reline.Read(ctx, src)
+	if failed != nil {
+		return &os.PathError{Op: "read", Path: c.Path, Err: failed}
+	}
+	if reading == nil && !isSure {
+		return err
+	}
+	again := k.newChat(c.Path)
+	again.checked, again.Stamp, again.Reading = c.checked, c.Stamp, reading
+	*c = *again
+	return k.readFrom(ctx, c, reading.Over(src), lines)
+}
+
+// Rescan judges a scanned chat again as if its file, read as lines, held src.
 func (k *Checker) Rescan(ctx context.Context, was *Chat, src jsonl.Source) (*Chat, error) {
 	c := k.newChat(was.Path)
-	c.checked, c.Stamp = was.checked, was.Stamp
+	c.checked, c.Stamp, c.Reading = was.checked, was.Stamp, was.Reading
 	return c, k.readFrom(ctx, c, src, jsonl.MapOptions{Limit: -1})
 }
 
@@ -188,13 +219,21 @@ func (k *Checker) newChat(path string) *Chat {
 
 // read fills the chat's record from its file, or from its first lines.
 func (k *Checker) read(ctx context.Context, c *Chat, lines jsonl.MapOptions) error {
-	f, stamp, err := chat.OpenStamped(c.Path)
+	f, src, err := open(c)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	c.Stamp = stamp
-	return k.readFrom(ctx, c, jsonl.Source{R: f, Size: stamp.Size()}, lines)
+	return k.readFrom(ctx, c, src, lines)
+}
+
+// open opens a chat's file, and notes its stamp.
+func open(c *Chat) (f *os.File, src jsonl.Source, err error) {
+	f, c.Stamp, err = chat.OpenStamped(c.Path)
+	if err != nil {
+		return nil, src, err
+	}
+	return f, jsonl.Source{R: f, Size: c.Stamp.Size()}, nil
 }
 
 func (k *Checker) readFrom(ctx context.Context, c *Chat, src jsonl.Source, lines jsonl.MapOptions) (err error) {
@@ -208,6 +247,7 @@ func (k *Checker) readFrom(ctx context.Context, c *Chat, src jsonl.Source, lines
 	if err != nil {
 		return &os.PathError{Op: "read", Path: c.Path, Err: err}
 	}
+	judgeReading(c)
 	s.finish(src.Size)
 	if lines.Limit >= 0 {
 		return nil

@@ -1,14 +1,18 @@
 package rules
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
 	"stchat/internal/jsonl"
 	"stchat/internal/plural"
 	"stchat/internal/rawjson"
+	"stchat/internal/reline"
 	"stchat/internal/visible"
 )
+
+const bom = "\xef\xbb\xbf"
 
 // DamageRule returns the rule that a damaged line breaks, wherever it stands in the
 // file: for a torn tail, too, that is invalid-json.
@@ -25,6 +29,92 @@ func DamageRule(d *jsonl.Damage) ID {
 		return NUL
 	}
 	return InvalidJSON
+}
+
+// WithoutJunk returns a line without the NUL bytes and byte order marks around it. ok is false
+// if there are none, or if the rest is not a JSON object.
+func WithoutJunk(line []byte) (rest []byte, ok bool) {
+	rest = line
+	for {
+		n := len(rest)
+		rest = bytes.Trim(rest, "\x00 \t\r")
+		rest = bytes.TrimPrefix(rest, []byte(bom))
+		rest = bytes.TrimSuffix(rest, []byte(bom))
+		if len(rest) == n {
+			break
+		}
+	}
+	if len(rest) == len(line) || rawjson.KindOf(rest) != rawjson.ObjectKind || jsonl.Check(rest) != nil {
+		return nil, false
+	}
+	return rest, true
+}
+
+// judgeReading judges a file that is not lines of UTF-8. All other rules judge it as the lines that it
+// is read as.
+func judgeReading(c *Chat) {
+	r := c.Reading
+	if r == nil {
+		return
+	}
+	// the lines are those of the file already
+	report := func(id ID, line int, message string) {
+		if c.checked {
+			c.findings.add(Finding{Rule: id, Path: c.Path, Line: line, Index: noMessage, Message: message})
+		}
+	}
+	if r.Encoding != reline.UTF8 {
+		report(UTF16, 1, "the file is "+r.Encoding.String()+", and SillyTavern reads UTF-8")
+	}
+	if r.HasLayout() {
+		report(JSONLayout, r.First, layoutMessage(r))
+	}
+	for _, j := range r.Joined {
+		message := "an object, and something behind or before it"
+		if j.Objects > 1 {
+			message = fmt.Sprintf("%d objects in one line", j.Objects)
+		}
+		report(JoinedLines, j.Line, message)
+	}
+	for _, t := range r.Torn {
+		report(InvalidJSON, t.Line, "an object that is not whole: "+t.Reason)
+	}
+}
+
+// layoutMessage tells how the objects stand in the file.
+func layoutMessage(r *reline.Reading) string {
+	switch {
+	case r.List && r.Spread > 0:
+		return "the objects are in a list, and on several lines each"
+	case r.List:
+		return "the objects are in a list, not on a line each"
+	case r.Spread > 0:
+		return "objects are spread over several lines"
+	default:
+		return "there are commas behind objects"
+	}
+}
+
+// OnReading returns the rules by which a chat must be repaired to be lines of UTF-8.
+func (c *Chat) OnReading() Set {
+	r := c.Reading
+	if r == nil {
+		return Set{}
+	}
+	var ids []ID
+	if r.Encoding != reline.UTF8 {
+		ids = append(ids, UTF16)
+	}
+	if r.HasLayout() {
+		ids = append(ids, JSONLayout)
+	}
+	if len(r.Joined) > 0 {
+		ids = append(ids, JoinedLines)
+	}
+	if len(r.Torn) > 0 {
+		ids = append(ids, InvalidJSON)
+	}
+	return SetOf(ids...)
 }
 
 // judgeNoHeader judges a chat whose first line is not a header. Metadata that an old

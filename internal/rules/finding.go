@@ -8,6 +8,7 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/group"
+	"stchat/internal/reline"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )
@@ -59,6 +60,17 @@ type findings struct {
 	counts     map[kind]int
 	repairable Set    // rules of which repair can put a finding right, listed or not
 	byHand     string // how a person repairs all of them; empty: each has its own way
+}
+
+// has reports whether there are findings of one of the rules.
+func (fs *findings) has(ids ...ID) bool {
+	of := SetOf(ids...)
+	for k := range fs.counts {
+		if of.Has(k.rule) {
+			return true
+		}
+	}
+	return false
 }
 
 // clone returns a copy to which findings can be added.
@@ -152,15 +164,19 @@ type Chat struct {
 	Lines      int // surviving lines, the header among them
 	Messages   int
 	HasHeader  bool
-	HeaderLine int            // the header's physical line, 0 without one
-	FirstLine  int            // the physical line of the first surviving line, else of the first damaged one; 0: all are blank
-	Inside     int            // headers that are not the first line
-	InsideAt   Span           // the first of these
-	InsideLine int            // its physical line
-	TornLine   int            // the last line that is not blank, if it is torn-tail; else 0
-	TornFrom   int            // where the run of lines that are not JSON up to that one begins
-	Stamp      safefile.Stamp // the file as it was when it was opened
-	Group      *group.File    // the group that should list the chat but does not, if known
+	HeaderLine int             // the header's physical line, 0 without one
+	FirstLine  int             // the physical line of the first surviving line, else of the first damaged one; 0: all are blank
+	Inside     int             // headers that are not the first line
+	InsideAt   Span            // the first of these
+	InsideLine int             // its physical line
+	TornLine   int             // the last line that is not blank, if it is torn-tail; else 0
+	TornFrom   int             // where the run of lines that are not JSON up to that one begins
+	Stamp      safefile.Stamp  // the file as it was when it was opened
+	Reading    *reline.Reading // how the file is read as lines; nil: it is lines. All lines and offsets are those of the reading
+	Group      *group.File     // the group that should list the chat but does not, if known
+
+	// NothingLeft is true if there is damage and no message: without the damage the chat is empty.
+	NothingLeft bool
 
 	MainChat  string // the parent's name as it is written; empty: none
 	Integrity string
@@ -244,6 +260,12 @@ func (c *Chat) add(f Finding) {
 	}
 	if f.Path == "" {
 		f.Path = c.Path
+	}
+	if f.Path == c.Path && f.Line > 0 {
+		var same bool
+		if f.Line, same = c.Reading.Place(f.Line); !same {
+			f.Column = 0
+		}
 	}
 	c.findings.add(f)
 }

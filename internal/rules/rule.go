@@ -58,6 +58,9 @@ const (
 	UnfinishedChange ID = iota
 	EmptyFile
 	HeaderOnly
+	UTF16
+	JSONLayout
+	JoinedLines
 	BOM
 	CRLF
 	NUL

@@ -5,6 +5,7 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/jsonl"
+	"stchat/internal/meta"
 	"stchat/internal/userdir"
 )
 
@@ -27,6 +28,8 @@ type scan struct {
 	date      date     // of the last message that has one
 	crlf      int      // number of lines that end in CR LF
 	crlfLine  int      // the first of them
+	damaged   int      // number of damaged lines
+	salvaged  int      // of these, messages with junk around them
 }
 
 // fold adds a batch to those before it.
@@ -74,6 +77,8 @@ func (s *scan) ends(b *batch, base jsonl.Base) {
 		s.crlfLine = base.Line + b.crlfLine + 1
 	}
 	s.crlf += b.crlf
+	s.damaged += b.damage
+	s.salvaged += b.salvaged
 }
 
 // findings moves the batch's findings to the chat.
@@ -198,8 +203,15 @@ func (s *scan) finish(size int64) {
 	if c.checked {
 		s.judgeState()
 	}
-	if c.Kind == userdir.File && c.Lines == 0 {
+	if c.Reading != nil {
+		s.damaged += len(c.Reading.Torn)
+	}
+	switch {
+	case c.Kind == userdir.File && c.Lines == 0:
 		c.findings.leave("mend it by hand: no line of the file shows that it is a chat")
+	case s.damaged > 0 && c.Messages+s.salvaged == 0:
+		c.NothingLeft = true
+		c.findings.leave("repair leaves it alone, as nothing in the file can be read as a message: look for an older version with 'stchat lost', or in SillyTavern's backups")
 	}
 }
 
@@ -243,6 +255,8 @@ type batch struct {
 	last     int // number of the last line that is not blank
 	crlf     int
 	crlfLine int
+	damage   int      // number of damaged lines
+	salvaged int      // of these, messages with junk around them
 	findings findings // with lines, from 0, and indexes counted in the batch
 	torn     *Finding // the last line, if it is not JSON
 
@@ -296,6 +310,10 @@ func (b *batch) addByHand(id ID, l *jsonl.Line, value []byte, message, repair st
 // whether it is the file's last.
 func (b *batch) damaged(l *jsonl.Line) {
 	id := DamageRule(l.Damage)
+	b.damage++
+	if rest, ok := WithoutJunk(l.Raw); ok && !meta.IsHeader(rest) {
+		b.salvaged++
+	}
 	f := Finding{Rule: id, Line: l.Number, Column: l.Damage.Column, Index: noMessage, Message: l.Damage.Reason}
 	if id == NotAnObject && l.Damage.SillyTavernKeeps {
 		f.Message += "; SillyTavern keeps it as a message and counts it, stchat does not"

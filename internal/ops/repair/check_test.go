@@ -1,7 +1,10 @@
 package repair_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -10,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -43,6 +47,27 @@ func say(i int, more string) string {
 
 // chat joins lines as SillyTavern does.
 func chat(lines ...string) string { return strings.Join(lines, "\n") }
+
+// indented is objects as an editor formats them.
+func indented(objects ...string) string {
+	var out bytes.Buffer
+	for _, o := range objects {
+		if err := json.Indent(&out, []byte(o), "", "  "); err != nil {
+			panic(err)
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+// utf16Text is a text as Windows' editor saves it.
+func utf16Text(text string) string {
+	var out []byte
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = binary.LittleEndian.AppendUint16(out, unit)
+	}
+	return string(out)
+}
 
 // talk is a chat of n messages under a header.
 func talk(header string, n int) string {
@@ -154,6 +179,54 @@ func ruleCases() []ruleCase {
 		{"empty-file", tree{A: "\n \r\n"}, []string{"empty-file " + A + ":0"}, tree{A: talk(plainHeader, 1) + "\n\n"}},
 		{"header-only", tree{A: plainHeader + "\n"}, []string{"header-only " + A + ":1"}, tree{A: talk(plainHeader, 1)}},
 		{
+			"utf-16",
+			tree{A: utf16Text("\ufeff" + strings.ReplaceAll(talk(plainHeader, 2), "\n", "\r\n"))},
+			[]string{"utf-16 " + A + ":1", "crlf " + A + ":1"},
+			tree{A: talk(plainHeader, 1) + "\n" + say(1, `"x":"{\u0000\""`)},
+		},
+		{
+			"utf-16", // cut off in a character, and nothing tells the encoding
+			tree{A: utf16Text(chat(plainHeader, say(0, `"x":"😀"`), `{"name":"M`)) + "i"},
+			[]string{"utf-16 " + A + ":1", "torn-tail " + A + ":3"},
+			tree{A: talk(plainHeader, 2)},
+		},
+		{
+			"json-layout",
+			tree{A: "[" + plainHeader + ", " + say(0, `"x":["}{",[1]]`) + ",\n " + say(1, "") + "]"},
+			[]string{"json-layout " + A + ":1"},
+			tree{A: chat(plainHeader, say(0, `"x":[{"mes":"one","name":"two"},{}]`))},
+		},
+		{
+			"json-layout",
+			tree{A: indented(plainHeader, say(0, ""), say(1, `"x":[{},{"a":"b"}]`))},
+			[]string{"json-layout " + A + ":1"},
+			tree{A: chat("  "+plainHeader, "\t"+say(0, "")+"\t")},
+		},
+		{
+			"json-layout", // and damage in it
+			tree{A: indented(plainHeader) + "{\n  \"name\": \"Mira\",\n  \"swipes\": [\n    {}\n" + indented(say(0, ""))},
+			[]string{"json-layout " + A + ":1", "invalid-json " + A + ":8"},
+			tree{A: chat(plainHeader, "{", say(0, ""))},
+		},
+		{
+			"json-layout",
+			tree{A: chat(plainHeader+",", say(0, "")+",", say(1, ""))},
+			[]string{"json-layout " + A + ":1"},
+			tree{A: chat(plainHeader, say(0, ""), "x,")},
+		},
+		{
+			"joined-lines",
+			tree{A: chat(plainHeader, say(0, "")+say(1, ""), say(2, ""), say(3, "")+" "+say(4, `"swipe_id":2`))},
+			[]string{"joined-lines " + A + ":2", "joined-lines " + A + ":4", "swipe-id " + A + ":4#4"},
+			tree{A: chat(plainHeader, say(0, `"x":"}{"`))},
+		},
+		{
+			"joined-lines", // torn, too
+			tree{A: chat(plainHeader, say(0, "")+`{"name":"Mi`)},
+			[]string{"joined-lines " + A + ":2", "torn-tail " + A + ":2"},
+			tree{A: chat(plainHeader, say(0, ""), `{"name":"Mi`)},
+		},
+		{
 			"bom",
 			tree{A: "\ufeff" + talk(plainHeader, 2)},
 			[]string{"bom " + A + ":1"},
@@ -210,7 +283,7 @@ func ruleCases() []ruleCase {
 		},
 		{
 			"too-deep",
-			tree{A: chat(plainHeader, say(0, `"x":`+strings.Repeat("[", 10000)+strings.Repeat("]", 10000)))},
+			tree{A: chat(plainHeader, say(0, `"x":`+strings.Repeat("[", 10000)+strings.Repeat("]", 10000)), say(1, ""))},
 			[]string{"too-deep " + A + ":2"},
 			tree{A: chat(plainHeader, say(0, `"x":`+strings.Repeat("[", 9999)+strings.Repeat("]", 9999)))},
 		},

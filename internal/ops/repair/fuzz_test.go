@@ -82,7 +82,7 @@ func FuzzCheck(f *testing.F) {
 				t.Errorf("%s: line %d of %d", f.Rule, f.Line, len(lines))
 			case f.Column < 0 || f.Line == 0 && f.Column > 0 || f.Line > 0 && f.Column > len(lines[f.Line-1])+1:
 				t.Errorf("%s: column %d of %q", f.Rule, f.Column, lines[max(f.Line, 1)-1])
-			case f.Index >= len(lines):
+			case f.Index > bytes.Count(data, []byte("{")): // a line may have several objects
 				t.Errorf("%s: message %d of %d lines", f.Rule, f.Index, len(lines))
 			}
 		}
@@ -208,6 +208,11 @@ func repaired(t *testing.T, was, is string, res *repair.Result) {
 		if quarantined, err = os.ReadFile(*res.Doc.Quarantine); err != nil {
 			t.Error(err)
 		}
+	}
+	if slices.ContainsFunc(res.Doc.Actions, func(a repair.Action) bool {
+		return slices.Contains([]string{"utf-16", "json-layout", "joined-lines"}, a.Rule)
+	}) {
+		return // its lines are others; that no value is lost is reline's to show
 	}
 	for line := range strings.SplitSeq(strings.TrimPrefix(was, "\ufeff"), "\n") {
 		var o map[string]json.RawMessage

@@ -91,7 +91,7 @@ func readFront(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules.
 		if front.hasWhole {
 			return nil
 		}
-		text, ok := withoutJunk(line.Raw)
+		text, ok := rules.WithoutJunk(line.Raw)
 		rule := rules.DamageRule(line.Damage)
 		if rule == rules.InvalidJSON && number == c.TornLine {
 			rule = rules.TornTail

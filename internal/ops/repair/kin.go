@@ -257,7 +257,7 @@ func lineEdit(want rules.Set) family.LineEdit {
 	return func(header []byte, l *jsonl.Line) (message []byte, ok bool) {
 		message = l.Raw
 		if l.Damage != nil {
-			if message, ok = withoutJunk(l.Raw); !ok || !damage.Has(rules.DamageRule(l.Damage)) {
+			if message, ok = rules.WithoutJunk(l.Raw); !ok || !damage.Has(rules.DamageRule(l.Damage)) {
 				return nil, false
 			}
 		}

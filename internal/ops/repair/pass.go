@@ -75,7 +75,7 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 // line repairs one line.
 func (p *pass) line(l *jsonl.Line, base jsonl.Base) error {
 	number := base.Line + l.Number + 1
-	one := &line{full: l.Raw, raw: l.Raw, off: l.Off, step: step{line: p.plan.view.line(number), index: noMessage}}
+	one := &line{full: l.Raw, raw: l.Raw, off: l.Off, step: step{line: p.plan.line(number), index: noMessage}}
 	if l.CRLF && p.plan.want.Has(rules.CRLF) {
 		one.raw = bytes.TrimRight(l.Raw, "\r") // there may be several CRs
 	}
@@ -83,7 +83,7 @@ func (p *pass) line(l *jsonl.Line, base jsonl.Base) error {
 	damage := p.damageRule(l, number)
 	rest, whole := []byte(nil), false
 	if l.Damage != nil && p.plan.want.Has(damage) {
-		rest, whole = withoutJunk(one.raw)
+		rest, whole = rules.WithoutJunk(one.raw)
 		one.gone = !whole
 	}
 	if !p.started {

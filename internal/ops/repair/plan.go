@@ -55,7 +55,7 @@ type headerEdit struct {
 
 // isEmpty reports whether the chat's own file stays as it is.
 func (p *plan) isEmpty() bool {
-	return p.want.IsEmpty() && p.view == nil && len(p.header) == 0 && len(p.notes) == 0 && p.state.IsEmpty()
+	return p.chat.Reading == nil && p.want.IsEmpty() && p.view == nil && len(p.header) == 0 && len(p.notes) == 0 && p.state.IsEmpty()
 }
 
 // unit returns the change of one chat and of what belongs to it.
@@ -95,6 +95,9 @@ func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, file
 		p.quarantine = files.name(p.chat.Path)
 		return set.Create(p.quarantine, "what is taken out of the chat", changeset.Like(p.chat.Stamp), changeset.InFolder())
 	}}
+	if err := p.convert(jsonl.Source{R: file, Size: p.chat.Stamp.Size()}, lost); err != nil {
+		return err
+	}
 	if err := p.render(ctx, src, out, lost); err != nil {
 		return err
 	}
@@ -105,13 +108,13 @@ func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, file
 	return ops.SyncSlugs(set, p.beside, p.slug, opt.Changes.Now, "the chat's new slug, for Luker")
 }
 
-// render writes the repaired chat.
-func (p *plan) render(ctx context.Context, file jsonl.Source, out io.Writer, lost *quarantine) error {
+// render writes the repaired chat. lines is its file, read as lines.
+func (p *plan) render(ctx context.Context, lines jsonl.Source, out io.Writer, lost *quarantine) error {
 	for i := range p.steps {
 		s := &p.steps[i]
 		p.done.add(s.step, s.change, s.before, s.after)
 	}
-	pass := &pass{plan: p, lost: lost, src: p.view.over(file)}
+	pass := &pass{plan: p, lost: lost, src: p.view.over(lines)}
 	return errors.Join(jsonl.Rewrite(ctx, out, pass.src, pass.edits(ctx)), lost.flush())
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"
+	"stchat/internal/jsonl"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
@@ -72,7 +73,7 @@ func (p *planner) head(ctx context.Context, c *rules.Chat) (again *rules.Chat, e
 	have := c.Repairable().And(p.want)
 	moves := !c.HasHeader && have.HasAny(rules.SetOf(rules.NoHeader, rules.MisplacedHeader, rules.GroupOldLayout, rules.GroupUnlisted)) ||
 		have.HasAny(rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail))
-	if !moves || refuses(c) != nil {
+	if !moves || p.refuses(c) != nil {
 		return nil, nil
 	}
 	file, src, err := openJudged(c)
@@ -114,13 +115,14 @@ func (p *planner) head(ctx context.Context, c *rules.Chat) (again *rules.Chat, e
 // returns nil for a chat that was not surveyed or must not be edited.
 func (p *planner) preview(path string) *family.Preview {
 	c := p.known[path]
-	if c == nil || refuses(c) != nil {
+	if c == nil || p.refuses(c) != nil {
 		return nil
 	}
-	preview := &family.Preview{}
-	if one := p.byPath[c.Path]; one != nil && one.view != nil {
-		preview.View = one.view.over
+	var front *view
+	if one := p.byPath[c.Path]; one != nil {
+		front = one.view
 	}
+	preview := &family.Preview{View: func(file jsonl.Source) jsonl.Source { return front.over(c.Reading.Over(file)) }}
 	have := c.Repairable().And(p.want)
 	if c.Group != nil && have.Has(rules.GroupUnlisted) {
 		preview.Groups = []string{c.Group.Path}
@@ -133,11 +135,16 @@ func (p *planner) preview(path string) *family.Preview {
 
 // chat plans the repairing of a chat's findings.
 func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
+	if p.want.HasAny(onDamage()) {
+		if err := guard(c, p.want); err != nil {
+			return err
+		}
+	}
 	have := c.Repairable().And(p.want)
 	if have.IsEmpty() {
 		return nil
 	}
-	if err := refuses(c); err != nil {
+	if err := p.refuses(c); err != nil {
 		return err
 	}
 	if err := p.checker.Lookup.Folder(c.Folder).Err; err != nil {
@@ -219,18 +226,20 @@ func (p *planner) branch(ctx context.Context, c *rules.Chat) error {
 		}
 		p.parents[parent.Path] = judged
 	}
+	if err := p.refuses(judged); err != nil {
+		return err
+	}
 	one := p.of(judged)
 	one.notes[at] = append(one.notes[at], c.Name)
 	return nil
 }
 
 // refuses returns why the chat's file must not be edited, nil if it may be.
-func refuses(c *rules.Chat) error {
-	if !c.HasDir || c.Kind == userdir.File {
-		return nil
+func (p *planner) refuses(c *rules.Chat) error {
+	if c.HasDir && c.Kind != userdir.File {
+		if reason := luker.InDatabase(c.Dir.Root); reason != "" {
+			return fmt.Errorf("%s: %s; repair the chat in an export, outside this folder", c.Path, reason)
+		}
 	}
-	if reason := luker.InDatabase(c.Dir.Root); reason != "" {
-		return fmt.Errorf("%s: %s; repair the chat in an export, outside this folder", c.Path, reason)
-	}
-	return nil
+	return unread(c, p.want)
 }

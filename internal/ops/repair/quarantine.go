@@ -11,9 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"stchat/internal/jsonl"
 	"stchat/internal/names"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 
@@ -95,25 +93,6 @@ func (q *quarantines) name(chat string) string {
 	}
 	q.taken[path] = true
 	return path
-}
-
-// withoutJunk returns a line without the NUL bytes and byte order marks around it. ok is false
-// if there are none, or if the rest is not a JSON object.
-func withoutJunk(line []byte) (rest []byte, ok bool) {
-	rest = line
-	for {
-		n := len(rest)
-		rest = bytes.Trim(rest, "\x00 \t\r")
-		rest = bytes.TrimPrefix(rest, []byte(bom))
-		rest = bytes.TrimSuffix(rest, []byte(bom))
-		if len(rest) == n {
-			break
-		}
-	}
-	if len(rest) == len(line) || rawjson.KindOf(rest) != rawjson.ObjectKind || jsonl.Check(rest) != nil {
-		return nil, false
-	}
-	return rest, true
 }
 
 // junkChange describes what was taken off a line.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"stchat/internal/changeset"
+	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
 	"stchat/internal/rules"
 	"stchat/internal/userdir"
@@ -44,11 +46,45 @@ func runRepair(t *testing.T, write bool, opt repair.Options, paths ...string) *r
 		t.Error(err)
 	}
 	for _, r := range rep.Results {
-		if r.Err != nil {
+		if r.Err != nil && !errors.Is(r.Err, repair.ErrNothingLeft) {
 			t.Error(r.Err)
 		}
 	}
 	return rep
+}
+
+// TestRefused holds that repair leaves a chat alone rather than take what is in it for damage.
+func TestRefused(t *testing.T) {
+	const A = solo + "A.jsonl"
+	list := "[" + plainHeader + "," + say(0, "") + "]"
+	for name, tt := range map[string]struct {
+		file  string
+		rules []rules.ID
+		want  string
+	}{
+		"nothing but damage":      {"{\n[", nil, "no message"},
+		"under a BOM":             {"\ufeff" + `{"broken`, []rules.ID{rules.TornTail}, "no message"},
+		"a header and damage":     {chat(plainHeader, `{"name":"Mira","mes":"to`), nil, "no message"},
+		"a header and NUL bytes":  {plainHeader + "\n\x00\x00", nil, "no message"},
+		"UTF-32":                  {"\xff\xfe\x00\x00{\x00\x00\x00\"\x00\x00\x00", nil, "no message"},
+		"a list, by another rule": {list, []rules.ID{rules.NotAnObject}, "json-layout"},
+		"pretty, by two":          {indented(plainHeader, say(0, "")), []rules.ID{rules.InvalidJSON, rules.TornTail}, "json-layout"},
+		"UTF-16, by another rule": {utf16Text(talk(plainHeader, 2)), []rules.ID{rules.NUL}, "utf-16"},
+		"UTF-16, but not joined":  {utf16Text(plainHeader + say(0, "")), []rules.ID{rules.UTF16}, "joined-lines"},
+		"the rest of a torn list": {list[:len(list)-9], []rules.ID{rules.JSONLayout, rules.InvalidJSON, rules.TornTail}, "no message"},
+	} {
+		root := plant(t, tree{A: tt.file})
+		for _, write := range []bool{false, true} {
+			opt := repair.Options{Rules: tt.rules, List: ops.List{Paths: []string{root}}, Changes: changeset.Options{DryRun: !write, NoSync: true, Now: now, NewUUID: uuids()}}
+			rep, err := repair.Repair(t.Context(), opt)
+			if err != nil || len(rep.Results) != 1 || rep.Results[0].Err == nil || !strings.Contains(rep.Results[0].Err.Error(), tt.want) {
+				t.Errorf("%s: %+v, %v", name, rep.Results, err)
+			}
+		}
+		if diff := cmp.Diff(tree{A: tt.file}, files(t, root)); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", name, diff)
+		}
+	}
 }
 
 // withDangling is all that repair repairs unasked, and the rules of links that lead
@@ -108,6 +144,9 @@ func TestRepairEveryRule(t *testing.T) {
 			after := files(t, root)
 			for _, r := range rep.Results {
 				rel, _ := filepath.Rel(root, r.Doc.Path)
+				if errors.Is(r.Err, repair.ErrNothingLeft) {
+					continue // it is by hand, as the next check says
+				}
 				if r.Doc.Backup == nil || !r.Doc.Done {
 					t.Fatalf("%s: no backup, or not written: %+v", rel, r)
 				}
@@ -180,20 +219,12 @@ func TestRepaired(t *testing.T) {
 			name: "torn header", has: tree{A: chat(`{"chat_meta`, say(0, ""))}, want: tree{A: chat(empty, say(0, ""))},
 			lost: "# line 1: invalid-json: the line ends inside a string\n{\"chat_meta\n",
 		},
-		{
-			name: "nothing but damage", has: tree{A: "{\n["}, want: tree{A: empty},
-			lost: "# line 1: invalid-json: the line ends where a key or } must follow\n{\n# line 2: torn-tail: the line ends where a list's first value or ] must follow\n[\n",
-		},
 		{name: "BOM", has: tree{A: "\ufeff" + talk(plainHeader, 1)}, want: tree{A: talk(plainHeader, 1)}},
 		{name: "BOM and no header", has: tree{A: "\ufeff" + say(0, "")}, want: tree{A: chat(empty, say(0, ""))}},
 		{name: "no header under a BOM that stays", has: tree{A: "\ufeff" + say(0, "")}, rules: []rules.ID{rules.NoHeader}, want: tree{A: "\ufeff" + chat(empty, say(0, ""))}},
 		{
 			name: "a torn first line under a BOM", has: tree{A: "\ufeff" + chat(`{"broken`, plainHeader, say(0, ""))}, rules: []rules.ID{rules.InvalidJSON},
 			want: tree{A: talk(plainHeader, 1)}, lost: "# line 1: invalid-json: the line ends inside a string\n\ufeff{\"broken\n",
-		},
-		{
-			name: "nothing but a torn line under a BOM", has: tree{A: "\ufeff" + `{"broken`}, rules: []rules.ID{rules.TornTail},
-			want: tree{A: ""}, lost: "# line 1: torn-tail: the line ends inside a string\n\ufeff{\"broken\n",
 		},
 		{
 			name: "two torn tails", has: tree{A: chat(plainHeader, "{", say(0, ""), "{", "", `{"n`)}, rules: []rules.ID{rules.TornTail},

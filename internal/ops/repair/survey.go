@@ -145,7 +145,7 @@ func around(w ops.Walked, chats []*rules.Chat) rules.Scope {
 	return a
 }
 
-// openJudged opens a chat, which must be unchanged since it was judged.
+// openJudged opens a chat, which must be unchanged since it was judged. src is the file, read as lines.
 func openJudged(c *rules.Chat) (file *os.File, src jsonl.Source, err error) {
 	f, stamp, err := chat.OpenStamped(c.Path)
 	if err != nil {
@@ -154,7 +154,7 @@ func openJudged(c *rules.Chat) (file *os.File, src jsonl.Source, err error) {
 	if !stamp.Same(c.Stamp) {
 		return nil, src, errors.Join(fmt.Errorf("%s: %w", c.Path, safefile.ErrChanged), f.Close())
 	}
-	return f, jsonl.Source{R: f, Size: stamp.Size()}, nil
+	return f, c.Reading.Over(jsonl.Source{R: f, Size: stamp.Size()}), nil
 }
 
 // CheckOptions says what to check.
