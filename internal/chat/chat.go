@@ -110,8 +110,10 @@ func (c *Chat) openFile(path string, opt Options) error {
 		}
 		c.file, c.close = f, func() { _ = f.Close() } // only read from
 	}
-	if err := CheckName(path); err != nil {
-		return err
+	if !opt.AnyName {
+		if err := CheckName(path); err != nil {
+			return err
+		}
 	}
 	if err := c.stamp(); err != nil {
 		return err
@@ -317,6 +319,9 @@ type Options struct {
 	// View, unless nil, returns what to read instead of the file's bytes, such as the
 	// file with pending changes. All places are those in the view.
 	View func(file jsonl.Source) jsonl.Source
+
+	// AnyName means that the file's name need not end in .jsonl: its content is judged alone.
+	AnyName bool
 
 	// Any means that the chat is only looked at, so that a file whose lines do not
 	// look like a chat's may be opened, too.

@@ -42,7 +42,7 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 		if path == "" {
 			continue
 		}
-		c, err := chatsOf(lib, path, single)
+		c, err := chatsOf(ctx, lib, path, single)
 		if err == nil && c.folder.HasDir {
 			err = ops.InFiles(lib, c.folder.Dir, c.folder.Path)
 		}
@@ -56,7 +56,11 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 	}
 	here, there, was := sides[0], sides[1], sides[2]
 	switch {
+	case here.misnamed != "":
+		return ops.PathError(chat.CheckName(here.misnamed))
 	case opt.Base == "":
+	case was.misnamed != "":
+		return fmt.Errorf("%s: %w: its name does not end in %s", opt.Base, ErrBase, names.Extension)
 	case was.only != "" && there.only == "":
 		return fmt.Errorf("%s: %w: FROM is more than a chat", opt.Base, ErrBase)
 	case len(was.folder.Chats) == 0:
@@ -66,6 +70,9 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 		o, err := opt.owner(lib, here.folder.Path, there.folder.Path, was,
 			func(name string) bool { return single || here.has(name) },
 			func(name string) bool { return there.has(name) && (single || opt.wanted(name+names.Extension)) })
+		if err == nil && there.misnamed != "" {
+			o.theirs.files = []*file{{lib: lib, name: there.only, key: names.FoldNFC(there.only), path: there.misnamed, isMisnamed: true}}
+		}
 		if err == nil {
 			o.group, o.user = here.group, opt.around(lib, here.folder, there.folder)
 		}
@@ -154,16 +161,23 @@ type chats struct {
 	folder *library.Folder
 	only   string      // the one chat; "": all
 	group  *group.File // that lists them; nil: none
+
+	misnamed string // the path of the one chat, if its name does not end as a chat's: the folder does not list it
 }
 
 // chatsOf returns the chats of a folder, an owner, or the single one in a file.
-func chatsOf(lib *library.Library, path string, single bool) (chats, error) {
+func chatsOf(ctx context.Context, lib *library.Library, path string, single bool) (chats, error) {
+	info, err := os.Stat(path)
+	isFile := err == nil && info.Mode().IsRegular()
+	if isFile && single && !userdir.HasExtension(path) {
+		return misnamed(ctx, lib, path)
+	}
 	if single || userdir.HasExtension(path) {
 		folder, name := lib.Folder(filepath.Dir(path)), userdir.ChatName(path)
 		if !folder.Has(name) || filepath.Base(folder.File(name)) != filepath.Base(path) {
 			return chats{}, ops.PathError(cmp.Or(folder.Err, chat.Refuse(path)))
 		}
-		return chats{folder, name, listing(lib, folder, name)}, nil
+		return chats{folder: folder, only: name, group: listing(lib, folder, name)}, nil
 	}
 	if userdir.IsDir(path) {
 		var err error
@@ -178,10 +192,28 @@ func chatsOf(lib *library.Library, path string, single bool) (chats, error) {
 		return chats{folder: f}, err
 	}
 	o, err := address.OwnerOf(lib, path, "")
+	if err != nil && isFile {
+		return misnamed(ctx, lib, path)
+	}
 	if err != nil {
 		return chats{}, err
 	}
 	return chats{folder: lib.Folder(o.Folder), group: o.Group}, nil
+}
+
+// misnamed returns a chat in a file whose name does not end as a chat's, which its content shows to be one: browsers on
+// phones save "X.jsonl" as "X.jsonl.txt", or as "X.json".
+func misnamed(ctx context.Context, lib *library.Library, path string) (chats, error) {
+	c, err := chat.Open(ctx, path, chat.Options{AnyName: true})
+	if err != nil {
+		return chats{}, ops.PathError(err)
+	}
+	c.Close()
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	if userdir.HasExtension(name) {
+		name = userdir.ChatName(name)
+	}
+	return chats{folder: lib.Folder(filepath.Dir(path)), only: name, misnamed: path}, nil
 }
 
 func (c *chats) has(name string) bool {

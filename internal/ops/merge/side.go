@@ -36,21 +36,22 @@ type side struct {
 
 // file is one chat of a side.
 type file struct {
-	lib      *library.Library
-	name     string
-	key      string // the name as it is compared
-	path     string
-	slug     string // integrity; "": none
-	prints   []chat.Print
-	settled  *match         // step 1 of matching was made when both were read
-	stamp    safefile.Stamp // when it was first opened
-	mainChat string
-	header   []byte // its metadata; nil: not read
-	sidecars []luker.Sidecar
-	messages int
-	headless bool  // no header is in it, nor kept for it by a group
-	comes    bool  // it is not there yet
-	err      error // why it cannot be read: it has a name, and is nobody's copy
+	lib        *library.Library
+	name       string
+	key        string // the name as it is compared
+	path       string
+	slug       string // integrity; "": none
+	prints     []chat.Print
+	settled    *match         // step 1 of matching was made when both were read
+	stamp      safefile.Stamp // when it was first opened
+	mainChat   string
+	header     []byte // its metadata; nil: not read
+	sidecars   []luker.Sidecar
+	messages   int
+	isMisnamed bool  // the file's name does not end as a chat's
+	headless   bool  // no header is in it, nor kept for it by a group
+	comes      bool  // it is not there yet
+	err        error // why it cannot be read: it has a name, and is nobody's copy
 }
 
 // openSide lists the chats of a folder that are wanted.
@@ -114,7 +115,7 @@ func object(raw []byte) *rawjson.Object {
 // open opens a chat, which must be as it was when it was first opened. The first time it notes what the
 // header says.
 func (f *file) open(ctx context.Context) (*chat.Chat, error) {
-	c, err := chat.Open(ctx, f.path, chat.Options{Groups: f.lib})
+	c, err := chat.Open(ctx, f.path, chat.Options{Groups: f.lib, AnyName: f.isMisnamed})
 	switch {
 	case err != nil:
 		return nil, err
