@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/itchyny/gojq"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"stchat/internal/changeset"
@@ -60,6 +61,8 @@ type console struct {
 	jq                 func(doc any) gojq.Iter // what is printed instead of them; nil: they are
 	shown              bool                    // the results are for a person: on a terminal, or with --color always through a pager
 
+	means   *subjects        // what the command's arguments mean; nil: it finds out itself
+	flags   *pflag.FlagSet   // of that command
 	unknown map[string]error // of arguments that name nothing, to be said where they fail as paths
 
 	mu     sync.Mutex

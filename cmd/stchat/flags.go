@@ -404,6 +404,11 @@ func (l *listFlags) list(ctx context.Context, c *console, args []string, example
 		if err != nil {
 			return list, fmt.Errorf("--files-from: %w", ops.PathError(err))
 		}
+		if c.means != nil && c.means.writes {
+			if more, err = c.findAll(c.flags, c.means, more); err != nil {
+				return list, err
+			}
+		}
 		list.Paths = append(list.Paths, more...)
 	}
 	if len(list.Paths) == 0 && !l.allowEmpty {

@@ -68,10 +68,11 @@ func (o *rmOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *rmOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	example := "name a chat, e.g. `stchat rm chats/Mira/Harbour.jsonl`"
-	read, allowed := o.sources, &subjects{chats: true, writes: true, whole: true}
+	read, allowed := o.sources, &subjects{chats: true, writes: true, whole: true, deletes: true}
 	if o.checkpoints {
-		read, allowed = o.chats, &subjects{writes: true, whole: true}
+		read, allowed = o.chats, &subjects{writes: true, whole: true, deletes: true}
 	}
+	c.means, c.flags = allowed, fs
 	args, err := c.resolve(fs, allowed, args)
 	if err != nil {
 		return err

@@ -227,6 +227,7 @@ func (c *console) runVerb(v *verb, cmd *cobra.Command, args []string) error {
 		return usagef("an argument is empty")
 	}
 	if v.means != nil {
+		c.means, c.flags = v.means, cmd.Flags()
 		var err error
 		if args, err = c.resolve(cmd.Flags(), v.means, args); err != nil {
 			return c.documented(err)

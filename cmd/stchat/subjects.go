@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -29,6 +31,8 @@ type subjects struct {
 	writes bool // the command says what it found by a part of a name, and takes no bare OWNER
 	whole  bool // it takes no parts of names
 	all    bool // it does nothing unless it finds all of them
+	// deletes means that it deletes whole chats, where somebody may have meant messages
+	deletes bool
 }
 
 // reads are the subjects of a command that reads.
@@ -47,34 +51,87 @@ func (c *console) finder(data string) *address.Finder {
 }
 
 // resolve replaces the arguments that name chats as OWNER/NAME by their paths.
-func (c *console) resolve(fs *pflag.FlagSet, s *subjects, args []string) (paths []string, err error) {
-	f := c.finder(flagText(fs, "data"))
+func (c *console) resolve(fset *pflag.FlagSet, s *subjects, args []string) (paths []string, err error) {
+	end := len(args) - s.others
+	if s.most > 0 {
+		end = min(end, s.most)
+	}
+	end = max(end, 0)
+
+	paths, err = c.findAll(fset, s, args[:end])
+	if err != nil {
+		return nil, err
+	}
+	return append(paths, args[end:]...), nil
+}
+
+// findAll returns the paths of what arguments name. A command that writes needs all of them before it
+// does anything; one that reads shows the others, and fails where the path of one that is not there
+// would be opened.
+func (c *console) findAll(fset *pflag.FlagSet, s *subjects, args []string) (paths []string, err error) {
+	f := c.finder(flagText(fset, "data"))
 	f.Whole = s.whole
-	end := min(len(args)-s.others, either(s.most > 0, s.most, len(args)))
-	for _, arg := range args[:max(end, 0)] {
-		found, err := f.Find(arg)
-		if err == nil {
-			err = s.judge(arg, found)
-		}
-		if isA[*address.NoneError](err) && end > 1 && !s.all { // it fails as a path, and the others are done
+	writes := s.writes || isGiven(fset, "output")
+	for _, arg := range args {
+		found, err := c.find(f, s, arg, writes)
+		if isA[*address.NoneError](err) && !writes && !s.all && len(args) > 1 {
 			c.unknown[arg] = withHint(err, nil)
-			found, err = address.Found{}, nil
+			paths = append(paths, arg)
+			continue
 		}
 		if err != nil {
 			return nil, withHint(err, nil)
 		}
-		if len(found.Paths) == 0 {
-			found = address.Found{Paths: []string{arg}}
-		}
-		if found.Passed {
-			c.note("%s: the chats of this name are meant, and not the path ./%s", arg, arg)
-		}
+		paths = append(paths, found...)
+	}
+	return paths, nil
+}
+
+// find returns the paths of what one argument names, which for a command that writes must exist.
+func (c *console) find(f *address.Finder, s *subjects, arg string, writes bool) (paths []string, err error) {
+	found, err := f.Find(arg)
+	if err == nil {
+		err = s.judge(arg, found)
+	}
+	if err != nil {
+		return nil, s.numbered(arg, err)
+	}
+	if found.Passed {
+		c.note("%s: the chats of this name are meant, and not the path ./%s", arg, arg)
+	}
+	if len(found.Paths) > 0 {
 		if found.Guess && s.writes {
 			c.note("%s is %s", arg, found.Paths[0])
 		}
-		paths = append(paths, found.Paths...)
+		return found.Paths, nil
 	}
-	return append(paths, args[max(end, 0):]...), nil
+	if !writes {
+		return []string{arg}, nil
+	}
+
+	paths = expand([]string{arg})
+	for _, path := range paths {
+		_, err := os.Stat(path)
+		if path == chat.Stdin || !errors.Is(err, fs.ErrNotExist) {
+			continue // what else is wrong shows where it is opened
+		}
+		if address.IsPath(path) {
+			return nil, ops.PathError(err)
+		}
+		return nil, s.numbered(arg, &address.NoneError{Arg: path, Known: f.Owners()})
+	}
+	return paths, nil
+}
+
+// numbered is the error of a CHAT that is not there, which may have been meant as a message's number.
+func (s *subjects) numbered(arg string, err error) error {
+	if !isA[*address.NoneError](err) || strings.Trim(arg, "-.,0123456789") != "" {
+		return err
+	}
+	if s.deletes {
+		return usagef("%s: no chat is called so; messages are deleted with `stchat delete CHAT --at %s`", arg, arg)
+	}
+	return usagef("%s: no chat is called so; messages are named with --at", arg)
 }
 
 // judge refuses what a command does not take.
