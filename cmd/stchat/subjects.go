@@ -125,7 +125,8 @@ func (c *console) find(f *address.Finder, s *subjects, arg string, writes bool) 
 
 // numbered is the error of a CHAT that is not there, which may have been meant as a message's number.
 func (s *subjects) numbered(arg string, err error) error {
-	if !isA[*address.NoneError](err) || strings.Trim(arg, "-.,0123456789") != "" {
+	none, ok := errors.AsType[*address.NoneError](err)
+	if !ok || none.Empty || strings.Trim(arg, "-.,0123456789") != "" {
 		return err
 	}
 	if s.deletes {
