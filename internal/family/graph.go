@@ -209,9 +209,9 @@ func (g *Graph) places(do func(in *group.File, r Reference)) {
 }
 
 // Renamed returns the chats that a missing name may stand for, since they were renamed: a
-// single one is the answer, several are ambiguous. A chat's parent is looked for among those
-// that do not name the missing one themselves: the ones that link the chat at their last
-// shared message, else the one trunk by content. A child that a message links by the missing
+// single one is the answer, several are ambiguous. None of them names the missing one itself, as its
+// parent or in a link. A chat's parent is looked for among those that link the chat at their last
+// shared message, else it is the one trunk by content. A child that a message links by the missing
 // name is looked for among the chats that name the message's chat as their parent, part from
 // it there, and have no link of their own.
 func (g *Graph) Renamed(name string) []*Chat {

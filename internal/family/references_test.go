@@ -162,6 +162,13 @@ func TestRenamed(t *testing.T) {
 		{"the child of a link", []*Chat{
 			made("P", "", "a b c d", Link{Branch, "Old", 1}, Link{Branch, "D", 1}), made("C", "P", "a b x"), made("D", "P", "a b y"), made("E", "P", "a b c y"),
 		}, []string{"C"}},
+		{"the parent of the missing chat is not the missing chat", []*Chat{
+			made("P", "", "a b c d", Link{Checkpoint, "Old", 1}, Link{Branch, "C", 1}), made("C", "Old", "a b x"),
+		}, nil},
+		{"nor is its parent's trunk", []*Chat{made("P", "", "a b c d", Link{Checkpoint, "Old", 1}), made("C", "Old", "a b x"), made("K", "", "a b c d e")}, nil},
+		{"nor a child with the same link", []*Chat{
+			made("P", "", "a b c d", Link{Branch, "Old", 1}), made("C", "P", "a b x", Link{Branch, "Old", 1}), made("D", "P", "a b y"),
+		}, []string{"D"}},
 		{"a name that is there", []*Chat{made("Old", "", "a"), made("C", "Old", "a b")}, nil},
 	}
 	for _, tt := range tests {

@@ -206,8 +206,14 @@ type missing struct {
 // is reports whether a name in a file is the one that is missing.
 func (m missing) is(written string) bool { return written != "" && names.OnDisk(written) == m.safe }
 
+// links reports whether a chat has a link by the missing name: then it is another chat.
+func (m missing) links(c *Chat) bool {
+	return slices.ContainsFunc(c.Links, func(l Link) bool { return m.is(l.Name) })
+}
+
 func (m missing) candidates() []*Chat {
 	var linking, trunks, children []*Chat
+	isLinked := false
 	add := func(list *[]*Chat, c *Chat) {
 		if !slices.Contains(*list, c) {
 			*list = append(*list, c)
@@ -217,7 +223,7 @@ func (m missing) candidates() []*Chat {
 	for _, c := range m.g.Chats {
 		if m.is(c.MainChat) {
 			for _, p := range m.linkers(c) {
-				if !m.is(p.MainChat) {
+				if !m.is(p.MainChat) && !m.links(p) {
 					add(&linking, p)
 				}
 			}
@@ -230,6 +236,7 @@ func (m missing) candidates() []*Chat {
 		}
 		for _, l := range c.Links {
 			if m.is(l.Name) {
+				isLinked = true
 				for _, child := range m.namelessAt(c, l.Index) {
 					add(&children, child)
 				}
@@ -242,7 +249,7 @@ func (m missing) candidates() []*Chat {
 		return slices.DeleteFunc(linking, func(c *Chat) bool {
 			return c.Via != ByContent && slices.Contains(linking, c.Parent)
 		})
-	case len(children) > 0:
+	case isLinked: // it parts from another chat at a known place, and so do these
 		return children
 	default:
 		return trunks
@@ -303,7 +310,7 @@ func (m missing) above(c, other *Chat) bool {
 func (m missing) namelessAt(p *Chat, index int) []*Chat {
 	var list []*Chat
 	for _, c := range m.g.Chats {
-		if c.Named == p && c.AtLink < 0 && c.At >= 0 && c.AtParent == index {
+		if c.Named == p && c.AtLink < 0 && c.At >= 0 && c.AtParent == index && !m.links(c) {
 			list = append(list, c)
 		}
 	}

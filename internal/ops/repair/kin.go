@@ -19,14 +19,15 @@ type kin map[string][]*missing
 
 // missing is one such name.
 type missing struct {
-	chat   *family.Chat
-	name   string         // as written
-	rules  rules.Set      // that report it
-	rule   rules.ID       // the first of them
-	what   string         // what it names
-	may    []*family.Chat // the chats it may mean
-	circle bool           // the only chat it may mean would descend from the chat itself
-	now    string         // what it is called now; empty: that is not clear
+	chat    *family.Chat
+	name    string         // as written
+	rules   rules.Set      // that report it
+	rule    rules.ID       // the first of them
+	what    string         // what it names
+	may     []*family.Chat // the chats it may mean
+	circle  bool           // the only chat it may mean would descend from the chat itself
+	follows bool           // only the names that are corrected now tell what it may mean
+	now     string         // what it is called now; empty: that is not clear
 }
 
 // String explains why it is not clear what is meant.
@@ -36,37 +37,45 @@ func (m *missing) String() string {
 	for i, c := range m.may {
 		names[i] = c.Name
 	}
-	if m.circle {
+	switch {
+	case m.circle:
 		return text + quoteAll(names) + ", which would then come from this chat in turn"
+	case m.follows:
+		return text + quoteAll(names) + ", if the names that are corrected now are right: repair once more"
 	}
 	return text + "any of " + quoteAll(names)
 }
 
-// resolve judges together all names of a folder that lead nowhere. Names with a clear meaning
-// are taken as repaired, and the rest is judged again on that basis, until nothing more becomes
-// clear. So the result depends neither on the order of the chats nor on which of them are
-// repaired now.
+// resolve judges together all names of a folder that lead nowhere, by what the files say: a name that is
+// only now corrected is no evidence for another one. So the result depends neither on the order of the
+// chats nor on which of them are repaired now. What would follow from the corrected names is told.
 func resolve(g *family.Graph) kin {
 	k := kin{}
-	for {
-		open := namesOf(g)
-		markCircles(open)
-		more := false
-		for _, m := range open {
-			if len(m.may) == 1 && !m.circle {
-				m.resolve()
-				k[m.chat.Name] = append(k[m.chat.Name], m)
-				more = true
-			}
-		}
-		if !more {
-			for _, m := range open {
-				k[m.chat.Name] = append(k[m.chat.Name], m)
-			}
-			return k
-		}
-		g = g.Again()
+	known := map[place]bool{}
+	open := namesOf(g)
+	markCircles(open)
+	for _, m := range open {
+		k[m.chat.Name] = append(k[m.chat.Name], m)
+		known[place{m.chat, m.name}] = true
 	}
+	for _, m := range open {
+		if len(m.may) == 1 && !m.circle {
+			m.resolve()
+		}
+	}
+	for _, m := range namesOf(g.Again()) {
+		if !known[place{m.chat, m.name}] {
+			m.follows = true
+			k[m.chat.Name] = append(k[m.chat.Name], m)
+		}
+	}
+	return k
+}
+
+// place is a name in a chat.
+type place struct {
+	chat *family.Chat
+	name string
 }
 
 // resolve replaces the name in the chat by what it is called now.
