@@ -14,7 +14,6 @@ import (
 	"stchat/internal/grid"
 	"stchat/internal/history"
 	"stchat/internal/ops/keep"
-	"stchat/internal/plural"
 	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
@@ -41,10 +40,10 @@ func (p *pickFlags) pick(fs *pflag.FlagSet) (keep.Pick, error) {
 type logOptions struct {
 	storeFlag
 	pickFlags
-	since         time.Time
-	data          string
-	gone, backups bool
-	limit         int
+	since   time.Time
+	data    string
+	backups bool
+	limit   int
 }
 
 func newLog() verb {
@@ -53,8 +52,8 @@ func newLog() verb {
 		doc: `Show what happened: without CHAT, or with a FOLDER, list the snapshots of a user
 folder, newest first, and what each found new, changed (+ messages added,
 ~ changed, - removed), renamed, gone, or back. --since leaves out older ones.
---gone lists the chats that are gone now instead, each with the command that
-brings it back, and --as-of what was in the folder at that time.
+--as-of lists what was in the folder at that time instead. "stchat lost" lists
+the chats that are gone.
 
 With CHAT it lists the versions of a chat, newest first: number, time, where
 it came from, messages, what was added, changed and removed since the version
@@ -74,7 +73,6 @@ from the end: -1 is the newest version. TIME is a date, a time, or an age such
 as 90m, 2h, 3d or 2w: the last version that is not later.
 `,
 		example: `  stchat log --since 1w
-  stchat log --gone
   stchat log "chats/Mira/Harbour.jsonl"
   stchat log Mira/Harbour --backups
   stchat log Mira/Harbour --rev -1
@@ -83,7 +81,6 @@ as 90m, 2h, 3d or 2w: the last version that is not later.
 		rules: []string{
 			"rev excludes as-of = --rev and --as-of both name the version; take one of them",
 			"limit excludes rev|as-of = --limit goes with a list, not with one version",
-			"gone excludes since|as-of|limit|rev|backups = --gone lists what is gone now; it goes alone",
 			"since excludes rev|as-of|backups = --since is about the snapshots of a folder",
 		},
 		pages:   everything,
@@ -94,7 +91,6 @@ as 90m, 2h, 3d or 2w: the last version that is not later.
 func (o *logOptions) addFlags(fs *pflag.FlagSet) {
 	o.pickFlags.addFlags(fs, "list what changed in")
 	fs.Var(since(&o.since), "since", "of a folder: leave out snapshots before `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
-	fs.BoolVar(&o.gone, "gone", false, "of a folder: list the chats that are gone, and how each comes back")
 	fs.BoolVar(&o.backups, "backups", false, "also list SillyTavern's own backups of the chat")
 	fs.Var(number(&o.limit, 1, "a number of at least 1"), "limit", "list at most `N` versions or snapshots")
 	o.storeFlag.addFlags(fs)
@@ -122,8 +118,8 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 	if userdir.IsDir(where.Chat) {
 		return o.folder(ctx, c, where)
 	}
-	if o.gone || !o.since.IsZero() {
-		return usagef("--gone and --since are about a folder, and %s is none", visible.Quote(where.Chat))
+	if !o.since.IsZero() {
+		return usagef("--since is about a folder, and %s is none", visible.Quote(where.Chat))
 	}
 	t := newListing(c)
 	var note, none string
@@ -158,25 +154,13 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 	return withHint(err, []hint{{keep.ErrUnknown, unknown}})
 }
 
-// folder lists what happened in a folder, what is gone there, or what was in it at a time.
+// folder lists what happened in a folder, or what was in it at a time.
 func (o *logOptions) folder(ctx context.Context, c *console, where keep.Where) (err error) {
 	if where.Rev != 0 || o.backups {
 		return usagef("--rev and --backups are about a chat, and %s is a folder", visible.Quote(where.Chat))
 	}
 	t, none := newListing(c), ""
 	switch {
-	case o.gone:
-		t.Columns = []grid.Column{{Title: "chat", Name: true, Code: cyan}, {Title: "last version", Code: dim}, {Title: "messages", Right: true, Code: green}}
-		var list []*keep.GoneChat
-		list, err = keep.GoneChats(ctx, where)
-		for _, g := range list {
-			command := restoreCommand(o.of(c), g.Rev, g.Path, g.Name)
-			g.Command = &command
-			err = cmp.Or(err, t.put(g, t.gone(g)))
-		}
-		if err == nil && len(list) == 0 {
-			c.note("nothing is gone")
-		}
 	case !where.AsOf.IsZero():
 		t.Columns = []grid.Column{{Title: "rev", Right: true}, {Title: "messages", Right: true, Code: green}, {Title: "file", Name: true, Code: cyan}, {Code: yellow}}
 		var list []*keep.Kept
@@ -256,14 +240,6 @@ func (t *listing) end(none string, err error) {
 	} else if t.rows && none != "" && err == nil {
 		t.c.note("%s", none)
 	}
-}
-
-// gone returns the row of a chat that is gone.
-func (t *listing) gone(g *keep.GoneChat) grid.Row {
-	if t.rows {
-		return grid.Row{Cells: []string{visible.Text(g.Path), localTime(g.At), plural.Grouped(g.Messages)}, Below: []string{"  " + *g.Command}}
-	}
-	return grid.Row{Cells: []string{visible.Text(g.Path), strconv.FormatInt(g.Rev, 10), g.At, strconv.Itoa(g.Messages), *g.Command}}
 }
 
 // kept returns the row of a file as it was.

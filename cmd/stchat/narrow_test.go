@@ -153,7 +153,7 @@ func TestNarrowLost(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if out, errs, _ := terminal(t, 44, "lost", "--min", "1", "--color", "never"); !strings.Contains(out, "\n  further 2 messages in 1 older version: run\n    it again after this\n") {
+	if out, errs, _ := terminal(t, 44, "lost", "--color", "never"); !strings.Contains(out, "\n  further 2 messages in 1 older version: run\n    it again after this\n") {
 		t.Errorf("%s%s", out, errs)
 	}
 }
@@ -271,7 +271,7 @@ func TestCommandsInNotes(t *testing.T) {
 		{[]string{"check", "chats", "--severity", "info", "--select", "lorebook-shared-state"}, "`stchat clone-lorebook --rebind ", ".jsonl'`"},
 		{[]string{"snapshot"}, "", ""},
 		{[]string{"rm", "--no-sync", strings.TrimSuffix(story, ".jsonl") + " - Branch #2.jsonl"}, "", ""},
-		{[]string{"snapshot", user}, "`stchat log --gone ", "`"},
+		{[]string{"snapshot", user}, "`stchat lost ", "`"},
 	} {
 		said := screenLines(t, 60, test.args)
 		whole := func(line string) bool {

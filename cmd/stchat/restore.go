@@ -187,15 +187,16 @@ to its chat by its header and its messages.
 A message counts as lost if no chat in the user folder has its text, as a
 message or as a swipe. An edit is not a loss: a missing message with another in
 its place counts as reworded. So renaming, branching and swiping raise no alarm;
-messages that you deleted yourself do, if there are at least five (--min). A
-greeting alone is no loss. "log --gone" also lists chats that are gone while
-others have all of their messages.
+messages that you deleted yourself do. Of a chat that lost fewer than five they
+are only counted; -v lists it too. Greetings alone are no loss. A chat that is
+gone comes back as it was last, and chats that are gone while others have all of
+their messages are listed by themselves.
 
---restore brings back the chats that are gone, each under its own name, and of
-the CHATs that are named also what a live one has lost, as a new chat beside it.
-It lists them first, and asks on a terminal; elsewhere it needs --yes. One undo
-takes all of it back. CHAT is a path, also of a file that is gone, or
-OWNER/NAME.
+--restore brings back the chats that are gone and lost something, each under its
+own name; and of the CHATs that are named any that is gone, and what a live one
+has lost, as a new chat beside it. It lists them first, and asks on a terminal;
+elsewhere it needs --yes. One undo takes all of it back. CHAT is a path, also of
+a file that is gone, or OWNER/NAME.
 
 The backups of a character do not give the name of a chat that is gone; the
 command suggests one. SillyTavern keeps 50 backups for each character, but
@@ -209,7 +210,7 @@ command. docs/json.md describes the JSON documents.
 		example: `  stchat lost
   stchat lost --restore
   stchat lost --restore "chats/Mira/Harbour.jsonl"
-  stchat lost SillyTavern/data/default-user --min 1
+  stchat lost SillyTavern/data/default-user -v
   stchat lost "chats/Mira/Harbour.jsonl" --since 2w
   stchat lost --from /media/usb/default-user/chats`,
 		rules: []string{
@@ -227,8 +228,8 @@ type lostOptions struct {
 	storeFlag
 	data    string
 	from    []string
-	min     int
 	since   time.Time
+	verbose bool
 	restore bool
 	yes     bool
 	changes changeset.Options
@@ -239,8 +240,8 @@ func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 	o.storeFlag.addFlags(fs)
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named; OWNER/NAME is found in it")
 	fs.StringArrayVar(&o.from, "from", nil, "also look at the chats in `FOLDER`; may be repeated")
-	fs.Var(number(&o.min, 1, "a number of messages, from 1"), "min", "show a chat that has lost at least `N` messages; default: 5, and 1 with --from and of one that is gone")
 	fs.Var(since(&o.since), "since", "look at no version older than `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
+	fs.BoolVarP(&o.verbose, "verbose", "v", false, "also list chats that have lost fewer than five messages")
 	fs.BoolVar(&o.restore, "restore", false, "bring back the chats that are gone, or those that are named")
 	fs.BoolVarP(&o.yes, "yes", "y", false, "with --restore: do not ask")
 	addNoSync(fs, &o.changes.NoSync)
@@ -249,8 +250,7 @@ func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet, args []string) error {
-	opt := keep.LostOptions{From: o.from, Min: o.min, Gone: o.min, Since: o.since, Store: o.of(c), Data: cmp.Or(o.data, c.Getenv(dataVariable)), Now: c.Now()}
-	named := map[string]bool{} // the real paths of the chats among the arguments
+	opt := keep.LostOptions{From: o.from, Since: o.since, Store: o.of(c), Data: cmp.Or(o.data, c.Getenv(dataVariable)), Now: c.Now()}
 	var paths []string
 	var err error
 	for _, arg := range args {
@@ -263,19 +263,11 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 			continue
 		}
 		paths = append(paths, found...)
-		for _, path := range found {
-			if info, err := os.Stat(path); err == nil && !info.IsDir() {
-				named[userdir.RealPath(path)] = true
-			}
-		}
 	}
 	if len(opt.Names) == 0 || len(paths) > 0 || o.filesFrom != "" {
 		if opt.List, err = o.folders(ctx, c, paths, nameFolder("lost"), o.data); err != nil {
 			return err
 		}
-	}
-	if o.min == 0 {
-		opt.Min, opt.Gone = either(len(o.from) > 0, 1, 5), 1 // another place is not an edit
 	}
 	changes := o.changes
 	c.changes(&changes)
@@ -287,42 +279,62 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 		return err
 	}
 	defer res.Close()
-	for _, row := range res.Chats {
-		if row.To == "" {
-			continue
+	for _, row := range slices.Concat(res.Chats, res.Few, res.LivingOn) {
+		if err := o.command(ctx, c, row); err != nil {
+			return err
 		}
-		command := o.restores(c, row)
-		if o.isCopy(row) {
-			if err := o.parted(ctx, row); err != nil {
-				return err
-			}
-			command = "stchat merge " + visible.Args(absolute(row.To), absolute(*row.Best.Path))
-		}
-		row.Command = &command
 	}
 	if o.restore {
-		return o.bringBack(ctx, c, res, named, len(named)+len(opt.Names) > 0, keep.RestoreOptions{Changes: changes})
+		isChat := func(path string) bool { return !userdir.IsDir(path) }
+		named := len(opt.Names) > 0 || slices.ContainsFunc(paths, isChat)
+		return o.bringBack(ctx, c, res, named, keep.RestoreOptions{Changes: changes})
 	}
 	o.write(c, res)
-	return outcome(len(res.Errs) > 0, len(res.Chats) > 0)
+	return outcome(len(res.Errs) > 0, len(res.Chats)+len(res.Few) > 0)
 }
 
-// bringBack restores the chats that are gone, or were named, once that is agreed to; some is true
-// if any was named.
-func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostResult, named map[string]bool, some bool, opt keep.RestoreOptions) error {
-	all := res.Chats
-	res.Chats = slices.DeleteFunc(slices.Clone(all), func(chat *keep.LostChat) bool {
-		return chat.To == "" || chat.LiveMessages != nil && !named[userdir.RealPath(chat.To)]
-	})
-	left := len(all) - len(res.Chats)
-	if o.write(c, res); c.printed() != nil {
-		return c.printed()
+// command notes the command that brings back what a chat lost, if there is one.
+func (o *lostOptions) command(ctx context.Context, c *console, row *keep.LostChat) error {
+	if row.To == "" {
+		return nil
+	}
+	command := o.restores(c, row)
+	if o.isCopy(row) {
+		if err := o.parted(ctx, row); err != nil {
+			return err
+		}
+		command = "stchat merge " + visible.Args(absolute(row.To), absolute(*row.Best.Path))
+	}
+	row.Command = &command
+	return nil
+}
+
+// bringBack restores the chats that are gone and lost something, and those that were named, once that
+// is agreed to. named says that some were.
+func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostResult, named bool, opt keep.RestoreOptions) error {
+	var chosen []*keep.LostChat
+	for _, chat := range res.Chats {
+		if chat.To != "" && (chat.LiveMessages == nil || chat.Named) {
+			chosen = append(chosen, chat)
+		}
+	}
+	left := len(res.Chats) - len(chosen)
+	for _, chat := range slices.Concat(res.Few, res.LivingOn) {
+		if chat.To != "" && chat.Named {
+			chosen = append(chosen, chat)
+		}
+	}
+	res.Chats, res.Few, res.LivingOn = chosen, nil, nil
+
+	o.write(c, res)
+	if err := c.printed(); err != nil {
+		return err
 	}
 	if left > 0 && !c.json {
 		c.note("%s more that lost something: name a chat to bring back what it has lost", c.many(left, "chat"))
 	}
 	if len(res.Chats) == 0 {
-		return outcome(len(res.Errs) > 0, left > 0 || some)
+		return outcome(len(res.Errs) > 0, left > 0 || named)
 	}
 	if !o.yes && !o.changes.DryRun {
 		switch agreed, asked := c.ask("bring back " + plural.Many(len(res.Chats), "chat") + "?"); {
@@ -366,27 +378,64 @@ func (o *lostOptions) restores(c *console, chat *keep.LostChat) string {
 	return joined(" ", "stchat restore --backup", visible.Quote(absolute(*chat.Best.Path)), visible.Args(absolute(chat.To)))
 }
 
+// write prints the chats and a summary.
 func (o *lostOptions) write(c *console, res *keep.LostResult) {
-	for _, chat := range res.Chats {
-		if c.json {
+	lost := res.Chats
+	if o.verbose {
+		lost = slices.Concat(res.Chats, res.Few)
+	}
+	switch {
+	case c.json:
+		for _, chat := range slices.Concat(lost, res.LivingOn) {
 			c.document(chat)
-		} else if !c.shown {
-			c.row(textOr(chat.Owner), textOr(chat.Chat), digits(chat.LiveMessages), strconv.Itoa(chat.Lost), strconv.Itoa(chat.Reworded),
-				cmp.Or(digits(chat.Best.Rev), textOr(chat.Best.Path)), chat.Best.At, strconv.Itoa(chat.Best.Messages), textOr(chat.Command))
+		}
+	case c.shown:
+		writeLost(c, lost, res)
+	default:
+		for _, chat := range slices.Concat(lost, res.LivingOn) {
+			c.row(lostRow(chat)...)
 		}
 	}
-	if c.shown && !c.json {
-		writeLost(c, res)
-	}
+
 	failedAll(c, res.Errs)
 	c.flush()
-	switch sum := res.Summary; {
-	case c.json:
-		c.document(sum)
-	case sum.Chats > 0:
-		c.note("%s, %s only in older versions; compared with %s", c.many(sum.Chats, "chat"), c.many(sum.Lost, "message"), sourcesText(sum.Sources))
-	case sum.Unreadable == 0:
-		c.note("nothing is lost, compared with %s", sourcesText(sum.Sources))
+	if c.json {
+		c.document(res.Summary)
+		return
+	}
+	o.sum(c, res.Summary)
+}
+
+// sum says in a few lines what is lost.
+func (o *lostOptions) sum(c *console, sum keep.LostSummary) {
+	compared := "compared with " + sourcesText(sum.Sources)
+	if sum.Chats > 0 {
+		c.note("%s, %s only in older versions; %s", c.many(sum.Chats, "chat"), c.many(sum.Lost, "message"), compared)
+	}
+	if sum.Few.Chats > 0 {
+		more := "; -v lists them"
+		if o.verbose {
+			more = ""
+		}
+		few := fmt.Sprintf("fewer than five of %s: %s only in older versions%s", c.many(sum.Few.Chats, "chat"), c.many(sum.Few.Messages, "message"), more)
+		if sum.Chats == 0 {
+			few += "; " + compared
+		}
+		c.note("%s", few)
+	}
+	if sum.Chats+sum.Few.Chats+sum.Unreadable == 0 {
+		c.note("nothing is lost, %s", compared)
+	}
+	if sum.LivingOn > 0 {
+		c.note("%s gone with nothing lost: other chats have all that was said there, or it was a greeting", plural.Of(sum.LivingOn, "chat is", "chats are"))
+	}
+}
+
+// lostRow is a chat in a pipe.
+func lostRow(chat *keep.LostChat) []string {
+	return []string{
+		textOr(chat.Owner), textOr(chat.Chat), digits(chat.LiveMessages), strconv.Itoa(chat.Lost), strconv.Itoa(chat.Reworded),
+		cmp.Or(digits(chat.Best.Rev), textOr(chat.Best.Path)), chat.Best.At, strconv.Itoa(chat.Best.Messages), textOr(chat.Command),
 	}
 }
 
@@ -411,43 +460,73 @@ func sourcesText(sources []keep.LostSource) string {
 	return cmp.Or(strings.Join(parts, ", "), "nothing")
 }
 
-// writeLost lists the chats below their owners, with how many of each owner's places for
-// backups are taken.
-func writeLost(c *console, res *keep.LostResult) {
-	var byOwner groups[string, *keep.LostChat]
-	for _, chat := range res.Chats {
-		byOwner.add(ops.Or(chat.Owner, "(owner unknown)"), chat)
-	}
+// writeLost lists the chats that lost something below their owners, with how many of each owner's
+// places for backups are taken, and then those that are gone and lost nothing.
+func writeLost(c *console, lost []*keep.LostChat, res *keep.LostResult) {
 	t := &grid.Table{Columns: []grid.Column{
 		{Title: "chat", Name: true, Code: cyan}, {Title: "messages now", Right: true, Code: green}, {Title: "lost", Right: true, Code: red}, {Optional: true},
 	}}
+	var byOwner groups[string, *keep.LostChat]
+	for _, chat := range lost {
+		byOwner.add(ops.Or(chat.Owner, "(owner unknown)"), chat)
+	}
 	for _, owner := range byOwner.keys {
-		var all []string
-		for _, chat := range byOwner.of[owner] {
-			all = append(all, deref(chat.Chat))
-		}
-		short := names.Shorts(owner, all, nil)
-		t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(owner), About: quotaText(res.Summary.Places, owner, byOwner.of[owner])})
-		for i, chat := range byOwner.of[owner] {
-			gone, parted := chat.LiveMessages == nil, when(chat.Parted != nil, "parted at "+digits(chat.Parted))
-			below := cmp.Or(deref(chat.Command), "the best version is "+visible.Quote(deref(chat.Best.Path)))
-			row := grid.Row{
-				Cells: []string{visible.Text(short[i]), either(gone, "gone", digits(chat.LiveMessages)), plural.Grouped(chat.Lost), parted},
-				Codes: []string{"", when(gone, red)}, Below: []string{"  " + below},
-			}
-			add := func(text string) {
-				row.Below = append(row.Below, c.prose(text, "  "))
-			}
-			if n := chat.Further; n.Versions > 0 {
-				add(fmt.Sprintf("further %s in %s: run it again after this", plural.Many(n.Messages, "message"), plural.Many(n.Versions, "older version")))
-			}
-			if chat.Ambiguous {
-				add("another chat is as likely to be the one that lost them")
-			}
-			t.Rows = append(t.Rows, row)
+		chats := byOwner.of[owner]
+		t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(owner), About: quotaText(res.Summary.Places, owner, chats)})
+		for i, name := range shortLost(owner, chats) {
+			t.Rows = append(t.Rows, lostTableRow(c, name, chats[i]))
 		}
 	}
+
+	if len(res.LivingOn) > 0 {
+		t.Rows = append(t.Rows, grid.Row{Heading: "gone, with nothing lost", About: "other chats have all that was said there, or it was a greeting"})
+	}
+	for _, chat := range res.LivingOn {
+		name := deref(chat.Chat)
+		if chat.Owner != nil {
+			name = *chat.Owner + "/" + name
+		}
+		t.Rows = append(t.Rows, lostTableRow(c, name, chat))
+	}
 	c.table(t)
+}
+
+// shortLost returns the names of an owner's chats as tables show them.
+func shortLost(owner string, chats []*keep.LostChat) []string {
+	var all []string
+	for _, chat := range chats {
+		all = append(all, deref(chat.Chat))
+	}
+	return names.Shorts(owner, all, nil)
+}
+
+// lostTableRow is a chat as a person sees it.
+func lostTableRow(c *console, name string, chat *keep.LostChat) grid.Row {
+	now, code := digits(chat.LiveMessages), ""
+	if chat.LiveMessages == nil {
+		now, code = "gone", red
+	}
+	parted := ""
+	if chat.Parted != nil {
+		parted = "parted at " + digits(chat.Parted)
+	}
+	below := "the best version is " + visible.Quote(deref(chat.Best.Path))
+	if chat.Command != nil {
+		below = *chat.Command
+	}
+	row := grid.Row{
+		Cells: []string{visible.Text(name), now, plural.Grouped(chat.Lost), parted},
+		Codes: []string{"", code},
+		Below: []string{"  " + below},
+	}
+	if n := chat.Further; n.Versions > 0 {
+		further := fmt.Sprintf("further %s in %s: run it again after this", plural.Many(n.Messages, "message"), plural.Many(n.Versions, "older version"))
+		row.Below = append(row.Below, c.prose(further, "  "))
+	}
+	if chat.Ambiguous {
+		row.Below = append(row.Below, c.prose("another chat is as likely to be the one that lost them", "  "))
+	}
+	return row
 }
 
 // quotaText returns how many of the places for an owner's backups are taken, and by whom.

@@ -107,7 +107,6 @@ func documents() []document {
 		{"log", "log", keep.Logged{}},
 		{"log-changes", "log --rev, --as-of", keep.Changed{}},
 		{"log-folder", "log FOLDER", keep.Ran{}},
-		{"log-gone", "log FOLDER --gone", keep.GoneChat{}},
 		{"log-as-of", "log FOLDER --as-of", keep.Kept{}},
 		{"restore", "restore", keep.Restored{}},
 		{"split", "split", cut.PartDocument{}},

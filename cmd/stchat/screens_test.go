@@ -84,7 +84,7 @@ func TestScreens(t *testing.T) {
 	if _, errs, code := terminal(t, 0, "edit", "--no-sync", b, "-a", "0", "--set", long); code != 0 {
 		t.Fatal(errs)
 	}
-	if err := os.RemoveAll(filepath.Join("chats", "汐見 栞")); err != nil { // for lost and log --gone
+	if err := os.RemoveAll(filepath.Join("chats", "汐見 栞")); err != nil { // for lost
 		t.Fatal(err)
 	}
 	phone := hardFolder(t)   // has the chats removed above
@@ -113,7 +113,6 @@ func TestScreens(t *testing.T) {
 				{"log", a, "--rev", "-1"},
 				{"log"},
 				{"log", "--as-of", "0m"},
-				{"log", "--gone"},
 				{"lost"},
 				{"check"},
 				{"check", "--list-rules"},
@@ -248,7 +247,7 @@ func TestGoldenScreens(t *testing.T) {
 				{"log", folder.b},
 				{"log", folder.b, "--rev", "-1"},
 				{"log", "--as-of", "0m"},
-				{"lost", "--min", "1"},
+				{"lost", "-v"},
 				{"check", "--severity", "info"},
 				{"state", "list", folder.a, folder.b},
 				{"undo", "--list"},

@@ -286,7 +286,7 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 		if len(list.Paths) == 1 && userdir.IsDir(list.Paths[0]) {
 			folder = visible.Args(absolute(list.Paths[0]))
 		}
-		command := joined(" ", "stchat log --gone", when(store != "", visible.Quote("--store="+absolute(store))), folder)
+		command := joined(" ", "stchat lost", when(store != "", visible.Quote("--store="+absolute(store))), folder)
 		elsewhere := when(sum.Part, " from there, or elsewhere now,") // where this one did not look
 		c.note("%s gone%s since the last one: `%s`", plural.Of(sum.Gone, "chat is", "chats are"), elsewhere, command)
 	}

@@ -35,6 +35,7 @@ func (r *StoreReader) Version(ctx context.Context, v *history.Version) (*Version
 		return nil, err
 	}
 	res := &Version{Messages: v.Messages}
+	all := runs
 	if len(runs) > 0 {
 		r.first = runs[0].First
 	}
@@ -58,7 +59,28 @@ func (r *StoreReader) Version(ctx context.Context, v *history.Version) (*Version
 		runs = runs[n:]
 	}
 	res.Slug, res.Parent = r.heads[r.first].Slug, r.heads[r.first].Parent
-	return res, nil
+	res.Begins, err = r.begins(ctx, res, all)
+	return res, err
+}
+
+// begins reports whether a version that consists of runs has nothing but greetings.
+func (r *StoreReader) begins(ctx context.Context, v *Version, runs []history.Run) (bool, error) {
+	if !v.mayBegin() {
+		return false, nil
+	}
+	o := openings{}
+	for line, err := range r.Store.Lines(ctx, runs) {
+		if err != nil {
+			return false, err
+		}
+		if line.Piece == r.first && meta.IsHeader(line.Data) {
+			continue
+		}
+		if _, err := r.buf.Each(jsonl.Bytes(line.Data), jsonl.MapOptions{Limit: -1, Keys: r.who}, o.line); err != nil {
+			return false, err
+		}
+	}
+	return !o.again, nil
 }
 
 // lines returns the texts of whole lines, which are one run, or of lines that are stored in parts.
@@ -179,8 +201,8 @@ func (s Set) both(other Set) (n int) {
 	return n
 }
 
-// Speech is what a chat says: the texts of its messages and their swipes, without the first
-// message, a greeting that many chats may begin with.
+// Speech is what a chat says: the texts of its messages and their swipes, without the greetings
+// that many chats may begin with: the first message, or all where each has another speaker.
 type Speech struct {
 	greetings, own Set
 	chosen         Set  // own without the swipes that are not shown, which a version may not tell
@@ -205,7 +227,7 @@ func NewSpeech(versions ...*Version) *Speech {
 			if t != s.last {
 				s.last, s.before = t, s.last
 			}
-			if messages == 1 {
+			if messages == 1 || v.Begins {
 				s.greetings[t] = struct{}{}
 			} else if !s.greetings.Has(t) {
 				if s.own[t] = struct{}{}; shown {

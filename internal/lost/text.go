@@ -45,13 +45,16 @@ type Version struct {
 	Messages int
 	Texts    []Text // of the messages that count, in order
 	Missing  int    // how many of them no live chat has; 0 of a live chat
+
+	// Begins says that there is nothing but a greeting, or several by as many speakers: a chat of a
+	// group begins with one of each member.
+	Begins bool
 }
 
-// Greets reports whether nothing but a greeting is said: what begins every chat of a character,
-// or of a group, is no loss.
+// Greets reports whether nothing but greetings is said, which begin every chat of a character, and
+// once a member every chat of a group: they are no loss.
 func (v *Version) Greets(group bool) bool {
-	users := slices.ContainsFunc(v.Texts, func(t Text) bool { return t&user != 0 })
-	return !users && (group || len(v.Texts) <= 1)
+	return v.Begins && (group || len(v.Texts) <= 1)
 }
 
 // Own counts the messages at a version's end that another chat does not have, if that has one before
@@ -88,6 +91,7 @@ type Reader struct {
 	seed maphash.Seed
 	live Set
 	keys *jsonl.Keys
+	who  *jsonl.Keys // for openings
 	buf  jsonl.Buffer
 	all  tally
 }
@@ -95,7 +99,11 @@ type Reader struct {
 // NewReader returns a reader of live chats if live is nil, else of versions of the chats in
 // live. Texts are comparable between readers with the same seed.
 func NewReader(seed maphash.Seed, live Set) *Reader {
-	return &Reader{seed: seed, live: live, keys: jsonl.NewKeys("is_user", "mes", "swipes", "extra")}
+	return &Reader{
+		seed: seed, live: live,
+		keys: jsonl.NewKeys("is_user", "mes", "swipes", "extra"),
+		who:  jsonl.NewKeys("name", "mes", "original_avatar", "extra"),
+	}
 }
 
 // Read reads a chat file, under whatever name. With small it returns nil for a large one:
@@ -134,14 +142,24 @@ func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Versi
 	all := &r.all
 	all.reset()
 	if small {
-		_, err := r.buf.Each(src, opt, func(l *jsonl.Line) { all.line(l, r) })
+		_, err = r.buf.Each(src, opt, func(l *jsonl.Line) { all.line(l, r) })
 		v.add(all)
+	} else {
+		err = jsonl.Map(ctx, src, opt, func(l *jsonl.Line, t *tally) { t.line(l, r) }, func(t *tally, _ jsonl.Base, _ jsonl.Damages) error {
+			v.add(t)
+			return nil
+		}, (*tally).reset)
+	}
+	if err != nil {
 		return v, err
 	}
-	err = jsonl.Map(ctx, src, opt, func(l *jsonl.Line, t *tally) { t.line(l, r) }, func(t *tally, _ jsonl.Base, _ jsonl.Damages) error {
-		v.add(t)
-		return nil
-	}, (*tally).reset)
+
+	o := openings{}
+	if v.mayBegin() {
+		opt.Keys = r.who
+		_, err = r.buf.Each(src, opt, o.line)
+	}
+	v.Begins = v.mayBegin() && !o.again
 	return v, err
 }
 
@@ -150,6 +168,39 @@ func (v *Version) add(t *tally) {
 	v.Texts = append(v.Texts, t.texts...)
 	v.Messages += t.messages
 	v.Missing += t.missing
+}
+
+// mostOpenings is how many messages are taken for greetings: a group has one of each member.
+const mostOpenings = 64
+
+// mayBegin reports whether a version may have nothing but greetings: the user says nothing.
+func (v *Version) mayBegin() bool {
+	return v.Messages <= mostOpenings && !slices.ContainsFunc(v.Texts, func(t Text) bool { return t&user != 0 })
+}
+
+// openings finds out whether anybody says something a second time.
+type openings struct {
+	speakers map[string]bool
+	again    bool
+}
+
+// line looks at one line, which was read for the who of a [Reader]. A speaker is known by the card
+// that SillyTavern notes in a chat of a group, or else by name.
+func (o *openings) line(l *jsonl.Line) {
+	const keyName, keyAvatar = 0, 2
+	mes, _ := l.Value(keyText)
+	if l.Damage != nil || isProgram(l) || len(mes) <= len(`""`) {
+		return
+	}
+	speaker, _ := l.Value(keyAvatar)
+	if !rawjson.Truthy(speaker) {
+		speaker, _ = l.Value(keyName)
+	}
+	if o.speakers == nil {
+		o.speakers = map[string]bool{}
+	}
+	o.again = o.again || o.speakers[string(speaker)]
+	o.speakers[string(speaker)] = true
 }
 
 // tally is what a stretch of a file says.

@@ -167,7 +167,7 @@ export const ours = {
     'state prune': deed((at) => ['state', 'prune', at.file]),
 
     history: deed((at) => ['history', ...at.dice.pick([['--prune', '--keep-last', '10'], ['--compact']]), '--data', at.t.data.root], { forgets: true }),
-    'lost --restore': grow((at) => ['lost', at.t.data.root, '--restore', '-y', ...at.dice.maybe('--min', '1')], { may: past, recalls: true }),
+    'lost --restore': grow((at) => ['lost', at.t.data.root, '--restore', '-y'], { may: past, recalls: true }),
     'lost --restore CHAT': grow((at) => ['lost', '--restore', '-y', at.file], { may: past }),
     restore: grow((at) => {
         const { rev } = version(at, (v) => v.file === at.file) ?? {};

@@ -257,16 +257,11 @@ func (c *RanChange) count(ctx context.Context, d *differ, v *history.Version, al
 	return ctx.Err()
 }
 
-// GoneChat is a chat that is gone, with its last version: a document of log --gone.
+// GoneChat is a chat that is gone, with its last version.
 type GoneChat struct {
-	Schema   int     `json:"schema"`
-	Path     string  `json:"path" is:"path"`
-	Rev      int64   `json:"rev"`
-	At       string  `json:"at"`
-	Messages int     `json:"messages"`
-	Command  *string `json:"command"` // what brings it back
-
-	Name string `json:"-"` // the name that restore must give, since another chat has the path or had it since
+	Path     string
+	At       string // RFC 3339
+	Messages int
 }
 
 // GoneChats returns the chats of a folder that are gone now, by path.
@@ -288,9 +283,7 @@ func GoneChats(ctx context.Context, where Where) (list []*GoneChat, err error) {
 			return list, err
 		}
 		if ok {
-			g := &GoneChat{Schema: 1, Path: f.full(c.Path), Rev: last.Rev, At: sendate.Format(last.At), Messages: last.Messages}
-			g.Name = f.aside(g.Path, &last, isFile)
-			list = append(list, g)
+			list = append(list, &GoneChat{Path: f.full(c.Path), At: sendate.Format(last.At), Messages: last.Messages})
 		}
 	}
 	return list, nil

@@ -392,7 +392,7 @@ func (s *subject) addBackups(ctx context.Context) error {
 			return ops.PathError(err)
 		}
 		of := history.Chat{Slug: said.Slug, Main: said.Parent, Path: rel}
-		all.list = append(all.list, &claimant{of, said.Messages <= 1, with, sync.OnceValue(func() *lost.Speech { return lost.NewSpeech(said) })})
+		all.list = append(all.list, &claimant{of, said.Begins, with, sync.OnceValue(func() *lost.Speech { return lost.NewSpeech(said) })})
 	}
 	w, err := history.NewWriter(ctx, s.store)
 	if err != nil {

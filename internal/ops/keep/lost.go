@@ -25,20 +25,32 @@ type LostOptions struct {
 	List  ops.List
 	Names []string // chats that are gone, as [Where] names them
 	From  []string // folders with copies of chats
-	Min   int      // how many messages a live chat must have lost to be reported
-	Gone  int      // the same for a chat that is gone
 	Since time.Time
 	Store string // a file; empty: that of each user's folder
 	Data  string // the user's folder of Names that are in none; empty: the one around the working folder
 	Now   time.Time
 	Meter *progress.Meter
 
+	files   map[string]bool      // real paths of those among List.Paths that are files
 	folders []string             // real paths, with a separator, of those among List.Paths that were asked for
 	meant   map[string]*ops.Root // by the real paths of all roots: what of each was asked for, by List
 	told    map[int64]bool       // the chats of a history of several folders of loose chats that are gone, and that were told
 }
 
-// LostChat is a chat that lost something: a document of lost.
+// fewMessages is how many messages a chat that is there must have lost to be reported by itself:
+// fewer are what people delete, or write anew.
+const fewMessages = 5
+
+// least returns how many messages a chat that is there must have lost to be reported by itself. A
+// copy in another place is no edit: there each counts.
+func (o *LostOptions) least() int {
+	if len(o.From) > 0 {
+		return 1
+	}
+	return fewMessages
+}
+
+// LostChat is a chat that is gone, or lost something: a document of lost.
 type LostChat struct {
 	Schema       int         `json:"schema"`
 	Owner        *string     `json:"owner"` // the character's folder or the group's name
@@ -53,9 +65,10 @@ type LostChat struct {
 	Command      *string     `json:"command"` // what restores it
 	Ambiguous    bool        `json:"ambiguous"`
 
-	To   string `json:"-"` // the path that restore takes; "" if nothing is known of it
-	Name string `json:"-"` // the name that restore must give, since another chat has the path or had it since
-	row  *loss
+	To    string `json:"-"` // the path that restore takes; "" if nothing is known of it
+	Name  string `json:"-"` // the name that restore must give, since another chat has the path or had it since
+	Named bool   `json:"-"` // it was asked for by its name, not with others of its folder
+	row   *loss
 }
 
 // LostVersion is the version that has the most of what a chat lost.
@@ -78,10 +91,18 @@ type LostSummary struct {
 	Summary    bool            `json:"summary"`
 	Chats      int             `json:"chats"` // that lost something, including those that are gone
 	Gone       int             `json:"gone"`
-	Lost       int             `json:"lost"` // messages
+	Lost       int             `json:"lost"`      // messages
+	Few        LostFew         `json:"few"`       // besides
+	LivingOn   int             `json:"living_on"` // besides, chats that are gone, and whose texts others have
 	Unreadable int             `json:"unreadable"`
 	Sources    []LostSource    `json:"sources"`
 	Places     []backups.Quota `json:"places"`
+}
+
+// LostFew counts chats that lost too few messages to be reported each by itself.
+type LostFew struct {
+	Chats    int `json:"chats"`
+	Messages int `json:"messages"`
 }
 
 // LostSource is what the chats of a folder were compared with.
@@ -102,9 +123,11 @@ const (
 
 // LostResult is the result of Lost. It must be closed.
 type LostResult struct {
-	Chats   []*LostChat
-	Summary LostSummary
-	Errs    []error // of PATHs, and of what cannot be read
+	Chats    []*LostChat // those that lost something
+	Few      []*LostChat // those that lost fewer messages than are reported by themselves
+	LivingOn []*LostChat // those that are gone, and whose texts others have
+	Summary  LostSummary
+	Errs     []error // of PATHs, and of what cannot be read
 
 	opened []*present
 }
@@ -128,16 +151,20 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	list.AllowEmpty = true // the user's chats may all be gone
 	walked := ops.Walk(list)
 	roots := ops.Roots(walked, opt.List.Shard)
-	opt.told, opt.meant = map[int64]bool{}, map[string]*ops.Root{}
+	opt.told, opt.meant, opt.files = map[int64]bool{}, map[string]*ops.Root{}, map[string]bool{}
 	for _, root := range roots {
 		opt.meant[userdir.RealPath(root.Path)] = root
 	}
 	for _, path := range opt.List.Paths {
 		info, err := os.Stat(path)
-		if err != nil || !info.IsDir() {
+		if err != nil {
 			continue
 		}
 		real := userdir.RealPath(path)
+		if !info.IsDir() {
+			opt.files[real] = true
+			continue
+		}
 		opt.folders = append(opt.folders, real+string(filepath.Separator))
 		if around, ok := userdir.Around(path); ok {
 			list.Paths = append(list.Paths, around) // its chats may all be gone
@@ -185,7 +212,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		}
 		unknown = slices.DeleteFunc(unknown, f.hasName)
 		f.groupByChat()
-		res.Chats = append(res.Chats, f.documents()...)
+		f.documents(res)
 		res.Errs = append(res.Errs, f.errs...)
 		res.Summary.Sources = append(res.Summary.Sources, f.sources...)
 		res.Summary.Places = append(res.Summary.Places, f.folder.Quotas(f.owners)...)
@@ -195,15 +222,26 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 			res.Errs = append(res.Errs, ops.AtPath(name, ErrUnknown))
 		}
 	}
-	sum := &res.Summary
-	sum.Unreadable, sum.Chats = len(res.Errs), len(res.Chats)
-	for _, c := range res.Chats {
-		sum.Lost += c.Lost
+	res.sum()
+	return res, nil
+}
+
+// sum completes the summary.
+func (r *LostResult) sum() {
+	sum := &r.Summary
+	sum.Unreadable = len(r.Errs)
+	sum.Chats = len(r.Chats)
+	for _, c := range r.Chats {
+		sum.Lost += c.Lost + c.Further.Messages
 		if c.LiveMessages == nil {
 			sum.Gone++
 		}
 	}
-	return res, nil
+	sum.Few.Chats = len(r.Few)
+	for _, c := range r.Few {
+		sum.Few.Messages += c.Lost + c.Further.Messages
+	}
+	sum.LivingOn = len(r.LivingOn)
 }
 
 // loss is a chat that lost something.
@@ -227,7 +265,7 @@ func (f *finder) begin(chat *lostChat, v *lostVersion) *loss {
 // isGone reports whether the chat has no file any more.
 func (g *loss) isGone() bool { return g.chat.fate >= isGone }
 
-// add adds a version.
+// add adds a version. The best is the one that has the most of what is lost.
 func (g *loss) add(v *lostVersion) {
 	g.all = append(g.all, v)
 	n, most := v.lost, g.best.lost
@@ -237,6 +275,28 @@ func (g *loss) add(v *lostVersion) {
 	if n > most || n == most && v.stored != nil && g.best.stored == nil { // a number says more than a file, and sidecars come with it
 		g.best = v
 	}
+}
+
+// last returns what a chat that is gone was last.
+func (g *loss) last() *lostVersion {
+	newest := g.chat.last
+	if newest != nil && len(g.all) > 0 && newest.said.Greets(g.chat.of.Kind == userdir.Group) {
+		newest = nil // backups have more
+	}
+	for _, v := range g.all {
+		if newest == nil || v.at.After(newest.at) {
+			newest = v
+		}
+	}
+	if newest.stored != nil {
+		return newest
+	}
+	for _, v := range g.all {
+		if v.stored != nil && slices.Equal(v.said.Texts, newest.said.Texts) {
+			return v // likewise
+		}
+	}
+	return newest
 }
 
 // groupByChat groups the versions by chat. Versions of a chat that is gone, and not known, belong
@@ -257,6 +317,16 @@ func (f *finder) groupByChat() {
 		known[v.target].add(v)
 	}
 	f.assignWeak(known)
+	for i, c := range f.chats {
+		if c.fate == isGone && known[i] == nil {
+			f.begin(c, c.last)
+		}
+	}
+	for _, g := range f.found {
+		if g.isGone() {
+			g.best = g.last()
+		}
+	}
 }
 
 // assignWeak decides the cases with weak evidence. Several stories may match one chat that has
@@ -268,7 +338,7 @@ func (f *finder) assignWeak(known map[int]*loss) {
 	f.found = slices.DeleteFunc(f.found, func(g *loss) bool {
 		v := g.best
 		if g.chat.fate != isUnknown || v.target < 0 {
-			return g.isGone() && v.said.Missing < f.opt.Gone
+			return false
 		}
 		if other := known[v.target]; other != nil && other.tells(v, g.all[0].said.Texts) {
 			for _, v := range g.all {
@@ -277,19 +347,18 @@ func (f *finder) assignWeak(known map[int]*loss) {
 			return true
 		} else if other != nil {
 			g.ambig, other.ambig = true, other.ambig || other.weak
-		} else if c := f.chats[v.target]; v.lost >= f.opt.Min || c.fate == isGone {
+		} else if c := f.chats[v.target]; v.lost >= f.opt.least() || c.fate == isGone {
 			g.chat, g.weak, known[v.target] = c, true, g
-			return false
 		}
-		return v.said.Missing < f.opt.Gone
+		return false
 	})
 }
 
 // gone returns the loss for a version whose chat is gone, a new one if there is none.
 func (f *finder) gone(v *lostVersion) *loss {
-	chat, ambiguous := f.goneChat(v)
+	chat, ambiguous := f.unknownChat(v)
 	for _, g := range f.found {
-		if g.chat.fate != isUnknown || g.chat.of != chat.of {
+		if g.chat.fate != isUnknown || g.chat.of.Kind != chat.of.Kind || g.chat.of.Name != chat.of.Name {
 			continue
 		}
 		n := g.texts.Common(v.said.Texts)
@@ -338,9 +407,11 @@ func (f *finder) fromRoots(version []lost.Text) int {
 // further counts what other versions have that neither a live chat nor the best one has, and
 // from how many of them it would come back.
 func (g *loss) further(least int) (sum LostFurther) {
-	live := lost.NewLive(g.best.said.Said())
-	if !g.isGone() {
-		live = lost.NewLive(g.chat.said.Texts)
+	var live *lost.Live
+	if g.isGone() {
+		live = lost.NewLive(g.best.said.Said())
+	} else {
+		live = g.chat.live()
 	}
 	back := [][]lost.Text{g.best.said.Texts}
 	for {
@@ -363,50 +434,80 @@ func (g *loss) further(least int) (sum LostFurther) {
 	}
 }
 
-// documents returns the documents of the losses, those that lost the most first.
-func (f *finder) documents() (list []*LostChat) {
+// documents adds the documents of the losses, those that lost the most first.
+func (f *finder) documents(res *LostResult) {
 	given := map[string]bool{}
 	taken := func(path string) bool { return given[path] || isFile(path) }
+	var list []*LostChat
 	for _, g := range f.found {
-		v := g.best
-		doc := &LostChat{
-			Schema: 1, Lost: v.said.Missing, Ambiguous: g.ambig, row: g,
-			Best: LostVersion{At: v.at.Local().Format(time.RFC3339), Messages: v.said.Messages},
-		}
-		path := g.chat.path
-		if !g.isGone() {
-			doc.LiveMessages, doc.Lost, doc.Reworded = &g.chat.said.Messages, v.lost, v.reworded
-		} else if path == "" {
-			path = f.placeFor(g.chat.of, v)
-		}
-		if !f.means(path) {
+		doc := f.document(g, taken)
+		if doc == nil {
 			continue
 		}
-		if v.path == "" {
-			doc.Best.Rev = &v.stored.Rev
-		} else {
-			doc.Best.Path = &v.path
-		}
-		if path != "" {
-			name := userdir.ChatName(path)
-			doc.Path, doc.Chat, doc.To = &path, &name, path
-		}
-		switch {
-		case !g.isGone() || path == "":
-		case v.stored != nil && v.of != 0:
-			doc.Name = f.now.aside(path, v.stored, taken)
-		case taken(path):
-			doc.To = besideOf(path, freeName(path, timeName(v.at), taken))
-		}
 		given[doc.comesTo()] = true
-		if name := f.shownOwner(g.chat.of); name != "" {
-			doc.Owner = &name
-		}
-		doc.Further = g.further(f.opt.Min)
 		list = append(list, doc)
 	}
-	slices.SortStableFunc(list, func(a, b *LostChat) int { return cmp.Compare(b.Lost, a.Lost) })
-	return list
+	slices.SortStableFunc(list, func(a, b *LostChat) int {
+		return cmp.Compare(b.Lost+b.Further.Messages, a.Lost+a.Further.Messages)
+	})
+	for _, doc := range list {
+		few := doc.Lost+doc.Further.Messages < f.opt.least()
+		switch {
+		case !doc.row.isGone() && few:
+			res.Few = append(res.Few, doc)
+		case doc.row.isGone() && few && doc.Lost == 0:
+			res.LivingOn = append(res.LivingOn, doc)
+		default:
+			res.Chats = append(res.Chats, doc)
+		}
+	}
+}
+
+// document returns the document of a loss, nil if the chat was not asked for. taken says which paths
+// cannot be given to a chat that comes back.
+func (f *finder) document(g *loss, taken func(path string) bool) *LostChat {
+	v := g.best
+	doc := &LostChat{
+		Schema: 1, Ambiguous: g.ambig, row: g,
+		Best: LostVersion{At: v.at.Local().Format(time.RFC3339), Messages: v.said.Messages},
+	}
+	path := g.chat.path
+	if path == "" && g.isGone() {
+		path = f.placeFor(g.chat.of, v)
+	}
+	if !f.means(path) {
+		return nil
+	}
+	switch {
+	case !g.isGone():
+		doc.LiveMessages, doc.Lost, doc.Reworded = &g.chat.said.Messages, v.lost, v.reworded
+		doc.Further = g.further(f.opt.least())
+	case v.said.Greets(g.chat.of.Kind == userdir.Group): // no loss
+	default:
+		doc.Lost = v.said.Missing
+		doc.Further = g.further(1)
+	}
+	if v.path == "" {
+		doc.Best.Rev = &v.stored.Rev
+	} else {
+		doc.Best.Path = &v.path
+	}
+	if path != "" {
+		name := userdir.ChatName(path)
+		doc.Path, doc.Chat, doc.To = &path, &name, path
+		doc.Named = f.isNamed(userdir.RealPath(path))
+	}
+	switch {
+	case !g.isGone() || path == "":
+	case v.stored != nil && v.of != 0:
+		doc.Name = f.now.aside(path, v.stored, taken)
+	case taken(path):
+		doc.To = besideOf(path, freeName(path, timeName(v.at), taken))
+	}
+	if name := f.shownOwner(g.chat.of); name != "" {
+		doc.Owner = &name
+	}
+	return doc
 }
 
 // comesTo returns the path under which a chat that is gone comes back.

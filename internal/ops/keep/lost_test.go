@@ -68,14 +68,13 @@ func (f *folder) remove(rel string) {
 func (f *folder) lost(opt keep.LostOptions) (lines []string) {
 	f.t.Helper()
 	opt.List = ops.List{Paths: []string{f.root}}
-	opt.Min, opt.Gone = max(opt.Min, 1), max(opt.Gone, 1)
 	opt.Now = time.Now()
 	res, err := keep.Lost(f.t.Context(), opt)
 	if err != nil || len(res.Errs) > 0 {
 		f.t.Fatal(err, res.Errs)
 	}
 	defer res.Close()
-	for _, c := range res.Chats {
+	for _, c := range slices.Concat(res.Chats, res.Few) {
 		owner, chat, live := "?", "?", "gone"
 		if c.Owner != nil {
 			owner = *c.Owner
@@ -121,8 +120,8 @@ func TestLostOwner(t *testing.T) {
 		{"not a branch that it never was", func(f *folder) {
 			f.write("chats/Mira/A.jsonl", ``, "hello")
 			f.write("chats/Mira/B.jsonl", `"integrity":"b","main_chat":"A"`, "hello a1 a2 a3 a4 a5")
-			f.write(backup, `"integrity":"a"`, ten)
-		}, []string{"Mira/A 1 4 0"}},
+			f.write(backup, `"integrity":"a"`, ten+" a10")
+		}, []string{"Mira/A 1 5 0"}},
 		{"of two that have the greeting alone, either", func(f *folder) {
 			f.write("chats/Mira/A.jsonl", ``, "hello")
 			f.write("chats/Mira/B.jsonl", ``, "hello")
@@ -234,7 +233,7 @@ func TestLostSources(t *testing.T) {
 	}
 }
 
-// What is older than asked for does not count, nor what is less than asked for.
+// What is older than asked for does not count.
 func TestLostLimits(t *testing.T) {
 	f := newFolder(t, "Mira")
 	f.write("chats/Mira/A.jsonl", `"integrity":"a"`, "hello")
@@ -246,11 +245,9 @@ func TestLostLimits(t *testing.T) {
 	}{
 		{keep.LostOptions{Since: at}, 1},
 		{keep.LostOptions{Since: at.Add(time.Second)}, 0},
-		{keep.LostOptions{Min: 9}, 1},
-		{keep.LostOptions{Min: 10}, 0},
 	} {
 		if got := f.lost(tt.opt); len(got) != tt.want {
-			t.Errorf("since %v, at least %d: %v", tt.opt.Since, tt.opt.Min, got)
+			t.Errorf("since %v: %v", tt.opt.Since, got)
 		}
 	}
 }
@@ -277,7 +274,7 @@ func TestLostDamagedVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	res, err := keep.Lost(t.Context(), keep.LostOptions{
-		List: ops.List{Paths: []string{f.root}}, Min: 1, Gone: 1, Now: time.Now(),
+		List: ops.List{Paths: []string{f.root}}, Now: time.Now(),
 	})
 	if err != nil {
 		t.Fatal(err)

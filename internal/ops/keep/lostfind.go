@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stchat/internal/backups"
@@ -66,8 +67,11 @@ type lostChat struct {
 	owners  []backups.Owner // that one, and those that the history knows, which it once had
 	keys    []string        // of their backups
 	said    *lost.Version
-	slugs   []string    // that its versions in the history have
-	also    []lost.Text // what its longest version in the history says, of what is not live
+	slugs   []string     // that its versions in the history have
+	also    []lost.Text  // what its longest version in the history says, of what is not live
+	last    *lostVersion // of one that is gone: what the history has of it last, but for greetings written over it
+
+	live func() *lost.Live // what it says, prepared for comparison
 }
 
 // lostVersion is an older version of some chat.
@@ -81,6 +85,7 @@ type lostVersion struct {
 	copied   bool   // it is in a folder with copies
 	restored bool   // restore made it, and undo took it away again
 	said     *lost.Version
+	kept     bool // it is the last of a chat that is gone
 
 	match
 	lost     int
@@ -93,6 +98,11 @@ type match struct {
 	target    int  // index in the finder's chats; below 0: the chat is unknown
 	weak      bool // poor evidence: the chat has little more than a beginning that many chats share
 	ambiguous bool // another chat is equally likely
+}
+
+// begins reports whether a chat has nothing but its greetings, which may be written over another.
+func (c *lostChat) begins() bool {
+	return c.said.Messages <= 1 || c.said.Greets(c.of.Kind == userdir.Group)
 }
 
 // has reports whether a chat has, or had, a slug.
@@ -119,6 +129,7 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 		if c.fate == isLive {
 			f.byPath[userdir.RealPath(c.path)] = i
 			texts = append(texts, c.said.Texts)
+			c.live = sync.OnceValue(func() *lost.Live { return lost.NewLive(c.said.Texts) })
 		}
 	}
 	live := lost.NewSet(texts...)
@@ -172,25 +183,22 @@ func (f *finder) count(v *lostVersion) {
 		at, known = f.byPath[userdir.RealPath(filepath.Join(filepath.Dir(v.chat), v.said.Parent+names.Extension))]
 		v.said.Parent = "" // restore wrote it
 	}
-	kind, _ := userdir.KindOf(v.chat)
-	greets := !known && v.said.Greets(kind == userdir.Group || f.isGroupKey(v.key))
 	defer func() {
-		if v.skip {
+		if v.skip && !v.kept {
 			v.said.Texts = nil
 		}
 	}()
-	if v.skip = v.said.Missing == 0 || greets; v.skip {
+	v.skip = v.said.Missing == 0 || v.said.Greets(f.isOfGroup(v))
+	if v.skip {
 		return
 	}
-	if v.match = (match{target: at}); !known {
+	v.match = match{target: at}
+	if !known {
 		v.match = f.assign(v)
 	}
-	few := v.said.Missing < f.opt.Gone
-	if v.skip = few; v.target >= 0 && f.chats[v.target].fate != isGone {
-		if f.chats[v.target].fate == isLive && (v.said.Missing >= f.opt.Min || v.weak) {
-			v.lost, v.reworded = lost.NewLive(f.chats[v.target].said.Texts).Compare(v.said.Texts, nil, v.copied)
-		}
-		v.skip = v.lost < f.opt.Min && (few || !v.weak)
+	if v.target >= 0 && f.chats[v.target].fate == isLive {
+		v.lost, v.reworded = f.chats[v.target].live().Compare(v.said.Texts, nil, v.copied)
+		v.skip = v.lost == 0 && !v.weak
 	}
 }
 
@@ -254,7 +262,7 @@ func (f *finder) choose(v *lostVersion, texts lost.Set, candidates []int) match 
 	scores := make([]int, len(candidates))
 	for i, at := range candidates {
 		c := f.chats[at]
-		facts[i] = backups.Facts{Slug: c.said.Slug, Parent: c.said.Parent, Name: userdir.ChatName(c.path), Begins: c.said.Messages <= 1}
+		facts[i] = backups.Facts{Slug: c.said.Slug, Parent: c.said.Parent, Name: userdir.ChatName(c.path), Begins: c.begins()}
 		if c.has(v.said.Slug) {
 			facts[i].Slug = v.said.Slug
 		}
@@ -265,7 +273,7 @@ func (f *finder) choose(v *lostVersion, texts lost.Set, candidates []int) match 
 		if 2*n < len(v.said.Texts) && (2*n < c.said.Messages || c.fate == wasDeleted) {
 			return 0
 		}
-		if n > 0 && !c.has(v.said.Slug) && c.said.Messages > 1 {
+		if n > 0 && !c.has(v.said.Slug) && !c.begins() {
 			if own := v.said.Own(lost.NewSet(c.said.Texts, c.also).Has); own > 1 || own > 0 && f.forked(c, v.said) {
 				return 0 // another branch from there
 			}
@@ -346,12 +354,24 @@ func (f *finder) readChats(ctx context.Context, r *lost.StoreReader) error {
 	return nil
 }
 
-// add adds versions of the history of which there is something to report.
+// add adds versions of the history of which there is something to report. Of those by which a chat
+// that is there has lost few messages, one is enough.
 func (f *finder) add(versions []*lostVersion) {
+	var few *lostVersion
 	for _, v := range versions {
-		if f.count(v); !v.skip {
+		f.count(v)
+		switch {
+		case v.skip:
+		case v.lost > 0 && v.lost < f.opt.least() && !v.weak:
+			if few == nil || v.lost > few.lost {
+				few = v
+			}
+		default:
 			f.versions = append(f.versions, v)
 		}
+	}
+	if few != nil {
+		f.versions = append(f.versions, few)
 	}
 }
 
@@ -396,9 +416,8 @@ func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bo
 		return false
 	}
 	if !isLive {
-		last := versions[0].said
 		at = len(f.chats)
-		f.chats = append(f.chats, &lostChat{path: path, fate: isGone, of: ownerOf(path), said: &lost.Version{Slug: c.Slug, Parent: c.Main, Messages: last.Messages, Texts: last.Said()}})
+		f.chats = append(f.chats, goneChat(c, path, versions))
 	}
 	chat, longest := f.chats[at], new(lost.Version)
 	for _, v := range versions {
@@ -415,6 +434,22 @@ func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bo
 	f.byID[c.ID] = at
 	f.owned(chat, c.ID)
 	return true
+}
+
+// goneChat returns a chat of the history that is gone, with what it was last: the greetings that
+// were written over a chat are not taken for that.
+func goneChat(c *history.Chat, path string, versions []*lostVersion) *lostChat {
+	newest := versions[0].said
+	chat := &lostChat{
+		path: path, fate: isGone, of: ownerOf(path), last: versions[0],
+		said: &lost.Version{Slug: c.Slug, Parent: c.Main, Messages: newest.Messages, Texts: newest.Said(), Begins: newest.Begins},
+	}
+	says := func(v *lostVersion) bool { return !v.said.Greets(chat.of.Kind == userdir.Group) }
+	if i := slices.IndexFunc(versions, says); i >= 0 {
+		chat.last = versions[i]
+	}
+	chat.last.kept = true
+	return chat
 }
 
 // owned notes a chat's owners, those that it had by the history, and its parent.
@@ -465,7 +500,12 @@ func (f *finder) means(path string) bool {
 	}
 	real := userdir.RealPath(path)
 	in := func(folder string) bool { return strings.HasPrefix(real, folder) && f.opt.List.Shard.Has(path) }
-	return meant.Means(path) || slices.ContainsFunc(f.opt.folders, in) || slices.ContainsFunc(f.opt.Names, func(name string) bool {
+	return meant.Means(path) || slices.ContainsFunc(f.opt.folders, in) || f.isNamed(real)
+}
+
+// isNamed reports whether the chat at a real path was asked for by its name.
+func (f *finder) isNamed(real string) bool {
+	return f.opt.files[real] || slices.ContainsFunc(f.opt.Names, func(name string) bool {
 		return slices.Contains(f.named(name), real)
 	})
 }

@@ -93,10 +93,15 @@ func (f *finder) listBackups(dir userdir.Dir) {
 	f.source(LostInBackups, f.folder.Path, 0)
 }
 
-// isGroupKey reports whether only chats of groups have their backups under a key.
-func (f *finder) isGroupKey(key string) bool {
-	owners := f.owners[key]
-	return key != "" && len(owners) > 0 && !slices.ContainsFunc(owners, func(o backups.Owner) bool { return o.Kind != userdir.Group })
+// isOfGroup reports whether a version may be of a group's chat: by its path, by its key, or since
+// nobody is known any more whose backups have that.
+func (f *finder) isOfGroup(v *lostVersion) bool {
+	if v.chat != "" {
+		kind, _ := userdir.KindOf(v.chat)
+		return kind == userdir.Group
+	}
+	isCharacter := func(o backups.Owner) bool { return o.Kind != userdir.Group }
+	return !slices.ContainsFunc(f.owners[v.key], isCharacter)
 }
 
 // oldMark stands between a file's name and the time in the names of the copies that earlier
@@ -160,10 +165,10 @@ func (f *finder) addCopy(path string) {
 	f.versions = append(f.versions, v)
 }
 
-// goneChat returns the unknown chat that a version is of, with its owner as far as that is known, and
+// unknownChat returns the unknown chat that a version is of, with its owner as far as that is known, and
 // its path as for a group: its backups are named for the chat. ambiguous means that the owner may
 // be another.
-func (f *finder) goneChat(v *lostVersion) (chat *lostChat, ambiguous bool) {
+func (f *finder) unknownChat(v *lostVersion) (chat *lostChat, ambiguous bool) {
 	chat = &lostChat{path: v.chat, fate: isUnknown, said: v.said}
 	owners := f.owners[v.key]
 	switch {

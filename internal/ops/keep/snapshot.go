@@ -322,20 +322,39 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 			k.state = missing
 		}
 		k.said = sync.OnceValue(func() *lost.Speech {
-			var v *lost.Version
-			last, ok, readErr := s.now.store.Last(ctx, c.ID, newest)
-			if ok && readErr == nil {
-				v, readErr = r.Version(ctx, &last)
-			}
+			said, readErr := s.saidLast(ctx, r, c.ID)
 			if readErr != nil && !errors.Is(readErr, history.ErrBroken) {
 				err = cmp.Or(err, readErr) // what is damaged is no evidence, and verify names it
 			}
-			return lost.NewSpeech(v)
+			return said
 		})
 		chats = append(chats, k)
 	}
 	judge(files, chats)
 	return err
+}
+
+// saidLast returns what a chat of the history says in its last version, and where that has nothing
+// but greetings, which may have been written over it, what it said before.
+func (s *snapshot) saidLast(ctx context.Context, r *lost.StoreReader, id int64) (*lost.Speech, error) {
+	versions, err := s.now.store.Versions(ctx, id)
+	if err != nil {
+		return lost.NewSpeech(), err
+	}
+	var last *lost.Version
+	for i := range slices.Backward(versions) {
+		v, err := r.Version(ctx, &versions[i])
+		if err != nil {
+			return lost.NewSpeech(last), err
+		}
+		if !v.Begins {
+			return lost.NewSpeech(v, last), nil
+		}
+		if last == nil {
+			last = v
+		}
+	}
+	return lost.NewSpeech(last), nil
 }
 
 // newest is after all snapshots.
