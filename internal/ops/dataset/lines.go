@@ -72,8 +72,8 @@ type printer struct {
 	encoder jsondoc.Encoder
 	line    bytes.Buffer
 	address *regexp.Regexp // with data in base64: where any other one ends, nobody can tell
-	n       int // messages so far that the format takes
-	turns   int // that are written
+	n       int            // messages so far that the format takes
+	turns   int            // that are written
 }
 
 // lines writes a chat that survey has read.
