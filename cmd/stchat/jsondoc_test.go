@@ -185,7 +185,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		args          []string
 	}{
 		{"snapshot", "snapshot: the last document", "0", []string{"snapshot", "--json", user}},
-		{"what failed", "checkpoint, branch: the last document", "2", []string{"checkpoint", "--json", at("chats/Mira/gone.jsonl"), story}},
+		{"what failed", "checkpoint, branch: the last document", "2", []string{"checkpoint", "--json", story, story}},
 		{"inspect", "inspect: the last document", "0", []string{"inspect", "--json", user}},
 		{"inspect", "inspect: the last document", "0", []string{"inspect", "--json", at("chats/Mira"), at("loose.jsonl")}},
 		{"inspect --messages", "", "0", []string{"inspect", "--messages", "--json", user}},
