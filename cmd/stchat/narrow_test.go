@@ -54,7 +54,7 @@ func TestNarrow(t *testing.T) {
 		{20, []string{"diff", path, other}, []string{"- #1  ", "2026-03-01 "}},
 		{80, []string{"inspect", other}, []string{"0 keys"}},
 		{80, []string{"inspect", filepath.Join("chats", "Maren", "none.jsonl")}, []string{"0 keys"}},
-		{30, []string{"search", "--no-index", "lamp"}, []string{"\n  2026-03-01 18:42\n  and 1 branch that shares it\n"}},
+		{30, []string{"search", "lamp"}, []string{"\n  2026-03-01 18:42\n  and 1 branch that shares it\n"}},
 		{25, []string{"check", "."}, []string{"dangling-branch", "missing-attachment, 2"}},
 	} {
 		out, errs, _ := terminal(t, test.width, test.args...)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,15 +25,15 @@ import (
 	"stchat/internal/prose"
 	"stchat/internal/userdir"
 	"stchat/internal/visible"
-	"stchat/internal/wordindex"
 	"stchat/internal/words"
 )
 
 func newSearch() verb {
 	return verb{
 		use: "search QUERY... [PATH...]", short: "Find words in chats",
-		doc: `Find words in chats; case, accents and the s of Mira's do not matter. Only whole words are found,
-except that Chinese, Japanese, Korean and Thai text is found by any part of it.
+		doc: `Find words in chats; case, accents and the s of Mira's do not matter. Only whole
+words are found, except that Chinese, Japanese, Korean and Thai text is found by
+any part of it.
 
   salt harbour      messages with both words
   "salt harbour"    messages with this phrase (quote it for the shell too)
@@ -47,23 +48,20 @@ or as OWNER/NAME, or if it comes after --; and/or is words. PATH is as in
 inspect; without one it is the user folder around the working folder, or else
 the one that STCHAT_DATA names.
 
-The newest message comes first, by its send_date; with --rank the best one.
-Equal texts are shown once, where they stand last: a branch repeats its
-parent's. The texts are searched as they are shown, and with --swipes the other
-swipes too, in the chats as they are now and in the versions that snapshot
-keeps. Where there is such a history, the first search makes an index of its
-words beside it, search.db, so that the next ones read only chats that changed
-since the last snapshot, and lines over 256 KB, which are not indexed. It can be
-deleted. If more than 50,000 texts have the words, the index lists those that
-were kept last first, and --rank refuses words that more than 200,000 have.
+The newest message comes first, by its send_date. Equal texts are shown once,
+where they stand last: a branch repeats its parent's. The texts are searched as
+they are shown, and with --swipes the other swipes too, in the chats as they are
+now and in the versions that snapshot keeps.
 
 In a pipe there is a row for each text, separated by tabs: path:#index, version,
-date, name, places, part of the text. docs/json.md describes the JSON documents.
+date, name, places, part of the text. With -C the messages around it have
+path-#index, and -- stands between two texts.
 `, no: "nothing was found",
 		example: `  stchat search lighthouse
   stchat search '"old harbour" -storm' chats/Mira
   stchat search lamp --role character --since 2026-03-01
   stchat search 灯台 --swipes --limit 0
+  stchat search -C 2 lantern "Mira/*"
   stchat search gull OR heron --json -- SillyTavern/data/default-user`,
 		pages:   everything,
 		options: &searchOptions{},
@@ -83,15 +81,14 @@ func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
 	o.storeFlag.addFlags(fs)
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named; OWNER/NAME is found in it")
 	fs.Var(someOf(&o.roles, "", choose.Roles()...), "role", "any role in `LIST`: "+strings.Join(choose.Roles(), ", "))
-	fs.StringArrayVar(&o.opt.Names, "name", nil, "said by exactly `NAME`; may be repeated")
+	fs.StringArrayVar(&o.opt.Names, "speaker", nil, "said by exactly `NAME`; may be repeated")
 	fs.Var(since(&o.opt.Since), "since", "sent at `TIME` or later: RFC 3339, a local date such as 2026-03-01, or an age such as 2w")
 	fs.Var(until(&o.opt.Until), "until", "sent at `TIME` or earlier; a date means all of that day")
 	fs.BoolVar(&o.opt.Swipes, "swipes", false, "also look at the swipes that are not chosen")
 	fs.BoolVar(&o.opt.Gone, "gone", false, "only what no chat has any more: what only versions have that snapshot kept")
-	fs.BoolVar(&o.opt.Rank, "rank", false, "show the best first (BM25), not the newest")
+	fs.VarP(number(&o.opt.Around, 0, "a number"), "context", "C", "show `N` messages before and after each, too")
 	o.opt.Limit = 20
 	fs.Var(number(&o.opt.Limit, 0, "a number, 0 for all"), "limit", "show at most `N` texts; 0: all")
-	fs.BoolVar(&o.opt.NoIndex, "no-index", false, "read every chat and version, without search.db; it finds the same")
 	fs.Bool("json", false, "print JSON documents, one per line")
 }
 
@@ -124,9 +121,12 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 	opt.Query, err = words.Parse(o.query)
 	switch {
 	case errors.Is(err, words.ErrNoWord) && len(query) == 0:
-		return opt, usagef("say what to look for, e.g. `stchat search lighthouse`")
+		return opt, usagef("say what to look for, e.g. `stchat search lighthouse`; `stchat show . --since 1w` shows all of a time")
 	case err != nil:
 		return opt, usagef("%s: %v", visible.Quote(strings.Join(query, " ")), err)
+	}
+	if len(query) > 1 && len(paths) == 0 {
+		o.noteOwner(c, query[len(query)-1])
 	}
 	if paths, err = c.resolve(fs, reads(), paths); err != nil {
 		return opt, err
@@ -138,6 +138,14 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 		opt.Roles = append(opt.Roles, message.Who(role))
 	}
 	return opt, nil
+}
+
+// noteOwner says how to search the chats of an owner whose name was taken for a word.
+func (o *searchOptions) noteOwner(c *console, word string) {
+	found, err := c.finder(o.data).Find(word)
+	if err == nil && found.Owner && !found.Guess {
+		c.note("%s was taken for a word; its chats are %s", word, visible.Quote(word+"/*"))
+	}
 }
 
 // isPath reports whether an argument of search is a path: it looks like one, and exists. It is
@@ -185,7 +193,7 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		case c.json:
 			return c.document(hit)
 		case !c.shown:
-			c.row(fmt.Sprintf("%s:#%d", visible.Text(hit.Path), hit.Index), digits(hit.Rev), textOr(hit.Date), textOr(hit.Name), strconv.Itoa(hit.Places), visible.Text(hit.Snippet))
+			p.row(hit, opt.Around > 0)
 		default:
 			const table = 1000 // without a limit there may be very many
 			if hits = append(hits, hit); len(hits) == table {
@@ -199,9 +207,6 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	}
 	res, err := look.Search(ctx, opt)
 	end()
-	if isA[*wordindex.TooManyError](err) {
-		return fmt.Errorf("%w; add a word, or leave --rank out", err)
-	}
 	if errors.Is(err, look.ErrNoHistory) {
 		return fmt.Errorf("%w; 'stchat snapshot' begins one", err)
 	}
@@ -217,15 +222,8 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	if err := c.printed(); err != nil {
 		return err
 	}
-	if res.Damaged {
-		c.warn("the index of words was damaged: all chats and versions were read instead, and the next search makes it anew")
-	}
-	if !res.ByDate && !opt.Rank {
-		c.note("more than %s texts have these words: they come in the order in which they were kept, the last first", c.number(wordindex.MostExact))
-	}
 	if res.Found > res.Shown && opt.Limit > 0 {
-		of := either(res.Found > max(opt.Limit, look.MostCounted), "more than "+c.many(res.Found-1, "text"), c.many(res.Found, "text"))
-		c.note("%s of %s; --limit shows more", c.number(res.Shown), of)
+		c.note("%s of %s; --limit shows more", c.number(res.Shown), c.many(res.Found, "text"))
 	}
 	if res.Found == 0 && len(res.Errs) == 0 && c.OutTTY && !c.json {
 		c.note("nothing found%s", o.longer(ctx, opt))
@@ -252,7 +250,7 @@ func (o *searchOptions) longer(ctx context.Context, opt look.SearchOptions) stri
 	if opt.Query, err = words.Parse(text); err != nil || text == o.query || strings.Contains(text, `"`) {
 		return ""
 	}
-	opt.Limit, opt.Rank, opt.Meter, opt.Each = 1, false, nil, func(*look.SearchHit) error { return nil }
+	opt.Limit, opt.Around, opt.Meter, opt.Each = 1, 0, nil, func(*look.SearchHit) error { return nil }
 	if res, err := look.Search(ctx, opt); err != nil || res.Found == 0 {
 		return ""
 	}
@@ -265,6 +263,24 @@ type hitPrinter struct {
 	c     *console
 	texts int
 	chats map[string]bool // that have them
+	rows  bool            // there are some for a pipe
+}
+
+// row prints a text for a pipe, between the messages around it, if these are wanted.
+func (p *hitPrinter) row(h *look.SearchHit, around bool) {
+	path := visible.Text(h.Path)
+	neighbours := func(list []look.Neighbour) {
+		for _, n := range list {
+			p.c.row(fmt.Sprintf("%s-#%d", path, n.Index), digits(h.Rev), textOr(n.Date), textOr(n.Name), "", textOr(n.Text))
+		}
+	}
+	if around && p.rows {
+		p.c.row("--")
+	}
+	p.rows = true
+	neighbours(h.Before)
+	p.c.row(fmt.Sprintf("%s:#%d", path, h.Index), digits(h.Rev), textOr(h.Date), textOr(h.Name), strconv.Itoa(h.Places), visible.Text(h.Snippet))
+	neighbours(h.After)
 }
 
 // all prints texts by owner and chat, in the order of their first ones.
@@ -299,30 +315,56 @@ func (p *hitPrinter) all(hits []*look.SearchHit) {
 				row.About = strings.TrimPrefix(also, ", ")
 			}
 			t.Rows = append(t.Rows, row)
-			for _, h := range found {
-				runs := p.marked(h, room)
-				row := grid.Row{
-					Lead: "    ", Cells: []string{fmt.Sprintf("#%d", h.Index), "", "", prose.Text(runs), ""}, Codes: []string{"", "", roleColor(h.Role)},
+			for k, h := range found {
+				if k > 0 && len(h.Before)+len(h.After) > 0 {
+					t.Rows = append(t.Rows, grid.Row{})
 				}
-				for _, run := range runs {
-					row.Parts = append(row.Parts, grid.Part{Code: runColor(run), Text: run.Text})
-				}
-				if beside {
-					date := shownDate(p.c, deref(h.Date)) // what is none may be cut
-					row.Cells[1], row.Cells[2] = visible.CutRight(date, leastText, p.sign("…")), textOr(h.Name)
-				}
-				if !below {
-					row.Cells[4] = about(h)
-				} else if text := about(h); text != "" {
-					for _, at := range visible.Wrap(text, p.width-6) {
-						row.Below = append(row.Below, "      "+paint(p.color, dim, text[at[0]:at[1]]))
-					}
-				}
-				t.Rows = append(t.Rows, row)
+				t.Rows = append(t.Rows, p.neighbours(h.Before, beside)...)
+				t.Rows = append(t.Rows, p.hit(h, room, beside, below))
+				t.Rows = append(t.Rows, p.neighbours(h.After, beside)...)
 			}
 		}
 	}
 	p.table(t)
+}
+
+// hit returns the row of a text.
+func (p *hitPrinter) hit(h *look.SearchHit, room int, beside, below bool) grid.Row {
+	runs := p.marked(h, room)
+	row := grid.Row{Lead: "    ", Cells: p.cells(h.Index, h.Date, h.Name, prose.Text(runs), beside), Codes: []string{"", "", roleColor(h.Role)}}
+	for _, run := range runs {
+		row.Parts = append(row.Parts, grid.Part{Code: runColor(run), Text: run.Text})
+	}
+	text := about(h)
+	if !below {
+		row.Cells[4] = text
+		return row
+	}
+	if text != "" {
+		for _, at := range visible.Wrap(text, p.width-6) {
+			row.Below = append(row.Below, "      "+paint(p.color, dim, text[at[0]:at[1]]))
+		}
+	}
+	return row
+}
+
+// neighbours returns the rows of messages around a text.
+func (p *hitPrinter) neighbours(list []look.Neighbour, beside bool) (rows []grid.Row) {
+	for _, n := range list {
+		text := strings.Join(strings.Fields(prose.Plain(deref(n.Text))), " ")
+		rows = append(rows, grid.Row{Lead: "    ", Cells: p.cells(n.Index, n.Date, n.Name, p.c.excerpt(text), beside), Codes: []string{dim, dim, dim, dim}})
+	}
+	return rows
+}
+
+// cells returns the cells of a message; date and name only if there is room beside the text.
+func (p *hitPrinter) cells(index int, date, name *string, text string, beside bool) []string {
+	cells := []string{fmt.Sprintf("#%d", index), "", "", text, ""}
+	if beside {
+		cells[1] = visible.CutRight(shownDate(p.c, deref(date)), leastText, p.sign("…")) // what is none may be cut
+		cells[2] = textOr(name)
+	}
+	return cells
 }
 
 // rooms returns how many cells there are for the texts at least, whether there is room beside them
@@ -332,6 +374,10 @@ func (p *hitPrinter) rooms(hits []*look.SearchHit) (room int, beside, below bool
 	for _, h := range hits {
 		index = max(index, len(strconv.Itoa(h.Index)))
 		name = max(name, min(visible.Width(textOr(h.Name)), leastText))
+		for _, n := range slices.Concat(h.Before, h.After) {
+			index = max(index, len(strconv.Itoa(n.Index)))
+			name = max(name, min(visible.Width(textOr(n.Name)), leastText))
+		}
 		rest = max(rest, visible.Width(about(h))+2)
 	}
 	room = p.width - index - len("    #  ")

@@ -26,7 +26,7 @@ func TestNothingFound(t *testing.T) {
 		"nothing found; 'astrolab*' finds beginnings\n(exit 1)\n":                              {"astrolab"},
 		"nothing found\nstchat: chats was taken for a word; the folder is ./chats\n(exit 1)\n": {"astrolabe", "chats"},
 	} {
-		got := screenOf(t, user, 80, "C.UTF-8", append([]string{"search", "--no-index"}, query...))
+		got := screenOf(t, user, 80, "C.UTF-8", append([]string{"search"}, query...))
 		if !strings.HasSuffix(got, want) {
 			t.Errorf("search %q: got %q, want %q", query, got, want)
 		}

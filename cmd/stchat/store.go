@@ -36,8 +36,8 @@ one that STCHAT_DATA names.
 
   --verify   reads everything, computes every checksum again, and lists what
              cannot be restored, version by version, and which names, times and
-             notes were changed; a search.db that does not fit is removed.
-             --mend stores lost lines again from files that still have them
+             notes were changed. --mend stores lost lines again from files that
+             still have them
   --prune    drops the versions of each chat that no --keep flag keeps. Versions
              with a note stay, and so does the last one of a chat that is gone
   --forget   drops everything kept of the given chats: what no other chat shares
@@ -165,7 +165,6 @@ func (o *storeOptions) print(c *console, d *keep.History) {
 		verb := either(o.dryRun, "would be dropped", "dropped")
 		c.note("%s and %s %s: %s", c.many(f.Versions, "version"), c.many(int(f.Pieces), "line"), verb, formatBytes(f.Bytes))
 	}
-	index := either(d.Indexed, formatBytes(d.IndexBytes), "none; the first search makes it")
 	s := newScreen(c, 0)
 	s.line(cyan, visible.Text(d.Store))
 	s.table(&grid.Table{Columns: []grid.Column{{}, {Code: green}}, Rows: []grid.Row{
@@ -173,7 +172,6 @@ func (o *storeOptions) print(c *console, d *keep.History) {
 		{Cells: []string{"  versions", fmt.Sprintf("%s, %s as files", c.number(int(d.Versions)), formatBytes(d.Raw))}},
 		{Cells: []string{"  lines", c.number(int(d.Pieces))}},
 		{Cells: []string{"  on disk", formatBytes(d.Bytes)}},
-		{Cells: []string{"  word index", index}},
 	}})
 }
 

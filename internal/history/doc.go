@@ -19,8 +19,8 @@
 // A version's row is written in the transaction of its last pack. So a crash, a full disk
 // or a kill leaves only whole versions, and perhaps pieces that no version names, which the
 // next snapshot finds and uses. Pruning and forgetting drop pieces and increment the store's
-// generation: code that keeps piece numbers between two openings, as the word index does,
-// must start over when it differs.
+// generation: code that keeps piece numbers between two openings must start over when it
+// differs.
 //
 // # Limits
 //

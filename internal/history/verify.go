@@ -28,7 +28,6 @@ const (
 	Lost      Rule = "lost"      // a line of a version cannot be read back
 	BadList   Rule = "version"   // the version's list of pieces is wrong
 	Row       Rule = "row"       // a name, time or note was changed
-	Search    Rule = "search"    // the index of words, which is found elsewhere, is damaged
 )
 
 // Problem is one thing that is damaged: a part of the document of history.

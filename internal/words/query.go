@@ -14,7 +14,7 @@ var ErrNoWord = errors.New("there is no word to look for")
 // ErrTooLong means that a query has more words than are allowed.
 var ErrTooLong = errors.New("a query has at most 500 words")
 
-// mostWords is how many words a query may have: SQLite's parser must take it.
+// mostWords is how many words a query may have.
 const mostWords = 500
 
 // Term is a sequence of words: one word, a phrase, or what is written without spaces, such as
@@ -151,32 +151,6 @@ func anyIn(terms []Term, words []byte) bool {
 	return false
 }
 
-// Count returns how often the term is in a text, given as the words that Append writes.
-func (t *Term) Count(words []byte) (n int) {
-	for {
-		at := bytes.Index(words, t.find)
-		if at < 0 {
-			return n
-		}
-		n++
-		words = words[at+1:]
-	}
-}
-
-// FTS returns the query as an expression of SQLite's FTS5, made of quoted words alone, over
-// the words that Append writes.
-func (q *Query) FTS() string {
-	var groups []string
-	for _, terms := range q.All {
-		groups = append(groups, "("+anyOf(terms)+")")
-	}
-	all := strings.Join(groups, " AND ")
-	if len(q.None) == 0 {
-		return all
-	}
-	return "(" + all + ") NOT (" + anyOf(q.None) + ")"
-}
-
 // Snippet returns a part of text around the first hit, on one line, and the ranges of the hits
 // in it, in characters. An ellipsis replaces what is left out.
 func (q *Query) Snippet(text string) (snippet string, marks [][2]int) {
@@ -248,15 +222,6 @@ func (q *Query) Snippet(text string) (snippet string, marks [][2]int) {
 	return snippet, slices.Clip(marks)
 }
 
-// FTS returns the term as an expression of SQLite's FTS5.
-func (t *Term) FTS() string {
-	text := `"` + strings.Join(t.Words, " ") + `"`
-	if t.Prefix {
-		text += " *"
-	}
-	return text
-}
-
 // startsAt reports whether words begin with the term.
 func (t *Term) startsAt(words []string) bool {
 	if len(words) < len(t.Words) {
@@ -269,14 +234,6 @@ func (t *Term) startsAt(words []string) bool {
 		}
 	}
 	return true
-}
-
-func anyOf(terms []Term) string {
-	var list []string
-	for i := range terms {
-		list = append(list, terms[i].FTS())
-	}
-	return strings.Join(list, " OR ")
 }
 
 // The size of a snippet: words at most, characters at most, and the words before the first

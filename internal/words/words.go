@@ -8,19 +8,17 @@
 // a word by itself, so that any part of a sentence is found as a phrase. There is no
 // stemming.
 //
-// One function defines what a word is, for texts and queries, scans and the index alike.
+// One function defines what a word is, for texts and queries alike.
 package words
 
 import (
-	"bytes"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
 
-// longest is the length at which a word is cut, in bytes: nobody writes longer ones, and
-// SQLite's index cuts words as well.
+// longest is the length at which a word is cut, in bytes: nobody writes longer ones.
 const longest = 240
 
 // Word is a word of a text: how it is compared, and where it stands in the text, in bytes.
@@ -67,9 +65,6 @@ func Append(dst []byte, text string) []byte {
 	}
 	return dst
 }
-
-// Count returns how many words Append wrote.
-func Count(words []byte) int { return max(bytes.Count(words, []byte{' '})-1, 0) }
 
 func isASCII(text string) bool {
 	for i := range len(text) {
@@ -196,7 +191,7 @@ func (s *splitter) rune(r rune, from, to int) {
 		s.at(from, to)
 		s.word = utf8.AppendRune(s.word, r)
 		s.flush()
-	case r == '\u00ad': // a soft hyphen
+	case r == softHyphen:
 	case isApostrophe(r):
 		s.apostrophe = len(s.word)
 	case unicode.IsLetter(r) || unicode.IsNumber(r):
@@ -239,6 +234,9 @@ func (s *splitter) letter(r rune) {
 		}
 	}
 }
+
+// softHyphen shows where a word may be broken.
+const softHyphen = '\u00ad'
 
 func isApostrophe(r rune) bool { return r == '’' || r == 'ʼ' }
 

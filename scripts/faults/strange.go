@@ -16,7 +16,6 @@ func (h *harness) strangeAll(out io.Writer) error {
 	id := "20261121T203325-4f1c9a02"
 	names := []string{
 		"turn", "lock", ".gitignore", "history.db", "history.db-journal", "history.db-wal", "history.db-shm",
-		"search.db", "search.db-journal", "search.db-wal", "search.db-shm",
 		id + ".journal", id + ".journal.tmp", id + ".done", id + ".foreign", id + "-1", id + ".probe",
 	}
 	kinds := map[string]func(path, target string) error{

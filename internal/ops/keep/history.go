@@ -11,7 +11,6 @@ import (
 	"stchat/internal/history"
 	"stchat/internal/ops"
 	"stchat/internal/userdir"
-	"stchat/internal/wordindex"
 )
 
 // HistoryOptions says which store is meant.
@@ -24,13 +23,11 @@ type HistoryOptions struct {
 
 // History is what a store holds: the document of history.
 type History struct {
-	Schema     int    `json:"schema"`
-	Store      string `json:"store" is:"path"`
-	Bytes      int64  `json:"bytes"`
-	IndexBytes int64  `json:"index_bytes"`
+	Schema int    `json:"schema"`
+	Store  string `json:"store" is:"path"`
+	Bytes  int64  `json:"bytes"`
 	history.State
 	Stored   int64             `json:"stored"`
-	Indexed  bool              `json:"indexed"` // there is a word index
 	Problems []history.Problem `json:"problems"`
 	Freed    *history.Freed    `json:"freed"`  // or would be in a dry run
 	Mended   *int              `json:"mended"` // pieces
@@ -49,13 +46,7 @@ func Describe(ctx context.Context, opt HistoryOptions) (*History, error) {
 // is then what remains.
 func Verify(ctx context.Context, opt HistoryOptions, mend bool) (*History, error) {
 	return withStore(ctx, opt, mend, func(s *history.Store, d *History) error {
-		if err := verifyStore(ctx, opt, mend, s, d); err != nil {
-			return err
-		}
-		if len(d.Problems) > 0 {
-			return nil // the index of words is compared with the history, so that must be sound
-		}
-		return verifyWords(ctx, opt, s, d)
+		return verifyStore(ctx, opt, mend, s, d)
 	})
 }
 
@@ -80,18 +71,6 @@ func verifyStore(ctx context.Context, opt HistoryOptions, mend bool, s *history.
 	}
 	d.Mended, d.Problems = &pieces, nil
 	return history.Verify(ctx, s, note)
-}
-
-func verifyWords(ctx context.Context, opt HistoryOptions, s *history.Store, d *History) error {
-	wrong, err := wordindex.Verify(ctx, s)
-	if err != nil || wrong == "" {
-		return err
-	}
-	d.Problems = append(d.Problems, history.Problem{Rule: history.Search, Text: wrong + "; the next search makes it anew"})
-	if opt.DryRun {
-		return nil
-	}
-	return wordindex.Remove(s.Path())
 }
 
 // lookEverywhere passes every file in the store that still exists to the mender, and the backups.
@@ -142,9 +121,6 @@ func withStore(ctx context.Context, opt HistoryOptions, change bool, do func(*hi
 	if err := do(s, d); err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(filepath.Join(filepath.Dir(path), wordindex.File)); err == nil {
-		d.IndexBytes, d.Indexed = info.Size(), true
-	}
 	if info, err := os.Stat(path); err == nil {
 		d.Bytes, d.Stored = info.Size(), info.Size()
 	}
@@ -172,8 +148,8 @@ func Compact(ctx context.Context, opt HistoryOptions) (*History, error) {
 	})
 }
 
-// Forget drops all that a store has of some chats, and the word index, which the next search
-// rebuilds. The error wraps [ErrUnknown] if the store does not have one of them.
+// Forget drops all that a store has of some chats. The error wraps [ErrUnknown] if the store does not
+// have one of them.
 func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, error) {
 	var ids []int64
 	var others []string
@@ -193,12 +169,6 @@ func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, 
 	}
 	return withStore(ctx, opt, true, func(s *history.Store, d *History) (err error) {
 		d.Others = others
-		if !opt.DryRun {
-			err = wordindex.Remove(s.Path())
-		}
-		if err != nil {
-			return err
-		}
 		freed, err := history.Forget(ctx, s, ids)
 		d.Freed = &freed
 		return err

@@ -12,7 +12,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
-	"stchat/internal/wordindex"
 	"stchat/internal/words"
 )
 
@@ -43,7 +42,7 @@ func BenchmarkSearchTorn(b *testing.B) {
 				b.Fatal(err)
 			}
 			hits := 0
-			opt := look.SearchOptions{List: list, Want: wordindex.Want{Query: query}, Store: func(root string) string { return keep.StoreOf(root, "") }}
+			opt := look.SearchOptions{List: list, Query: query, Store: func(root string) string { return keep.StoreOf(root, "") }}
 			opt.Each = func(*look.SearchHit) error {
 				hits++
 				return nil

@@ -4,32 +4,70 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
 
 	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
+	"stchat/internal/message"
 	"stchat/internal/ops"
+	"stchat/internal/progress"
 	"stchat/internal/rawjson"
-	"stchat/internal/wordindex"
+	"stchat/internal/sendate"
 	"stchat/internal/words"
 )
 
 // searchReader searches one chat after another, and reuses its memory.
 type searchReader struct {
-	s     *searcher
-	terms []*words.Term
-	keys  *jsonl.Keys
-	buf   jsonl.Buffer
-	own   searchTally
+	s    *searcher
+	keys *jsonl.Keys
+	buf  jsonl.Buffer
+	own  searchTally
 
-	seen []history.Run   // whole lines of a history that were searched
+	seen []history.Run   // whole lines of a history that need not be searched
 	long map[string]bool // likewise for lines stored in parts
 }
 
+// The keys of a message that a search reads.
+const (
+	searchText = iota
+	searchSwipes
+	searchSwipeID
+	searchUser
+	searchSystem
+	searchExtra
+	searchName
+	searchDate
+)
+
 func newSearchReader(s *searcher) *searchReader {
-	return &searchReader{s: s, terms: s.Query.Terms(), keys: wordindex.Keys(), long: map[string]bool{}}
+	keys := jsonl.NewKeys("mes", "swipes", "swipe_id", "is_user", "is_system", "extra", "name", "send_date")
+	return &searchReader{s: s, keys: keys, long: map[string]bool{}}
+}
+
+// readChats reads the chats from a number on: several small ones at once, large ones one at a time on
+// all processors.
+func (s *searcher) readChats(ctx context.Context, from int) error {
+	sources := s.sources[from:]
+	bytes := int64(0)
+	for _, src := range sources {
+		bytes += src.Size
+	}
+	s.Meter.Expect(len(sources), bytes)
+
+	errs := make([]error, len(sources))
+	progress.SmallFirst(ctx, len(sources), s.Meter, func() *searchReader { return newSearchReader(s) }, func(r *searchReader, i int, small bool) (done bool) {
+		done, errs[i] = r.read(ctx, from+i, small)
+		return done
+	})
+	for i, err := range errs {
+		if err != nil {
+			s.errs = append(s.errs, &ops.SourceError{Path: sources[i].Path, Err: ops.PathError(err)})
+		}
+	}
+	return ctx.Err()
 }
 
 // read searches a chat. With small it does not read a large one, and done is false.
@@ -64,70 +102,146 @@ func (r *searchReader) lines(src jsonl.Source, opt jsonl.MapOptions) error {
 	return err
 }
 
+// add adds what was found in a source, from the message or the line with a number on.
+func (s *searcher) add(t *searchTally, source, index int, piece int64) {
+	if len(t.hits) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	src := s.sources[source]
+	for _, h := range t.hits {
+		h.source = int32(source)
+		switch {
+		case src.old && h.index == notHit:
+			continue
+		case src.old:
+			h.at, h.index = piece, int32(index)
+		case source >= s.asked:
+			h.index = notHit
+		case h.index != notHit:
+			h.index += int32(index)
+		}
+		s.hits = append(s.hits, h)
+	}
+}
+
 // searchTally is what was found in a stretch of a chat.
 type searchTally struct {
-	hits   []hit
-	counts map[uint64][]int32 // as the searcher's
-	corpus wordindex.Corpus
-
-	text, words []byte
+	hits        []hit
+	text, words []byte // memory to work in
 }
 
-func (t *searchTally) reset() {
-	t.hits, t.counts, t.corpus = t.hits[:0], nil, wordindex.Corpus{}
-}
+func (t *searchTally) reset() { t.hits = t.hits[:0] }
 
-// line searches one message.
+// line searches one message. Only what passes the sieve is decoded.
 func (r *searchReader) line(l *jsonl.Line, t *searchTally) {
 	if l.Damage != nil {
 		return
 	}
-	h := hit{at: l.Off, index: int32(l.Index)}
-	looked, wanted := false, false
-	for text := range wordindex.Texts(l) {
-		// role, date and name first: comparing words costs more
-		if !looked {
-			said := wordindex.SaidIn(l)
-			h.date = dateOf(said)
-			wanted, looked = r.s.wants(said) && r.s.names(func() []byte { name, _ := l.Value(wordindex.KeyName); return name }), true
+	mes, _ := l.Value(searchText)
+	swipes, _ := l.Value(searchSwipes)
+	passes := r.s.sieve.Passes(mes)
+	passesSwipe := r.s.readsSwipes() && len(swipes) > 0 && r.s.sieve.Passes(swipes)
+	if !passes && !passesSwipe {
+		return
+	}
+
+	m := spokenIn(l)
+	wanted := r.s.wants(m)
+	if !wanted && len(r.s.stores) == 0 {
+		return
+	}
+	for text := range textsIn(l) {
+		if !text.chosen && !passesSwipe {
+			return
 		}
-		if shown := text.Chosen || r.s.Swipes; shown && (wanted || r.s.Rank) || len(r.s.stores) > 0 {
-			r.match(text.Raw, h, shown, wanted, t)
+		h := hit{at: l.Off, index: int32(l.Index), date: m.date}
+		if !wanted || !text.chosen && !r.s.Swipes {
+			h.index = notHit
 		}
+		r.match(text.raw, h, t)
 	}
 }
 
-// match looks for the query in one text. A match is a hit if the text is shown and the
-// message wanted, else the text is only noted.
-func (r *searchReader) match(raw []byte, h hit, shown, wanted bool, t *searchTally) {
+// readsSwipes reports whether other swipes than the chosen one matter: they are asked for, or tell that
+// a text is not gone.
+func (s *searcher) readsSwipes() bool { return s.Swipes || len(s.stores) > 0 }
+
+// match adds a hit if the query matches a text.
+func (r *searchReader) match(raw []byte, h hit, t *searchTally) {
 	var ok bool
 	if t.text, ok = rawjson.AppendUnquoted(t.text[:0], raw); !ok {
 		return
 	}
-	t.words = words.Append(t.words[:0], string(t.text))
-	count := 0
-	if r.s.Rank && shown {
-		count = words.Count(t.words)
-		t.corpus.Texts++
-		t.corpus.Words += int64(count)
-	}
-	if !r.s.Query.Match(t.words) {
-		return
+	if !r.s.sieve.Matches(raw) {
+		t.words = words.Append(t.words[:0], string(t.text))
+		if !r.s.Query.Match(t.words) {
+			return
+		}
 	}
 	h.text = r.s.hash(t.text)
-	if !shown || !wanted {
-		h.index = notHit
-	} else if r.s.Rank {
-		counts := []int32{int32(count)}
-		for _, term := range r.terms {
-			counts = append(counts, int32(term.Count(t.words)))
-		}
-		if t.counts == nil {
-			t.counts = map[uint64][]int32{}
-		}
-		t.counts[h.text] = counts
-	}
 	t.hits = append(t.hits, h)
+}
+
+// spoken is who says a message, and when.
+type spoken struct {
+	role message.Who
+	name []byte // raw
+	date int64  // milliseconds since 1970; undated
+}
+
+// spokenIn reads who says the message of a line, and when.
+func spokenIn(l *jsonl.Line) spoken {
+	value := func(key int) []byte {
+		raw, _ := l.Value(key)
+		return raw
+	}
+	m := spoken{name: value(searchName), date: undated}
+	m.role = message.Role(m.name, value(searchUser), value(searchSystem), value(searchExtra))
+	if date, ok := sendate.ParseRaw(value(searchDate)); ok {
+		m.date = date.UnixMilli()
+	}
+	return m
+}
+
+// oneText is one text of a message.
+type oneText struct {
+	raw    []byte // a JSON string
+	swipe  int    // its number, from 1; 0: it is none
+	chosen bool   // it is shown
+}
+
+// textsIn yields the shown text of a message, and then the swipes that differ from it.
+func textsIn(l *jsonl.Line) iter.Seq[oneText] {
+	return func(yield func(oneText) bool) {
+		mes, _ := l.Value(searchText)
+		chosen := 0
+		if id, ok := l.Value(searchSwipeID); ok {
+			if n, ok := rawjson.Int(id); ok && n >= 0 && n < l.Count(searchSwipes) {
+				chosen = n + 1
+			}
+		}
+		if rawjson.KindOf(mes) == rawjson.String && !yield(oneText{mes, chosen, true}) {
+			return
+		}
+		swipes, _ := l.Value(searchSwipes)
+		n := 0
+		for raw := range rawjson.Elements(swipes) {
+			n++
+			isSame := string(raw) == string(mes) || n == chosen && sameString(raw, mes)
+			if rawjson.KindOf(raw) == rawjson.String && !isSame && !yield(oneText{raw, n, false}) {
+				return
+			}
+		}
+	}
+}
+
+// sameString reports whether two JSON strings have the same value, however they are escaped.
+func sameString(a, b []byte) bool {
+	x, okX := rawjson.Unquote(a)
+	y, okY := rawjson.Unquote(b)
+	return okX && okY && x == y
 }
 
 // readVersions searches the versions in the histories, each line once.
@@ -141,10 +255,14 @@ func (s *searcher) readVersions(ctx context.Context) error {
 }
 
 // history searches all versions of each chat, the newest first: of the versions that have a line,
-// it is the one shown.
+// it is the one shown. What chats were found to have that are unchanged since the last snapshot need
+// not be read again.
 func (r *searchReader) history(ctx context.Context, st *searchStore) error {
 	chats, err := st.store.Chats(ctx)
 	if err != nil {
+		return err
+	}
+	if r.seen, err = r.s.unchanged(ctx, st); err != nil {
 		return err
 	}
 	byChat := map[int64][]*history.Version{}
@@ -172,20 +290,16 @@ func (r *searchReader) history(ctx context.Context, st *searchStore) error {
 	return nil
 }
 
-// version adds a version to the sources, and searches its lines that were not searched yet and are
-// not in the index.
+// version adds a version to the sources, and searches its lines that were not searched yet.
 func (r *searchReader) version(ctx context.Context, src *source) (err error) {
 	s := r.s
-	s.sources = append(s.sources, src)
 	if src.runs, err = src.version.Runs(); err != nil {
 		return err
 	}
 	var whole, long []history.Run
 	for i := 0; i < len(src.runs); i++ {
 		if src.runs[i].Part == history.Whole {
-			if s.index == nil {
-				whole = append(whole, src.runs[i])
-			}
+			whole = append(whole, src.runs[i])
 			continue
 		}
 		from := i // a line in parts
@@ -198,6 +312,11 @@ func (r *searchReader) version(ctx context.Context, src *source) (err error) {
 		}
 	}
 	fresh := history.Without(whole, r.seen)
+	if len(fresh)+len(long) == 0 {
+		return ctx.Err()
+	}
+
+	s.sources = append(s.sources, src)
 	r.seen = history.Ranges(append(r.seen, fresh...))
 	for line, err := range src.store.store.Lines(ctx, append(fresh, long...)) {
 		if err != nil {
@@ -206,49 +325,7 @@ func (r *searchReader) version(ctx context.Context, src *source) (err error) {
 		if err := r.lines(jsonl.Bytes(line.Data), jsonl.MapOptions{}); err != nil {
 			return err
 		}
-		if len(r.own.hits) > 0 {
-			s.add(&r.own, len(s.sources)-1, int(src.line(line.Piece)), line.Piece)
-		}
+		s.add(&r.own, len(s.sources)-1, int(src.line(line.Piece)), line.Piece)
 	}
 	return ctx.Err()
-}
-
-// onlyOld finds the texts of a search with --gone that the index has: it reads the lines of
-// old versions that no chat at rest has, if not all are shown. Most of a history is still in chats, so this takes
-// less than to look up where each text with a common word stands. all is false if it does
-// not, or if a line cannot be read, and texts are then to be taken from the index.
-func (s *searcher) onlyOld(ctx context.Context) (texts []uint64, all bool) {
-	if !s.Gone || s.Limit == 0 {
-		return nil, false
-	}
-	var present, old []history.Run
-	for _, src := range s.sources {
-		for _, r := range src.runs {
-			switch {
-			case r.Part != history.Whole:
-			case src.old:
-				old = append(old, r)
-			default:
-				present = append(present, r)
-			}
-		}
-	}
-	old = history.Without(old, present)
-	lines := int64(0)
-	for _, r := range old {
-		lines += r.Count
-	}
-	if lines > int64(s.matches.Texts) {
-		return nil, false
-	}
-	r := newSearchReader(s)
-	for line, err := range s.stores[0].store.Lines(ctx, old) {
-		if err != nil || r.lines(jsonl.Bytes(line.Data), jsonl.MapOptions{}) != nil {
-			return nil, false
-		}
-		for _, h := range r.own.hits {
-			texts = append(texts, h.text)
-		}
-	}
-	return texts, true
 }

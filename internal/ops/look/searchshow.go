@@ -13,22 +13,23 @@ import (
 	"strings"
 
 	"stchat/internal/chat"
+	"stchat/internal/choose"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
+	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/prose"
 	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
-	"stchat/internal/wordindex"
 )
 
 // show reads a hit's message again and makes its document.
 func (s *searcher) show(ctx context.Context, t text) (*SearchHit, error) {
-	all, places := hitsOf(s.hits[t.from:])
-	h := all[0]
-	doc := &SearchHit{Schema: 1, Places: places, Gone: s.sources[h.source].old && places == len(all), Marks: [][2]int{}}
+	places := s.hits[t.from:t.to]
+	h := places[0]
+	doc := &SearchHit{Schema: 1, Places: len(places), Gone: t.gone, Marks: [][2]int{}, Before: []Neighbour{}, After: []Neighbour{}}
 	if s.Read && !s.sources[h.source].old {
-		h, doc.Chats = s.eldest(ctx, all[:places])
+		h, doc.Chats = s.eldest(ctx, places)
 	}
 	src := s.sources[h.source]
 	doc.Path, doc.Chat = src.Path, userdir.ChatName(src.Path)
@@ -41,23 +42,20 @@ func (s *searcher) show(ctx context.Context, t text) (*SearchHit, error) {
 	}
 	said, found := "", false
 	_, err = s.again.buf.Each(jsonl.Bytes(line), jsonl.MapOptions{Limit: -1, Keys: s.again.keys}, func(l *jsonl.Line) {
-		by := wordindex.SaidIn(l)
-		if l.Damage != nil || src.version != nil && dateOf(by) != h.date {
+		by := spokenIn(l)
+		if l.Damage != nil || src.old && by.date != h.date {
 			return
 		}
-		for t := range wordindex.Texts(l) {
-			if text, ok := rawjson.Unquote(t.Raw); ok && (t.Chosen || s.Swipes) && s.hash([]byte(text)) == h.text && (!found || t.Swipe < *doc.Swipe) {
+		for t := range textsIn(l) {
+			if text, ok := rawjson.Unquote(t.raw); ok && (t.chosen || s.Swipes) && s.hash([]byte(text)) == h.text && (!found || t.swipe < *doc.Swipe) {
 				said, found = text, true
-				doc.Swipe = new(t.Swipe)
+				doc.Swipe = new(t.swipe)
 			}
 		}
-		name, _ := l.Value(wordindex.KeyName)
-		date, _ := l.Value(wordindex.KeyDate)
-		doc.Role, doc.Name, doc.Date = string(by.Role), rawjson.TextOrNil(name), inspect.DateText(date)
+		date, _ := l.Value(searchDate)
+		doc.Role, doc.Name, doc.Date = string(by.role), rawjson.TextOrNil(by.name), inspect.DateText(date)
 	})
 	switch {
-	case err == nil && !found && src.version != nil && s.index != nil:
-		return nil, fmt.Errorf("%w: it leads to another text", wordindex.ErrDamaged)
 	case err != nil || !found:
 		return nil, fmt.Errorf("%s: %w", doc.Path, cmp.Or(err, jsonl.ErrChanged))
 	case *doc.Swipe == 0:
@@ -68,35 +66,71 @@ func (s *searcher) show(ctx context.Context, t text) (*SearchHit, error) {
 	}
 	snippet, marks := s.Query.Snippet(said)
 	doc.Snippet, doc.Marks = snippet, append(doc.Marks, marks...)
+	if s.Around > 0 {
+		if err := s.neighbours(ctx, src, h, doc); err != nil {
+			return nil, &ops.SourceError{Path: doc.Path, Err: ops.PathError(err)}
+		}
+	}
 	return doc, nil
 }
 
 // line reads a hit's line again, and returns the index of its message.
 func (s *searcher) line(ctx context.Context, src *source, h hit) (line []byte, index int, err error) {
-	if src.version == nil || !src.old && !src.opened {
-		c, err := chat.Open(ctx, src.Path, chat.Options{Groups: s.lib, Regular: src.From != "", Any: true})
-		if err != nil {
-			return nil, 0, err
-		}
-		defer c.Close()
-		if src.opened = true; c.Owner != "" {
-			src.owner = new(c.Owner)
-		}
-		if src.version == nil {
-			rest := io.NewSectionReader(c.Source.R, h.at, c.Source.Size-h.at)
-			if line, err = bufio.NewReader(rest).ReadBytes('\n'); errors.Is(err, io.EOF) {
-				err = nil
-			}
-			return line, int(h.index), err
+	if src.old {
+		return src.message(ctx, int(h.index))
+	}
+	c, err := chat.Open(ctx, src.Path, chat.Options{Groups: s.lib, Regular: src.From != "", Any: true})
+	if err != nil {
+		return nil, 0, err
+	}
+	defer c.Close()
+	if c.Owner != "" {
+		src.owner = new(c.Owner)
+	}
+	rest := io.NewSectionReader(c.Source.R, h.at, c.Source.Size-h.at)
+	line, err = bufio.NewReader(rest).ReadBytes('\n')
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return line, int(h.index), err
+}
+
+// neighbours adds the messages around a hit to its document.
+func (s *searcher) neighbours(ctx context.Context, src *source, h hit, doc *SearchHit) error {
+	add := func(index int, n Neighbour) {
+		n.Index = index
+		switch {
+		case index < doc.Index:
+			doc.Before = append(doc.Before, n)
+		case index > doc.Index:
+			doc.After = append(doc.After, n)
 		}
 	}
-	return src.message(ctx, int(h.index))
+	if src.old {
+		return src.around(ctx, int(h.index), s.Around, func(line []byte, index int) { add(index, neighbour(line)) })
+	}
+	choice := choose.Choice{Ranges: []choose.Range{choose.From(max(doc.Index-s.Around, 0))}, First: min(doc.Index, s.Around) + 1 + s.Around}
+	opt := MessageOptions{Path: src.Path, Choice: choice, SkipDamaged: true}
+	_, err := Messages(ctx, opt, func(m *Message) error {
+		add(*m.Index, Neighbour{Role: m.Role, Name: m.Name, Date: m.Date, Text: m.Text})
+		return nil
+	})
+	return err
+}
+
+// neighbour reads a message of a version.
+func neighbour(line []byte) Neighbour {
+	var name, user, system, extra, date, text []byte
+	rawjson.Into(line, []string{"name", "is_user", "is_system", "extra", "send_date", "mes"}, &name, &user, &system, &extra, &date, &text)
+	return Neighbour{
+		Role: string(message.Role(name, user, system, extra)), Name: rawjson.TextOrNil(name), Date: inspect.DateText(date), Text: rawjson.TextOrNil(text),
+	}
 }
 
 // eldest returns, of places of one text, that in the chat of which all others may have it: an
 // ancestor, else the first by name. It also returns the paths of the chats.
 func (s *searcher) eldest(ctx context.Context, places []hit) (best hit, paths []string) {
-	places = slices.DeleteFunc(slices.Clone(places), func(h hit) bool { return s.sources[h.source].old })
+	places = slices.Clone(places)
 	slices.SortFunc(places, func(a, b hit) int {
 		return cmp.Or(strings.Compare(s.sources[a.source].Path, s.sources[b.source].Path), s.before(&a, &b))
 	})

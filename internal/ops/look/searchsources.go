@@ -10,7 +10,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
-	"stchat/internal/wordindex"
 )
 
 // source is what is searched line by line: a chat as it is now, or an old version of one.
@@ -19,10 +18,8 @@ type source struct {
 	old   bool
 	owner *string // the character's folder or the group's name; of a chat as it is now once it was opened
 
-	opened bool // to show a hit
-
-	store   *searchStore     // of the version
-	version *history.Version // whose lines these are; nil: the chat itself is read
+	store   *searchStore     // of an old version
+	version *history.Version // the old version
 	runs    []history.Run
 
 	judged bool
@@ -73,8 +70,7 @@ func (s *searcher) addChats(chats []ops.Target) {
 	}
 }
 
-// open opens the histories of the chats' folders. Whether a text is gone depends on all
-// chats of such a folder, so the others are added, too.
+// open opens the histories of the chats' folders.
 func (s *searcher) open(ctx context.Context, walked ops.Walked) (err error) {
 	for _, root := range ops.Roots(walked, s.List.Shard) {
 		if !root.User {
@@ -92,90 +88,54 @@ func (s *searcher) open(ctx context.Context, walked ops.Walked) (err error) {
 		return ErrNoHistory
 	}
 	for _, st := range s.stores {
-		if !st.root.Whole || !s.List.Shard.Whole() {
-			s.addChats(ops.Walk(ops.List{Paths: []string{st.root.Path}, AllowEmpty: true}).Chats)
-		}
-	}
-	for _, st := range s.stores {
-		if s.id, err = st.store.ID(ctx); err != nil {
-			return err
-		}
 		if st.versions, err = st.store.VersionsSince(ctx, 0); err != nil {
 			return err
 		}
 	}
-	if s.NoIndex || len(s.stores) != 1 {
-		return nil
-	}
-	err = s.ask(ctx, s.stores[0])
-	if _, tooMany := errors.AsType[*wordindex.TooManyError](err); tooMany || ctx.Err() == nil && wordindex.Damaged(err) {
-		return err
-	}
-	return ctx.Err() // of an index that cannot be used no more is said: all lines are read, with the same result
+	return nil
 }
 
-// ask queries the word index, which covers a single history, and finds the chats that need not be
-// read for that.
-func (s *searcher) ask(ctx context.Context, st *searchStore) error {
-	x, err := wordindex.Open(ctx, st.store)
-	if err != nil {
-		return err
-	}
-	m, err := x.Find(ctx, &s.Want)
-	if err == nil {
-		if err = s.findUnchanged(ctx, st); err == nil {
-			s.index, s.matches = x, m
-			return nil
-		}
-		m.Close()
-	}
-	_ = x.Close() // what it has stored so far is kept
-	return err
-}
-
-// findUnchanged finds the chats that are unchanged since the last snapshot.
-func (s *searcher) findUnchanged(ctx context.Context, st *searchStore) error {
+// unchanged returns the whole lines of a history that chats have which were read, and which are as the
+// last snapshot found them.
+func (s *searcher) unchanged(ctx context.Context, st *searchStore) (lines []history.Run, err error) {
 	seen, err := st.store.Seen(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	versions := make(map[int64]*history.Version, len(st.versions))
 	for i := range st.versions {
 		versions[st.versions[i].Rev] = &st.versions[i]
 	}
 	root := userdir.RealPath(st.root.Path)
-	for _, src := range s.sources {
+	for _, src := range s.sources[:s.asked] {
 		rel, err := filepath.Rel(root, s.reals.Path(src.Path))
 		if err != nil {
 			continue
 		}
 		was := seen[filepath.ToSlash(rel)]
 		v := versions[was.Rev]
-		if stamp, err := safefile.StampPath(src.Path); err == nil && stamp.Regular() && v != nil && was.Is(src.Path, stamp) {
-			inParts := func(r history.Run) bool { return r.Part != history.Whole } // so its line is not in the index
-			if runs, err := v.Runs(); err == nil && !slices.ContainsFunc(runs, inParts) {
-				src.store, src.version, src.runs = st, v, runs
+		stamp, err := safefile.StampPath(src.Path)
+		if err != nil || !stamp.Regular() || v == nil || !was.Is(src.Path, stamp) {
+			continue
+		}
+		runs, err := v.Runs()
+		if err != nil {
+			continue // it is told where the version is read
+		}
+		for _, r := range runs {
+			if r.Part == history.Whole {
+				lines = append(lines, r)
 			}
 		}
 	}
-	return nil
+	return history.Ranges(lines), nil
 }
 
-func (s *searcher) close(damaged bool) {
-	if s.index != nil {
-		s.matches.Close()
-		_ = s.index.Close()
-	}
-	if damaged {
-		_ = wordindex.Remove(s.stores[0].store.Path()) // else the next search finds it damaged, too
-	}
+func (s *searcher) close() {
 	for _, st := range s.stores {
 		_ = st.store.Close() // only read from
 	}
 }
-
-// hash returns the hash that identifies a text.
-func (s *searcher) hash(text []byte) uint64 { return wordindex.Hash(s.id, text) }
 
 // searchStore is the history of a user's folder.
 type searchStore struct {
@@ -209,4 +169,34 @@ func (src *source) message(ctx context.Context, number int) (line []byte, index 
 	before, _ := slices.BinarySearch(src.others, number)
 	line, err = read(number)
 	return line, number - before, err
+}
+
+// around calls each with the messages of the source's version before and after the line with a number,
+// at most so many on either side, in their order.
+func (src *source) around(ctx context.Context, number, most int, each func(line []byte, index int)) error {
+	before := src.numbers(number, -1, most)
+	slices.Reverse(before)
+	for _, n := range append(before, src.numbers(number, 1, most)...) {
+		line, index, err := src.message(ctx, n)
+		if err != nil {
+			return err
+		}
+		each(line, index)
+	}
+	return nil
+}
+
+// numbers returns the numbers of the lines that are messages, at most so many from a number on, which
+// is not among them, in steps of 1 or -1. The version must be judged.
+func (src *source) numbers(from, step, most int) (list []int) {
+	lines := int64(0)
+	for _, r := range src.runs {
+		lines += r.Lines()
+	}
+	for n := from + step; n >= 0 && int64(n) < lines && len(list) < most; n += step {
+		if _, isOther := slices.BinarySearch(src.others, n); !isOther {
+			list = append(list, n)
+		}
+	}
+	return list
 }
