@@ -19,7 +19,6 @@ func tables() []string {
 // reading returns what only reads a store.
 func reading() map[string]func(ctx context.Context, s *Store) (any, error) {
 	return map[string]func(ctx context.Context, s *Store) (any, error){
-		"ID":            func(ctx context.Context, s *Store) (any, error) { return s.ID(ctx) },
 		"Root":          func(ctx context.Context, s *Store) (any, error) { return s.Root(ctx) },
 		"Chats":         func(ctx context.Context, s *Store) (any, error) { return s.Chats(ctx) },
 		"Snapshots":     func(ctx context.Context, s *Store) (any, error) { return s.Snapshots(ctx) },

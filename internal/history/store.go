@@ -29,12 +29,6 @@ func (s *Store) Path() string { return s.db.path }
 // package comment).
 func (s *Store) Generation() int64 { return s.gen }
 
-// ID returns the store's UUID.
-func (s *Store) ID(ctx context.Context) (id string, err error) {
-	err = s.db.Get(ctx, metaID, &id)
-	return id, s.db.wrap(err)
-}
-
 // Root returns the folder that the store belongs to, "" where there is no store.
 func (s *Store) Root(ctx context.Context) (root string, err error) {
 	err = s.db.Get(ctx, metaRoot, &root)
