@@ -202,6 +202,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 			roots = append(roots, root)
 		}
 	}
+	given := places{}
 	for _, root := range roots {
 		f := newFinder(root, &opt)
 		err := f.find(ctx, copies.Chats)
@@ -212,7 +213,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		}
 		unknown = slices.DeleteFunc(unknown, f.hasName)
 		f.groupByChat()
-		f.documents(res)
+		f.documents(res, given)
 		res.Errs = append(res.Errs, f.errs...)
 		res.Summary.Sources = append(res.Summary.Sources, f.sources...)
 		res.Summary.Places = append(res.Summary.Places, f.folder.Quotas(f.owners)...)
@@ -434,18 +435,21 @@ func (g *loss) further(least int) (sum LostFurther) {
 	}
 }
 
-// documents adds the documents of the losses, those that lost the most first.
-func (f *finder) documents(res *LostResult) {
-	given := map[string]bool{}
-	taken := func(path string) bool { return given[path] || isFile(path) }
+// documents adds the documents of the losses, those that lost the most first. given are the paths to
+// which chats come back: of two that had one path, that of the history has it.
+func (f *finder) documents(res *LostResult, given places) {
 	var list []*LostChat
 	for _, g := range f.found {
-		doc := f.document(g, taken)
-		if doc == nil {
-			continue
+		if doc := f.document(g); doc != nil {
+			list = append(list, doc)
 		}
-		given[doc.comesTo()] = true
-		list = append(list, doc)
+	}
+	for _, known := range []bool{true, false} {
+		for _, doc := range list {
+			if doc.row.isGone() && doc.To != "" && doc.row.best.isKnown() == known {
+				f.place(doc, given)
+			}
+		}
 	}
 	slices.SortStableFunc(list, func(a, b *LostChat) int {
 		return cmp.Compare(b.Lost+b.Further.Messages, a.Lost+a.Further.Messages)
@@ -463,9 +467,23 @@ func (f *finder) documents(res *LostResult) {
 	}
 }
 
-// document returns the document of a loss, nil if the chat was not asked for. taken says which paths
-// cannot be given to a chat that comes back.
-func (f *finder) document(g *loss, taken func(path string) bool) *LostChat {
+// isKnown reports whether the history knows of which chat it has a version.
+func (v *lostVersion) isKnown() bool { return v.stored != nil && v.of != 0 }
+
+// place finds out where a chat that is gone comes back.
+func (f *finder) place(doc *LostChat, given places) {
+	v := doc.row.best
+	switch {
+	case v.isKnown():
+		doc.Name = f.now.aside(doc.To, v.stored, given)
+	case given.taken(doc.To):
+		doc.To = besideOf(doc.To, freeName(doc.To, timeName(v.at), given))
+	}
+	given.give(doc.comesTo())
+}
+
+// document returns the document of a loss, nil if the chat was not asked for.
+func (f *finder) document(g *loss) *LostChat {
 	v := g.best
 	doc := &LostChat{
 		Schema: 1, Ambiguous: g.ambig, row: g,
@@ -497,13 +515,6 @@ func (f *finder) document(g *loss, taken func(path string) bool) *LostChat {
 		doc.Path, doc.Chat, doc.To = &path, &name, path
 		doc.Named = f.isNamed(userdir.RealPath(path))
 	}
-	switch {
-	case !g.isGone() || path == "":
-	case v.stored != nil && v.of != 0:
-		doc.Name = f.now.aside(path, v.stored, taken)
-	case taken(path):
-		doc.To = besideOf(path, freeName(path, timeName(v.at), taken))
-	}
 	if name := f.shownOwner(g.chat.of); name != "" {
 		doc.Owner = &name
 	}
@@ -522,6 +533,12 @@ func (c *LostChat) comesTo() string {
 // back: a chat that is gone under its name, of any other as a new chat beside it. They must be of
 // a result that is not closed yet.
 func RestoreLost(ctx context.Context, chats []*LostChat, opt RestoreOptions) []*RestoreResult {
+	given := places{}
+	for _, c := range chats {
+		if c.row.isGone() {
+			given.give(c.comesTo())
+		}
+	}
 	list := make([]*restoring, len(chats))
 	for i, c := range chats {
 		r := c.restoring(opt)
@@ -529,7 +546,7 @@ func RestoreLost(ctx context.Context, chats []*LostChat, opt RestoreOptions) []*
 		if c.row.isGone() {
 			r.refused = r.revive(ctx, c.comesTo())
 		} else {
-			r.refused = r.fork(ctx)
+			r.refused = r.fork(ctx, given)
 		}
 	}
 	return commit(ctx, opt.Changes, list)

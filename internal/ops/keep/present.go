@@ -369,12 +369,13 @@ func (p *present) last(rel string) int64 {
 func (p *present) lastPath(id int64) string { return cmp.Or(p.paths[id], p.chats[id].Path) }
 
 // aside returns the name of a new chat beside a path, under which a chat that is gone comes back if
-// another one has its path, or had it since; else "".
-func (p *present) aside(path string, v *history.Version, taken func(path string) bool) string {
-	if !taken(path) && p.last(p.chats[v.Chat].Path) == v.Chat {
+// another one has its path, or had it since and is gone too; else "".
+func (p *present) aside(path string, v *history.Version, given places) string {
+	last := p.last(p.chats[v.Chat].Path)
+	if !given.taken(path) && (last == v.Chat || p.paths[last] != "") {
 		return ""
 	}
-	return freeName(path, fmt.Sprint("rev ", v.Rev), taken)
+	return freeName(path, fmt.Sprint("rev ", v.Rev), given)
 }
 
 // runAt returns the last snapshot not later than a time, 0 for none.

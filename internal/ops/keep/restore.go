@@ -1,7 +1,6 @@
 package keep
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +96,11 @@ func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 	case (gone || others) && opt.Output == "" && (opt.InPlace || opt.At != nil || !others && opt.Name != ""):
 		return nil, fmt.Errorf("%s: %w", s.path, ErrGone)
 	case others && opt.Output == "":
-		err = on.revive(ctx, on.beside())
+		var path string
+		path, err = on.beside(places{})
+		if err == nil {
+			err = on.revive(ctx, path)
+		}
 	case opt.InPlace:
 		err = on.replace(ctx)
 	case gone && opt.Output == "":
@@ -195,6 +198,10 @@ func backupOf(ctx context.Context, opt *RestoreOptions) (*subject, *version, err
 	if err != nil {
 		return s, nil, err
 	}
+	if asked := s.full(s.asked); s.asked != s.rel && !isFile(asked) {
+		s.goTo(s.asked) // whose this was does not matter: the backup is put where it is asked for
+		s.note = ""
+	}
 	if none, is := errors.AsType[*address.NoneError](s.none); is && ops.JudgeChatPlace(s.path) != nil {
 		return s, nil, none // there is no such owner
 	}
@@ -233,7 +240,7 @@ func (r *restoring) branch(ctx context.Context) error {
 		Content: r.content, Changes: opt.Changes, Stdout: opt.Stdout,
 	}
 	if cutting.Name == "" && cutting.Output == "" {
-		cutting.Name = r.name()
+		cutting.Name = freeName(r.s.path, timeName(r.v.At), places{})
 	}
 	made := cut.Run(ctx, cutting)[0]
 	r.res.Doc.Document, r.res.Warnings, r.res.Notes, r.res.Outcome = made.Doc, made.Warnings, append(r.res.Notes, made.Notes...), made.Outcome
@@ -243,26 +250,39 @@ func (r *restoring) branch(ctx context.Context) error {
 	return nil
 }
 
-// name returns the name of a new chat.
-func (r *restoring) name() string {
-	return cmp.Or(r.opt.Name, freeName(r.s.path, timeName(r.v.At), isFile))
+// places are the paths that one call gives to chats, by their real paths.
+type places map[string]bool
+
+// taken reports whether a path is given to a chat, or has a file.
+func (p places) taken(path string) bool { return p[userdir.RealPath(path)] || isFile(path) }
+
+// give gives a path to a chat.
+func (p places) give(path string) { p[userdir.RealPath(path)] = true }
+
+// beside returns the path of a new chat beside the one that is meant: by the name that was asked for,
+// else by the version's time.
+func (r *restoring) beside(given places) (string, error) {
+	if r.opt.Name == "" {
+		return besideOf(r.s.path, freeName(r.s.path, timeName(r.v.At), given)), nil
+	}
+	name, err := names.New(r.opt.Name, names.MaxBytes)
+	return besideOf(r.s.path, name), err
 }
 
-// beside returns the path of a new chat beside the one that is meant.
-func (r *restoring) beside() string { return besideOf(r.s.path, r.name()) }
-
 // freeName returns a name for a new chat beside another whose path is not taken yet.
-func freeName(path, name string, taken func(path string) bool) string {
+func freeName(path, name string, given places) string {
 	free := name
-	for n := 2; taken(besideOf(path, free)); n++ {
+	for n := 2; given.taken(besideOf(path, free)); n++ {
 		free = fmt.Sprintf("%s (%d)", name, n)
 	}
 	return free
 }
 
-// besideOf returns the path of a new chat beside another.
+// besideOf returns the path of a new chat beside another, whose name is shortened if SillyTavern could
+// not save a chat of both names.
 func besideOf(path, name string) string {
-	return filepath.Join(filepath.Dir(path), userdir.ChatName(path)+"__"+name+names.Extension)
+	file := names.Derive(userdir.ChatName(path), "__", name, names.MaxBytes) + names.Extension
+	return filepath.Join(filepath.Dir(path), file)
 }
 
 // timeName is a time as the part of a name.

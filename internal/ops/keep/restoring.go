@@ -84,10 +84,17 @@ func (r *restoring) revive(ctx context.Context, path string) error {
 }
 
 // fork makes a new chat of the version beside the one that is meant, its parent, with all lines as
-// they were.
-func (r *restoring) fork(ctx context.Context) error {
-	r.about, r.slug, r.parent = "a new chat of the version", r.opt.Changes.NewUUID(), userdir.ChatName(r.s.path)
-	return r.join(ctx, r.beside())
+// they were. given are the paths that others of the call have.
+func (r *restoring) fork(ctx context.Context, given places) error {
+	r.about = "a new chat of the version"
+	r.slug = r.opt.Changes.NewUUID()
+	r.parent = userdir.ChatName(r.s.path)
+	path, err := r.beside(given)
+	if err != nil {
+		return err
+	}
+	given.give(path)
+	return r.join(ctx, path)
 }
 
 // replace puts a version in the chat's place, with a new slug, so that SillyTavern refuses

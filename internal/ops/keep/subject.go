@@ -423,13 +423,15 @@ func (s *subject) rev(ctx context.Context, rev int64, newFile bool) (*version, e
 	of, to := s.lastPath(v.Chat), s.paths[v.Chat]
 	switch {
 	case v.Chat == s.id:
-	case of == s.rel && !newFile && to == "" && !isFile(s.path): // it was there, and nobody is now
+	case of == s.asked && !newFile && to == "" && !isFile(s.full(of)): // it was there, and nobody is now
+		s.goTo(of)
 		s.id = v.Chat
+		s.note = ""
 	case history.KindOf(of) == history.Backup:
 		found.lone = history.KindOf(s.rel) != history.Backup
 	case newFile:
+		s.goTo(of)
 		if to != "" {
-			s.goTo(to)
 			s.id = v.Chat
 		}
 		s.note = fmt.Sprintf("%d is a version of %s", rev, s.full(of))
