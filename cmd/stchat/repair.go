@@ -38,6 +38,7 @@ only when --rule names them. unlisted-branch: the branch is noted in its parent,
 on the last message that both share. dangling-main-chat, dangling-checkpoint and
 dangling-branch: a link to a chat that does not exist is removed. If the chat is
 known to have been renamed, the link gets the new name even without --rule.
+group-missing-chat: a name that leads to no chat goes off its group's list.
 Extension state that no longer fits the messages (recap-scene, beyond-end,
 pending-old, prompt-dangling and others) is moved to <name>.damaged.
 `, no: "without --write there is something to repair",

@@ -19,6 +19,7 @@ import (
 // not a [changeset.Bytes], since thousands of chats may change one file in a call.
 type Edit struct {
 	Path   string
+	Unlist []string // names, as they are written, that leave the list
 	List   []string // chats to list
 	Forget []string // chats whose metadata leaves the file
 	Open   string   // the chat that the group opens with; "" for the one it has
@@ -45,9 +46,11 @@ func (e *Edit) Join(next changeset.Edit) (changeset.Edit, error) {
 		return nil, fmt.Errorf("%s: two edits that do not go together", e.Path)
 	}
 	if !e.joined {
-		e = &Edit{e.Path, slices.Clone(e.List), slices.Clone(e.Forget), e.Open, e.Names, e.Instead, true}
+		e = &Edit{e.Path, slices.Clone(e.Unlist), slices.Clone(e.List), slices.Clone(e.Forget), e.Open, e.Names, e.Instead, true}
 	}
-	e.List, e.Forget = append(e.List, n.List...), append(e.Forget, n.Forget...)
+	e.Unlist = append(e.Unlist, n.Unlist...)
+	e.List = append(e.List, n.List...)
+	e.Forget = append(e.Forget, n.Forget...)
 	e.Open = cmp.Or(n.Open, e.Open)
 	if n.Names != nil {
 		e.Names, e.Instead = n.Names, n.Instead
@@ -61,10 +64,11 @@ func (e *Edit) Render(_ context.Context, dst io.Writer, old io.ReaderAt, size in
 	if _, err := io.ReadFull(io.NewSectionReader(old, 0, size), raw); err != nil {
 		return err
 	}
-	_, data, err := e.Apply(raw)
+	applied, err := e.Apply(raw)
 	if err != nil {
 		return err
 	}
+	data := applied.Forgotten
 	if bytes.Equal(data, raw) {
 		return changeset.ErrUnchanged
 	}
@@ -72,10 +76,16 @@ func (e *Edit) Render(_ context.Context, dst io.Writer, old io.ReaderAt, size in
 	return err
 }
 
-// Apply returns the file with the names changed and the chats listed, and then without their
-// metadata too.
-func (e *Edit) Apply(raw []byte) (listed, data []byte, err error) {
-	data = raw
+// Applied is a group file after each part of an [Edit]; each has those before it.
+type Applied struct {
+	Unlisted  []byte // without the names that leave the list
+	Listed    []byte // with names changed, chats listed and another one open
+	Forgotten []byte // without the chats' metadata: all of it
+}
+
+// Apply returns what becomes of the file.
+func (e *Edit) Apply(raw []byte) (all Applied, err error) {
+	data := raw
 	step := func(edit func(f *File) ([]byte, error)) {
 		var f *File
 		if err == nil {
@@ -85,6 +95,10 @@ func (e *Edit) Apply(raw []byte) (listed, data []byte, err error) {
 			data, err = edit(f)
 		}
 	}
+	if len(e.Unlist) > 0 {
+		step(func(f *File) ([]byte, error) { return f.WithoutChats(e.Unlist...), nil })
+	}
+	all.Unlisted = data
 	list := e.List
 	if e.Names != nil {
 		step(func(f *File) ([]byte, error) {
@@ -99,10 +113,23 @@ func (e *Edit) Apply(raw []byte) (listed, data []byte, err error) {
 	if e.Open != "" {
 		step(func(f *File) ([]byte, error) { return f.WithOpen(e.Open), nil })
 	}
-	if listed = data; len(e.Forget) > 0 {
+	all.Listed = data
+	if len(e.Forget) > 0 {
 		step(func(f *File) ([]byte, error) { return f.WithoutOldMetadata(e.Forget...), nil })
 	}
-	return listed, data, err
+	all.Forgotten = data
+	return all, err
+}
+
+// WithoutChats returns the file's bytes without names in the list. Metadata that the file holds for them
+// stays.
+func (f *File) WithoutChats(names ...string) []byte {
+	return rawjson.Edit(f.raw, func(o *rawjson.Object) {
+		o.EditList(keyChats, func(_ int, value []byte) ([]byte, bool) {
+			name, ok := text(value)
+			return value, !ok || !slices.Contains(names, name)
+		})
+	})
 }
 
 // WithNames returns the file's bytes with the names of chats as edit returns them: in the

@@ -425,10 +425,19 @@ func TestEditJoin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, data, err := joined.(*Edit).Apply([]byte(`{"id":"g","chats":["a","b"],"chat_id":"a"}`))
-		if want := `{"id":"g","chats":["b","c","d"],"chat_id":"c"}`; string(data) != want || err != nil {
-			t.Errorf("%s, %v; want %s", data, err, want)
+		applied, err := joined.(*Edit).Apply([]byte(`{"id":"g","chats":["a","b"],"chat_id":"a"}`))
+		if want := `{"id":"g","chats":["b","c","d"],"chat_id":"c"}`; string(applied.Forgotten) != want || err != nil {
+			t.Errorf("%s, %v; want %s", applied.Forgotten, err, want)
 		}
+	}
+	unlist := &Edit{Path: "g", Unlist: []string{"b"}}
+	joined, err := unlist.Join(&Edit{Path: "g", Unlist: []string{"a"}, List: []string{"d"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	applied, err := joined.(*Edit).Apply([]byte(`{"id":"g","chats":["b","a","b","c"],"past_metadata":{"b":{}}}`))
+	if want := `{"id":"g","chats":["c","d"],"past_metadata":{"b":{}}}`; string(applied.Forgotten) != want || err != nil {
+		t.Errorf("%s, %v; want %s", applied.Forgotten, err, want)
 	}
 	both := &Edit{Path: "g", Names: gone}
 	if _, err := both.Join(both); err == nil {

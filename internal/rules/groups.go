@@ -22,7 +22,7 @@ func judgeGroup(f *folderChats, c *Chat) {
 	case 0:
 		finding := Finding{Rule: GroupUnlisted, Index: -1, Message: "no group lists this chat"}
 		if c.Group = f.groupOf(c); c.Group == nil {
-			finding.repair = "add the chat's name to the chats of its group by hand: nothing tells which group that is"
+			finding.repair = "'stchat move CHAT GROUP' adds it to the list of the group that you name: nothing tells which group that is"
 		}
 		c.add(finding)
 	case 1:
@@ -39,30 +39,67 @@ func judgeGroup(f *folderChats, c *Chat) {
 	}
 }
 
-// judgeGroupFile judges whether the chats that a group lists exist.
-func judgeGroupFile(around *Lookup, g *group.File, dir userdir.Dir) []Finding {
-	var fs findings
-	f := around.Folder(dir.GroupChats())
-	for _, chat := range g.Chats {
-		if _, ok := f.Target(chat); ok || chat == g.ChatID {
-			continue // SillyTavern starts the open chat with its greetings
-		}
-		if around.isBegun(dir, g, chat) {
-			continue
-		}
-		fs.add(Finding{Rule: GroupMissingChat, Path: g.Path, Index: -1, Message: fmt.Sprintf("the chat %q of the group %q is not there", clip(chat), clip(g.Name))})
-	}
-	return fs.all()
+// Missing is a group file that lists chats which are not there.
+type Missing struct {
+	Group *group.File
+	Names []string // as they are written
 }
 
-// judgeGroupFiles judges group files. The error joins those of files that cannot be read.
+// missingIn returns the names in a group's list that lead to no chat.
+func missingIn(around *Lookup, g *group.File, dir userdir.Dir) (names []string) {
+	f := around.Folder(dir.GroupChats())
+	for _, chat := range g.Chats {
+		_, isThere := f.Target(chat)
+		isNew := chat == g.ChatID || around.isBegun(dir, g, chat) // SillyTavern starts it with its greetings
+		if !isThere && !isNew {
+			names = append(names, chat)
+		}
+	}
+	return names
+}
+
+// Missing returns the groups that list chats which are not there. The groups are those of
+// [Checker.Across].
+func (k *Checker) Missing(chats []*Chat, scope Scope) (list []Missing) {
+	groups, _ := groupsOf(k.Lookup, chats, scope) // Across told what cannot be read
+	for _, g := range groups {
+		if names := missingIn(k.Lookup, g.file, g.dir); len(names) > 0 {
+			list = append(list, Missing{g.file, names})
+		}
+	}
+	return list
+}
+
+// judgeGroupFiles judges whether the chats that groups list exist. The error joins those of files that
+// cannot be read.
 func judgeGroupFiles(look *Lookup, chats []*Chat, scope Scope) (out []Finding, err error) {
+	groups, err := groupsOf(look, chats, scope)
+	for _, g := range groups {
+		var fs findings
+		for _, name := range missingIn(look, g.file, g.dir) {
+			message := fmt.Sprintf("the chat %q of the group %q is not there", clip(name), clip(g.file.Name))
+			fs.add(Finding{Rule: GroupMissingChat, Path: g.file.Path, Index: noMessage, Message: message})
+		}
+		out = append(out, fs.all()...)
+	}
+	return out, err
+}
+
+// groupIn is a group file and its user folder.
+type groupIn struct {
+	file *group.File
+	dir  userdir.Dir
+}
+
+// groupsOf returns the groups that are judged, each once. The error joins those of files that cannot be
+// read.
+func groupsOf(look *Lookup, chats []*Chat, scope Scope) (list []groupIn, err error) {
 	var errs []error
 	done := map[string]bool{}
-	judge := func(file *group.File, dir userdir.Dir) {
+	add := func(file *group.File, dir userdir.Dir) {
 		if !done[file.Path] {
 			done[file.Path] = true
-			out = append(out, judgeGroupFile(look, file, dir)...)
+			list = append(list, groupIn{file, dir})
 		}
 	}
 	dirs := map[string]bool{}
@@ -81,7 +118,7 @@ func judgeGroupFiles(look *Lookup, chats []*Chat, scope Scope) (out []Finding, e
 	for _, dir := range scope.Groups {
 		if set := known(dir); set != nil {
 			for _, file := range set.Files {
-				judge(file, dir)
+				add(file, dir)
 			}
 		}
 	}
@@ -90,8 +127,8 @@ func judgeGroupFiles(look *Lookup, chats []*Chat, scope Scope) (out []Finding, e
 			known(c.Dir)
 		}
 		for _, file := range look.listing(c) {
-			judge(file, c.Dir)
+			add(file, c.Dir)
 		}
 	}
-	return out, errors.Join(errs...)
+	return list, errors.Join(errs...)
 }

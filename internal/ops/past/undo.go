@@ -283,8 +283,8 @@ func keepListed(path string, left []string) func(old []byte) ([]byte, error) {
 		return nil
 	}
 	return func(old []byte) ([]byte, error) {
-		listed, _, err := (&group.Edit{Path: path, List: list}).Apply(old)
-		return listed, err
+		applied, err := (&group.Edit{Path: path, List: list}).Apply(old)
+		return applied.Listed, err
 	}
 }
 

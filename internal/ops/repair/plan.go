@@ -20,9 +20,10 @@ import (
 	"stchat/internal/safefile"
 )
 
-// plan is what to do about one chat.
+// plan is what to do about one chat, or about one group file alone.
 type plan struct {
-	chat   *rules.Chat // as judged with its header in front
+	path   string      // of the chat or the group file
+	chat   *rules.Chat // as judged with its header in front; nil: the plan is about a group file
 	head               // how its header gets there; without a view if it is there already
 	want   rules.Set   // rules to repair line by line
 	wanted rules.Set   // the same, for lines that were not judged yet
@@ -55,12 +56,12 @@ type headerEdit struct {
 
 // isEmpty reports whether the chat's own file stays as it is.
 func (p *plan) isEmpty() bool {
-	return p.chat.Reading == nil && p.want.IsEmpty() && p.view == nil && len(p.header) == 0 && len(p.notes) == 0 && p.state.IsEmpty()
+	return p.chat == nil || p.chat.Reading == nil && p.want.IsEmpty() && p.view == nil && len(p.header) == 0 && len(p.notes) == 0 && p.state.IsEmpty()
 }
 
-// unit returns the change of one chat and of what belongs to it.
+// unit returns the change of the plan's file and of what belongs to it.
 func (p *plan) unit(opt *Options, files *quarantines) changeset.Unit {
-	u := changeset.Unit{Root: changeset.RootOf(p.chat.Path)}
+	u := changeset.Unit{Root: changeset.RootOf(p.path)}
 	for _, e := range p.groups {
 		u.Shares = append(u.Shares, e.Path)
 	}

@@ -49,7 +49,7 @@ func (p *planner) know(c *rules.Chat) { p.known[p.checker.Lookup.Folder(c.Folder
 func (p *planner) of(c *rules.Chat) *plan {
 	one := p.byPath[c.Path]
 	if one == nil {
-		one = &plan{chat: c, notes: map[int][]string{}, wanted: p.want.And(onLines())}
+		one = &plan{path: c.Path, chat: c, notes: map[int][]string{}, wanted: p.want.And(onLines())}
 		if c.Kind == userdir.File {
 			one.wanted = one.wanted.Without(rules.OnLinks())
 		}
@@ -192,6 +192,19 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 	}
 	one.keeping(have, p.want)
 	return nil
+}
+
+// groups plans to take names that lead to no chat off the lists of groups.
+func (p *planner) groups(s *surveyed) {
+	if !p.asked.Has(rules.GroupMissingChat) {
+		return
+	}
+	for _, missing := range s.checker.Missing(s.chats, around(s.walked, s.chats)) {
+		one := &plan{path: missing.Group.Path}
+		edit := one.groups.of(missing.Group.Path, missing.Group.Raw())
+		edit.Unlist = missing.Names
+		p.plans = append(p.plans, one)
+	}
 }
 
 // branch plans to note a branch in its parent, on the message at which it parts from it.

@@ -56,7 +56,7 @@ func Repair(ctx context.Context, opt Options) (*Report, error) {
 	files := &quarantines{folder: opt.Quarantine, taken: map[string]bool{}}
 	ops.Each(ctx, opt.Changes, plans, func(p *plan) (*plan, changeset.Unit) { return p, p.unit(&opt, files) })
 	for _, p := range plans {
-		rep.addChat(p, opt.Changes.DryRun)
+		rep.add(p, opt.Changes.DryRun)
 	}
 	rep.addGroups(plans, opt.Changes.DryRun)
 	return rep, ctx.Err()
@@ -112,6 +112,7 @@ func planAll(ctx context.Context, opt *Options, s *surveyed, rep *Report) ([]*pl
 			return nil, err
 		}
 	}
+	p.groups(s)
 	return p.plans, nil
 }
 
@@ -158,20 +159,20 @@ func (r *Report) result(path string) *Result {
 	return res
 }
 
-// addChat puts the outcome for a chat into its result. If the chat could not be written, that
-// is only the reason and what could not be repaired.
-func (r *Report) addChat(p *plan, dryRun bool) {
+// add puts the outcome of a plan into the result of its file. If that could not be written, that is only
+// the reason and what could not be repaired.
+func (r *Report) add(p *plan, dryRun bool) {
 	var warnings []string
 	for _, left := range p.left {
-		warnings = append(warnings, p.chat.Path+": "+left)
+		warnings = append(warnings, p.path+": "+left)
 	}
 	out := p.outcome
 	changed := out.Err == nil && p.done.total > 0
 	if out.Err == nil && !changed && len(warnings)+len(out.Ended)+len(out.Dropped) == 0 {
 		return
 	}
-	res := r.result(p.chat.Path)
-	res.Chat, res.Outcome, res.Warnings = true, out, warnings
+	res := r.result(p.path)
+	res.Chat, res.Outcome, res.Warnings = p.chat != nil, out, warnings
 	res.Err = ops.PathError(out.Err)
 	if changed {
 		res.fill(&p.done, dryRun)
@@ -192,7 +193,9 @@ func (r *Report) addGroups(plans []*plan, dryRun bool) {
 		}
 		for _, e := range p.groups {
 			one := all.of(e.Path, e.was)
-			one.List, one.Forget = append(one.List, e.List...), append(one.Forget, e.Forget...)
+			one.Unlist = append(one.Unlist, e.Unlist...)
+			one.List = append(one.List, e.List...)
+			one.Forget = append(one.Forget, e.Forget...)
 			by[e.Path] = p.outcome
 		}
 	}
@@ -245,15 +248,17 @@ func (l *groupEdits) of(path string, was []byte) *groupEdit {
 // actions returns what the edit does.
 func (e *groupEdit) actions() *actions {
 	done := &actions{}
-	joined, data, err := e.Apply(e.was)
+	after, err := e.Apply(e.was)
 	if err != nil {
 		return done // the edit was not made either
 	}
-	if !bytes.Equal(joined, e.was) {
-		done.add(step{rules.GroupUnlisted, 0, noMessage}, "added to the group's chats: "+quoteAll(e.List), e.was, joined)
+	add := func(id rules.ID, change string, before, after []byte) {
+		if !bytes.Equal(before, after) {
+			done.add(step{id, 0, noMessage}, change, before, after)
+		}
 	}
-	if !bytes.Equal(data, joined) {
-		done.add(step{rules.GroupOldLayout, 0, noMessage}, "took out the metadata of "+quoteAll(e.Forget), joined, data)
-	}
+	add(rules.GroupMissingChat, "took off the group's list: "+quoteAll(e.Unlist), e.was, after.Unlisted)
+	add(rules.GroupUnlisted, "added to the group's chats: "+quoteAll(e.List), after.Unlisted, after.Listed)
+	add(rules.GroupOldLayout, "took out the metadata of "+quoteAll(e.Forget), after.Listed, after.Forgotten)
 	return done
 }
