@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"stchat/internal/jsonl"
 	"stchat/internal/message"
@@ -183,10 +184,20 @@ func repairSwipes(want Set, line []byte, first bool) (out []byte, changes []Chan
 		return line, nil
 	}
 	hasText := rawjson.KindOf(s.mes) == rawjson.String
-	if !s.idOK && hasText && want.Has(SwipeID) {
-		changes = append(changes, Change{Rule: SwipeID, Text: s.choose()})
-	} else if s.idOK && s.n > 0 && hasText && want.Has(SwipeText) && !s.hasChosenText() {
-		changes = append(changes, s.overwrite())
+	switch {
+	case !hasText:
+	case !s.idOK && want.Has(SwipeID):
+		change, ok := s.fillBlank(SwipeID, s.lastWithText())
+		if !ok {
+			change = Change{Rule: SwipeID, Text: s.choose()}
+		}
+		changes = append(changes, change)
+	case s.idOK && s.n > 0 && want.Has(SwipeText) && !s.hasChosenText():
+		change, ok := s.fillBlank(SwipeText, s.id)
+		if !ok {
+			change = s.overwrite()
+		}
+		changes = append(changes, change)
 	}
 	if want.Has(SwipeInfo) {
 		if text, ok := s.fill(); ok {
@@ -200,6 +211,67 @@ func repairSwipes(want Set, line []byte, first bool) (out []byte, changes []Chan
 // made of.
 func (s *swipeList) hasChosenText() bool {
 	return swipeIs(s.raw, s.n, s.id, s.mes) || s.greets && isGreeted(swipeAt(s.raw, s.id), s.mes)
+}
+
+// lastWithText returns the last swipe that has text, -1 if none has.
+func (s *swipeList) lastWithText() int {
+	last, i := -1, 0
+	for swipe := range rawjson.Elements(s.raw) {
+		if text, ok := rawjson.Unquote(swipe); ok && strings.TrimSpace(text) != "" {
+			last = i
+		}
+		i++
+	}
+	return last
+}
+
+// fillBlank gives a message whose text is empty that of a swipe, and the dates and extra that swipe_info
+// has for it, as when somebody swipes to it: a cancelled swipe beyond the last one leaves such a message.
+// Its links stay. ok is false if the message has text, or the swipe has none.
+func (s *swipeList) fillBlank(id ID, swipe int) (change Change, ok bool) {
+	if mes, isText := rawjson.Unquote(s.mes); !isText || mes != "" || swipe < 0 {
+		return Change{}, false
+	}
+	raw := swipeAt(s.raw, swipe)
+	if text, isText := rawjson.Unquote(raw); !isText || text == "" {
+		return Change{}, false
+	}
+	change = Change{Rule: id, Text: fmt.Sprintf("chose swipe %d, since the message has no text", swipe+1)}
+	s.mes = bytes.Clone(raw)
+	s.o.Set("mes", s.mes)
+	s.o.Set("swipe_id", strconv.AppendInt(nil, int64(swipe), 10))
+	s.id, s.idOK = swipe, true
+	info := swipeAt(s.o.Value("swipe_info"), swipe)
+	for _, key := range []string{"send_date", "gen_started", "gen_finished"} {
+		if value, has := rawjson.Lookup(info, key); has {
+			s.o.Set(key, value)
+		}
+	}
+	before := s.o.Value("extra")
+	extra, has := rawjson.Lookup(info, "extra")
+	if !has || rawjson.KindOf(extra) != rawjson.ObjectKind {
+		return change, true
+	}
+	extra = withLinks(extra, before)
+	if bytes.Equal(extra, before) {
+		return change, true
+	}
+	if o, err := rawjson.ParseObject(before); err == nil && o.Len() > 0 {
+		change.Lost, change.What = bytes.Clone(before), "extra of the message without text"
+	}
+	s.o.Set("extra", extra)
+	return change, true
+}
+
+// withLinks returns a message's extra with the links of another one that it lacks.
+func withLinks(extra, from []byte) []byte {
+	return rawjson.Edit(extra, func(o *rawjson.Object) {
+		for _, key := range []string{"bookmark_link", "branches"} {
+			if link, ok := rawjson.Lookup(from, key); ok && !o.Has(key) {
+				o.Set(key, link)
+			}
+		}
+	})
 }
 
 // choose points swipe_id at the swipe with the message's text, and appends the text as a swipe

@@ -219,6 +219,22 @@ func TestRepaired(t *testing.T) {
 			name: "torn header", has: tree{A: chat(`{"chat_meta`, say(0, ""))}, want: tree{A: chat(empty, say(0, ""))},
 			lost: "# line 1: invalid-json: the line ends inside a string\n{\"chat_meta\n",
 		},
+		{
+			name: "a cancelled swipe beyond the last one",
+			has:  tree{A: chat(plainHeader, `{"name":"Mira","is_user":false,"mes":"","extra":{"bookmark_link":"A"},"swipe_id":3,"swipes":["one","two",""],"swipe_info":[{},{"send_date":"2026-01-02T03:04:05.000Z","extra":{"model":"m"}},{}]}`)},
+			want: tree{A: chat(plainHeader, `{"name":"Mira","is_user":false,"mes":"two","extra":{"model":"m","bookmark_link":"A"},"swipe_id":1,"swipes":["one","two",""],"swipe_info":[{},{"send_date":"2026-01-02T03:04:05.000Z","extra":{"model":"m"}},{}],"send_date":"2026-01-02T03:04:05.000Z"}`)},
+			lost: "# line 2, message 0: swipe-id: extra of the message without text\n{\"bookmark_link\":\"A\"}\n",
+		},
+		{
+			name: "a message without text, whose swipe has one",
+			has:  tree{A: chat(plainHeader, `{"name":"Mira","is_user":false,"mes":"","swipe_id":0,"swipes":["one","two"]}`)},
+			want: tree{A: chat(plainHeader, `{"name":"Mira","is_user":false,"mes":"one","swipe_id":0,"swipes":["one","two"]}`)},
+		},
+		{
+			name: "nothing has text",
+			has:  tree{A: chat(plainHeader, `{"name":"Mira","is_user":false,"mes":"","swipe_id":4,"swipes":[" "]}`)},
+			want: tree{A: chat(plainHeader, `{"name":"Mira","is_user":false,"mes":"","swipe_id":1,"swipes":[" ",""]}`)},
+		},
 		{name: "BOM", has: tree{A: "\ufeff" + talk(plainHeader, 1)}, want: tree{A: talk(plainHeader, 1)}},
 		{name: "BOM and no header", has: tree{A: "\ufeff" + say(0, "")}, want: tree{A: chat(empty, say(0, ""))}},
 		{name: "no header under a BOM that stays", has: tree{A: "\ufeff" + say(0, "")}, rules: []rules.ID{rules.NoHeader}, want: tree{A: "\ufeff" + chat(empty, say(0, ""))}},
