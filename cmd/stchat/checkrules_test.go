@@ -70,7 +70,7 @@ func TestRulesPage(t *testing.T) {
 // TestSeverities holds to SPEC.md section 8.
 func TestSeverities(t *testing.T) {
 	want := map[rules.Severity]string{
-		rules.Error: `unfinished-change empty-file bom nul invalid-json torn-tail not-an-object too-deep no-header misplaced-header message-shape swipe-id
+		rules.Error: `unfinished-change empty-file utf-16 json-layout joined-lines bom nul invalid-json torn-tail not-an-object too-deep no-header misplaced-header message-shape swipe-id
 			recap-chat-id recap-version recap-shape prompt-shape luker-replay lorebook-unreadable chat-cycle group-unlisted`,
 		rules.Warning: `name-too-long wrong-extension folder-without-card invalid-utf8 swipe-text swipe-info integrity-shared dangling-main-chat dangling-checkpoint dangling-branch
 			diverged-checkpoint unsafe-name group-missing-chat group-twice group-old-layout lorebook-missing lorebook-shared-state lorebook-queue
