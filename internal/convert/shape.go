@@ -13,7 +13,6 @@ import (
 // A place that a format does not have is "".
 type shape struct {
 	// In a conversation.
-	within   string  // the object that has all the rest
 	id       string  // what the conversation is recognised by
 	title    string  // what it is called
 	userName string  // the user's name
@@ -77,9 +76,6 @@ func roles(word string) (role Role, known bool) {
 // read reads a conversation.
 func (s shape) read(c *Conversation, v gjson.Result, opt *Options) error {
 	o := objectOf(v)
-	if inner := o.at(s.within); inner.IsObject() {
-		o = objectOf(inner)
-	}
 	c.ID, c.Title, c.User = o.text(s.id), o.text(s.title), o.text(s.userName)
 	c.omit(o, s.omits)
 	list := o.at(s.messages)
