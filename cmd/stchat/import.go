@@ -43,8 +43,8 @@ are found. The format is found out:
   txt       .txt: SillyTavern's text export, or lines such as "Mira: Hello"
 
 Every conversation becomes a chat of its own; its path is printed. What OWNER
-has already is not imported again. A chat of SillyTavern's own, whatever its file
-is called, is for 'stchat merge'.
+has already is not imported again. A chat of SillyTavern's own, whatever its
+file is called, is for 'stchat merge'.
 
 What a source holds and a chat cannot is left out and counted.
 
