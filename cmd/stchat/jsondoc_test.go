@@ -191,7 +191,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"inspect --messages", "", "0", []string{"inspect", "--messages", "--json", user}},
 		{"lost", "lost: the last document", "1", []string{"lost", "--json", user}},
 		{"lost", "lost: the last document", "1", []string{"lost", "--json", "--from", filepath.Join(elsewhere, "chats"), user}},
-		{"search", "", "0", []string{"search", "hello", "OR", "b", "--json", "--", user}},
+		{"search", "", "0", []string{"search", "-C", "1", "hello", "OR", "b", "--json", "--", user}},
 		{"show", "", "0", []string{"show", "--json", "--swipes", at("chats/Mira/media.jsonl")}},
 		{"show", "", "0", []string{"show", "--json", "--tail", "--last", "1", at("chats/Mira/media.jsonl")}},
 		{"show --count", "", "0", []string{"show", "--count", "--json", at("chats/Mira/media.jsonl")}},
