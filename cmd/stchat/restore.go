@@ -523,6 +523,9 @@ func lostTableRow(c *console, name string, chat *keep.LostChat) grid.Row {
 		further := fmt.Sprintf("further %s in %s: run it again after this", plural.Many(n.Messages, "message"), plural.Many(n.Versions, "older version"))
 		row.Below = append(row.Below, c.prose(further, "  "))
 	}
+	if chat.Alone {
+		row.Below = append(row.Below, "  stchat move "+visible.Args(absolute(chat.ComesTo()))+" GROUP", c.prose("no group is known to have had it: the second command puts it into one", "  "))
+	}
 	if chat.Ambiguous {
 		row.Below = append(row.Below, c.prose("another chat is as likely to be the one that lost them", "  "))
 	}

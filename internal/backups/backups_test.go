@@ -240,3 +240,18 @@ func TestBelongs(t *testing.T) {
 		}
 	}
 }
+
+// A group's chat has its name back if that was a time.
+func TestGroupChat(t *testing.T) {
+	for key, want := range map[string]string{
+		"2026_03_01_18h00m00s000ms": "2026-03-01@18h00m00s000ms",
+		"2024_1_5_3h04m05s":         "2024-1-5@3h04m05s",
+		"the_lake":                  "the_lake",
+		"the_2024_1_5_3h04m05s":     "the_2024_1_5_3h04m05s",
+	} {
+		got := backups.GroupChat(key)
+		if got != want || backups.Keys(got)[0] != key {
+			t.Errorf("GroupChat(%q) = %q with the key %q, want %q", key, got, backups.Keys(got)[0], want)
+		}
+	}
+}

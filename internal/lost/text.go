@@ -203,6 +203,25 @@ func (o *openings) line(l *jsonl.Line) {
 	o.speakers[string(speaker)] = true
 }
 
+// Cast returns the cards of those who speak in a chat, in the order in which they begin to: SillyTavern
+// notes them in the messages of a group's chat.
+func Cast(file *os.File) (cast []string, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	keys := jsonl.NewKeys("original_avatar")
+	var buf jsonl.Buffer
+	_, err = buf.Each(jsonl.Source{R: file, Size: info.Size()}, jsonl.MapOptions{Limit: -1, Keys: keys}, func(l *jsonl.Line) {
+		raw, _ := l.Value(0)
+		avatar, ok := rawjson.Unquote(raw)
+		if l.Damage == nil && ok && avatar != "" && !slices.Contains(cast, avatar) {
+			cast = append(cast, avatar)
+		}
+	})
+	return cast, err
+}
+
 // tally is what a stretch of a file says.
 type tally struct {
 	texts             []Text

@@ -68,6 +68,7 @@ type LostChat struct {
 	To    string `json:"-"` // the path that restore takes; "" if nothing is known of it
 	Name  string `json:"-"` // the name that restore must give, since another chat has the path or had it since
 	Named bool   `json:"-"` // it was asked for by its name, not with others of its folder
+	Alone bool   `json:"-"` // it is a group's chat, and no group is known into whose list it belongs
 	row   *loss
 }
 
@@ -213,7 +214,10 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		}
 		unknown = slices.DeleteFunc(unknown, f.hasName)
 		f.groupByChat()
-		f.documents(res, given)
+		if err := f.documents(ctx, res, given); err != nil {
+			res.Close()
+			return nil, err
+		}
 		res.Errs = append(res.Errs, f.errs...)
 		res.Summary.Sources = append(res.Summary.Sources, f.sources...)
 		res.Summary.Places = append(res.Summary.Places, f.folder.Quotas(f.owners)...)
@@ -359,7 +363,7 @@ func (f *finder) assignWeak(known map[int]*loss) {
 func (f *finder) gone(v *lostVersion) *loss {
 	chat, ambiguous := f.unknownChat(v)
 	for _, g := range f.found {
-		if g.chat.fate != isUnknown || g.chat.of.Kind != chat.of.Kind || g.chat.of.Name != chat.of.Name {
+		if g.chat.fate != isUnknown || !mayBeOf(g.chat.of, chat.of) {
 			continue
 		}
 		n := g.texts.Common(v.said.Texts)
@@ -370,6 +374,11 @@ func (f *finder) gone(v *lostVersion) *loss {
 	g := f.begin(chat, v)
 	g.ambig = g.ambig || ambiguous
 	return g
+}
+
+// mayBeOf reports whether two versions may be of one owner: of one of them nobody may know whose it is.
+func mayBeOf(a, b backups.Owner) bool {
+	return a.Name == "" || b.Name == "" || a.Kind == b.Kind && a.Name == b.Name
 }
 
 // tells reports whether a version tells the same story: it has the same slug, or the same parent
@@ -437,11 +446,14 @@ func (g *loss) further(least int) (sum LostFurther) {
 
 // documents adds the documents of the losses, those that lost the most first. given are the paths to
 // which chats come back: of two that had one path, that of the history has it.
-func (f *finder) documents(res *LostResult, given places) {
+func (f *finder) documents(ctx context.Context, res *LostResult, given places) error {
 	var list []*LostChat
 	for _, g := range f.found {
-		if doc := f.document(g); doc != nil {
+		if doc := f.document(ctx, g); doc != nil {
 			list = append(list, doc)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 	for _, known := range []bool{true, false} {
@@ -465,6 +477,7 @@ func (f *finder) documents(res *LostResult, given places) {
 			res.Chats = append(res.Chats, doc)
 		}
 	}
+	return nil
 }
 
 // isKnown reports whether the history knows of which chat it has a version.
@@ -479,11 +492,11 @@ func (f *finder) place(doc *LostChat, given places) {
 	case given.taken(doc.To):
 		doc.To = besideOf(doc.To, freeName(doc.To, timeName(v.at), given))
 	}
-	given.give(doc.comesTo())
+	given.give(doc.ComesTo())
 }
 
 // document returns the document of a loss, nil if the chat was not asked for.
-func (f *finder) document(g *loss) *LostChat {
+func (f *finder) document(ctx context.Context, g *loss) *LostChat {
 	v := g.best
 	doc := &LostChat{
 		Schema: 1, Ambiguous: g.ambig, row: g,
@@ -491,7 +504,7 @@ func (f *finder) document(g *loss) *LostChat {
 	}
 	path := g.chat.path
 	if path == "" && g.isGone() {
-		path = f.placeFor(g.chat.of, v)
+		path = f.placeFor(ctx, g.chat.of, v)
 	}
 	if !f.means(path) {
 		return nil
@@ -515,14 +528,28 @@ func (f *finder) document(g *loss) *LostChat {
 		doc.Path, doc.Chat, doc.To = &path, &name, path
 		doc.Named = f.isNamed(userdir.RealPath(path))
 	}
-	if name := f.shownOwner(g.chat.of); name != "" {
+	name := f.shownOwner(g.chat.of)
+	if kind, _ := userdir.KindOf(path); name == "" && kind == userdir.Group && g.isGone() {
+		name = f.groupOf(ctx, doc)
+		doc.Alone = name == ""
+	}
+	if name != "" {
 		doc.Owner = &name
 	}
 	return doc
 }
 
-// comesTo returns the path under which a chat that is gone comes back.
-func (c *LostChat) comesTo() string {
+// groupOf returns the name of the group to which a chat comes back, "" if none is known.
+func (f *finder) groupOf(ctx context.Context, doc *LostChat) string {
+	r := doc.restoring(RestoreOptions{})
+	if err := r.findGroup(ctx); err != nil {
+		return "" // the error comes again with what is brought back
+	}
+	return r.groupName()
+}
+
+// ComesTo returns the path under which a chat that is gone comes back.
+func (c *LostChat) ComesTo() string {
 	if c.Name == "" {
 		return c.To
 	}
@@ -536,7 +563,7 @@ func RestoreLost(ctx context.Context, chats []*LostChat, opt RestoreOptions) []*
 	given := places{}
 	for _, c := range chats {
 		if c.row.isGone() {
-			given.give(c.comesTo())
+			given.give(c.ComesTo())
 		}
 	}
 	list := make([]*restoring, len(chats))
@@ -544,7 +571,7 @@ func RestoreLost(ctx context.Context, chats []*LostChat, opt RestoreOptions) []*
 		r := c.restoring(opt)
 		list[i] = r
 		if c.row.isGone() {
-			r.refused = r.revive(ctx, c.comesTo())
+			r.refused = r.revive(ctx, c.ComesTo())
 		} else {
 			r.refused = r.fork(ctx, given)
 		}
@@ -557,10 +584,16 @@ func (c *LostChat) restoring(opt RestoreOptions) *restoring {
 	f, best := c.row.in, c.row.best
 	s := &subject{present: f.now, path: c.To}
 	s.rel, _ = relative(s.root, c.To) // a chat of the root lies in it
-	v := &version{file: best.path, Version: history.Version{At: best.at, Source: history.FromBackup, Messages: best.said.Messages}}
 	if best.stored != nil {
-		v.Version = *best.stored
-		s.id = v.Chat
+		s.id = best.stored.Chat
 	}
-	return newRestoring(s, v, opt)
+	return newRestoring(s, best.version(), opt)
+}
+
+// version returns what can be read, or brought back.
+func (v *lostVersion) version() *version {
+	if v.stored != nil {
+		return &version{Version: *v.stored}
+	}
+	return &version{file: v.path, Version: history.Version{At: v.at, Source: history.FromBackup, Messages: v.said.Messages}}
 }

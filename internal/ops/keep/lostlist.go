@@ -2,6 +2,7 @@ package keep
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"os"
 	"path/filepath"
@@ -183,11 +184,15 @@ func (f *finder) unknownChat(v *lostVersion) (chat *lostChat, ambiguous bool) {
 	return chat, ambiguous
 }
 
-// placeFor returns a path to restore a character's chat to if its name is not known:
-// backups do not have it. It is "" if the character is not known either.
-func (f *finder) placeFor(owner backups.Owner, v *lostVersion) string {
+// placeFor returns a path to restore a chat to if its name is not known: of a character's chat
+// backups do not have it, and of a group's they nearly do. It is "" if the owner is not known either.
+func (f *finder) placeFor(ctx context.Context, owner backups.Owner, v *lostVersion) string {
 	if owner.Name == "" {
-		return ""
+		cast, err := (&subject{present: f.now}).cast(ctx, v.version())
+		if v.key == "" || err != nil || len(cast) == 0 {
+			return ""
+		}
+		return filepath.Join(userdir.Dir{Root: f.root.Path}.GroupChats(), backups.GroupChat(v.key)+names.Extension)
 	}
 	name := owner.Name + " - " + v.at.Local().Format("2006-01-02@15h04m05s")
 	return filepath.Join(userdir.Dir{Root: f.root.Path}.Chats(), owner.Name, name+names.Extension)

@@ -10,8 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 
 	"stchat/internal/card"
@@ -21,8 +19,6 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/history"
-	"stchat/internal/library"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
 	"stchat/internal/rawjson"
@@ -52,6 +48,8 @@ type restoring struct {
 	joins    bool           // it is a chat of the user's folder, with what belongs to it:
 	sidecars []sidecar      // of that time, for this path
 	group    string         // the group file whose list it belongs into; "" for none
+
+	goneGroup *goneGroup // that file, if it is gone and comes back
 }
 
 func newRestoring(s *subject, v *version, opt RestoreOptions) *restoring {
@@ -157,6 +155,7 @@ func (r *restoring) keepPresent(ctx context.Context) error {
 
 // commit makes files in one call, and completes the documents.
 func commit(ctx context.Context, opt changeset.Options, list []*restoring) []*RestoreResult {
+	shareGroups(list)
 	var one sync.Mutex // a store may be used by one goroutine at a time
 	results := ops.Each(ctx, opt, list, func(r *restoring) (*RestoreResult, changeset.Unit) {
 		d := &r.res.Doc
@@ -332,7 +331,10 @@ func (r *restoring) list(set *changeset.Set) error {
 	case !userdir.HasExtension(r.path):
 		return nil
 	case kind == userdir.Group && r.group == "":
-		r.res.Warn("%s: no group lists it, and none is known that did, so SillyTavern does not show it", r.path)
+		r.res.Warn("%s: no group lists it, and none is known that did, so SillyTavern does not show it until 'stchat move CHAT GROUP' puts it into one", r.path)
+	case r.goneGroup != nil:
+		r.res.Doc.Group = &r.group
+		return r.goneGroup.create(set, open)
 	case kind == userdir.Group:
 		r.res.Doc.Group = &r.group
 		return set.Edit(r.group, safefile.Stamp{}, &group.Edit{Path: r.group, List: []string{name}, Open: open}, "its name in the group's list")
@@ -390,65 +392,4 @@ func (p *present) content(ctx context.Context, v *history.Version) ([]byte, erro
 	var b bytes.Buffer
 	err := p.store.WriteTo(ctx, &b, v)
 	return b.Bytes(), err
-}
-
-// findGroup finds the group file that lists the chat, or else one that is there and once did, or
-// that lists what it stands beside, or a chat that was made from it.
-func (r *restoring) findGroup(ctx context.Context) error {
-	s := r.s
-	if kind, _ := userdir.KindOf(s.path); kind != userdir.Group {
-		return nil
-	}
-	around := new(library.Library)
-	set, err := around.In(userdir.Dir{Root: s.root})
-	if err != nil {
-		return err
-	}
-	for name := userdir.ChatName(s.path); ; {
-		if now := set.Listing(name); len(now) > 0 {
-			r.group = now[0].Path
-			return nil
-		}
-		for _, c := range s.list {
-			path := s.full(c.Path)
-			if history.KindOf(c.Path) != history.Members || !isFile(path) {
-				continue
-			}
-			versions, err := s.store.Versions(ctx, c.ID)
-			if err != nil {
-				return err
-			}
-			for k := range slices.Backward(versions) {
-				data, err := s.content(ctx, &versions[k])
-				if err != nil {
-					return err
-				}
-				if f, err := group.Parse(path, data); err == nil && slices.Contains(f.Chats, name) {
-					r.group = path
-					return nil
-				}
-			}
-		}
-		at := strings.LastIndex(name, "__") // what stands beside a chat is of its group
-		if at <= 0 {
-			break
-		}
-		name = name[:at]
-	}
-	parent := userdir.ChatName(s.path)
-	for _, g := range set.Files {
-		for _, name := range g.Chats {
-			path := filepath.Join(filepath.Dir(s.path), name+names.Extension)
-			c, err := chat.Open(ctx, path, chat.Options{Groups: around, Any: true})
-			if err != nil {
-				continue // it is gone, too, or no chat
-			}
-			main, _ := rawjson.Unquote(c.Metadata().Value("main_chat"))
-			if c.Close(); main == parent {
-				r.group = g.Path
-				return nil
-			}
-		}
-	}
-	return nil
 }

@@ -58,6 +58,7 @@ type subject struct {
 	versions []version   // the newest first
 	others   [][]version // likewise of other files that once had the path asked for
 	note     string      // which file it is, if not the one that has exactly this name now
+	group    string      // the file of the group by whose name it was asked for; "": none
 	none     error       // why it is none by OWNER/NAME; nil: it is, or is named as a path
 }
 
@@ -191,6 +192,7 @@ func (s *subject) name(given string) error {
 		return nil
 	}
 	owned := ownedChatOf(s.root, given)
+	s.group = owned.group
 	paths := owned.paths()
 	if i := slices.IndexFunc(paths, isThere); i >= 0 {
 		s.goTo(paths[i])
@@ -267,6 +269,7 @@ type ownedChat struct {
 	owner, name string
 	home        string   // where the chats of the owner are, relative to the user's folder; "" if it has no such owner
 	folders     []string // likewise, where chats of one who is gone may have been, and home
+	group       string   // the file of the owner, if it is a group
 }
 
 // ownedChatOf reads OWNER/NAME. It has no folders if given is not of that shape.
@@ -279,6 +282,9 @@ func ownedChatOf(root, given string) ownedChat {
 	c.folders = []string{path.Join("chats", owner), owner} // the latter of loose chats
 	if o == nil {
 		return c
+	}
+	if o.Group != nil {
+		c.group = o.Group.Path
 	}
 	if rel, err := relative(root, filepath.Join(o.Folder, "x")); err == nil {
 		c.home = path.Dir(rel)

@@ -1,0 +1,254 @@
+package keep
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stchat/internal/changeset"
+	"stchat/internal/chat"
+	"stchat/internal/group"
+	"stchat/internal/history"
+	"stchat/internal/library"
+	"stchat/internal/lost"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
+)
+
+// goneGroup is a group's file that is gone, and that comes back with its chats.
+type goneGroup struct {
+	path  string
+	data  []byte   // what it held last
+	chats []string // the names of those that come back in the same call
+	made  bool     // it is drafted
+}
+
+// create drafts the file: it lists what comes back, and of its other chats those that are there. open is
+// the name of the chat that it opens with; "": the one it had, if that is among them.
+func (g *goneGroup) create(set *changeset.Set, open string) error {
+	if g.made {
+		return nil
+	}
+	f, err := group.Parse(g.path, g.data)
+	if err != nil {
+		return err
+	}
+	chats := userdir.Dir{Root: filepath.Dir(filepath.Dir(g.path))}.GroupChats()
+	is := func(name string) (string, bool) {
+		return name, f.HasOldLayout() || slices.Contains(g.chats, name) || isFile(filepath.Join(chats, name+names.Extension))
+	}
+	if _, ok := is(f.ChatID); !ok && open == "" {
+		open = g.chats[0]
+	}
+	listing, err := group.Parse(g.path, f.WithNames(is, open))
+	if err != nil {
+		return err
+	}
+	data, err := listing.WithChats(g.chats...)
+	if err != nil {
+		return err
+	}
+	g.made = true
+	return ops.Create(set, g.path, "the group, as it was last", data, changeset.InFolder())
+}
+
+// shareGroups makes each group's file that is gone come back once, with all chats of the call that it
+// has.
+func shareGroups(list []*restoring) {
+	byPath := map[string]*goneGroup{}
+	for _, r := range list {
+		if r.goneGroup == nil {
+			continue
+		}
+		g := byPath[r.group]
+		if g == nil {
+			g = r.goneGroup
+			byPath[r.group] = g
+		}
+		g.chats = append(g.chats, userdir.ChatName(r.path))
+		r.goneGroup = g
+	}
+}
+
+// grouping finds the group of a chat that comes back.
+type grouping struct {
+	*restoring
+	lib *library.Library
+	set *group.Set
+}
+
+// findGroup finds the group file in whose list the chat belongs: the one that lists it, or that did;
+// likewise what it stands beside, or a chat that was made from it; the group by whose name it was asked
+// for; the only one that has all who speak in it. One that is gone comes back, if it listed the chat.
+func (r *restoring) findGroup(ctx context.Context) error {
+	if kind, _ := userdir.KindOf(r.s.path); kind != userdir.Group {
+		return nil
+	}
+	g := &grouping{restoring: r, lib: new(library.Library)}
+	var err error
+	g.set, err = g.lib.In(userdir.Dir{Root: r.s.root})
+	if err != nil {
+		return err
+	}
+	named := func(context.Context) (string, error) { return r.s.group, nil }
+	for _, find := range []func(context.Context) (string, error){g.listing, g.listedOnce, g.ofChild, named, g.gone, g.ofCast} {
+		r.group, err = find(ctx)
+		if r.group != "" || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// relatives are the chat's name, and those of the chats that it stands beside, which are of its group.
+func (g *grouping) relatives() []string {
+	name := userdir.ChatName(g.s.path)
+	list := []string{name}
+	for {
+		at := strings.LastIndex(name, "__")
+		if at <= 0 {
+			return list
+		}
+		name = name[:at]
+		list = append(list, name)
+	}
+}
+
+// listing returns the group that lists the chat, or what it stands beside.
+func (g *grouping) listing(context.Context) (string, error) {
+	for _, name := range g.relatives() {
+		if now := g.set.Listing(name); len(now) > 0 {
+			return now[0].Path, nil
+		}
+	}
+	return "", nil
+}
+
+// listedOnce returns the group that is there, and that listed the chat by the history.
+func (g *grouping) listedOnce(ctx context.Context) (string, error) {
+	for _, name := range g.relatives() {
+		path, _, err := g.lister(ctx, name, isFile)
+		if path != "" || err != nil {
+			return path, err
+		}
+	}
+	return "", nil
+}
+
+// gone returns the group that is gone, and that listed the chat by the history.
+func (g *grouping) gone(ctx context.Context) (string, error) {
+	isGone := func(path string) bool { return !isFile(path) }
+	for _, name := range g.relatives() {
+		path, data, err := g.lister(ctx, name, isGone)
+		if path != "" || err != nil {
+			g.restoring.goneGroup = &goneGroup{path: path, data: data}
+			return path, err
+		}
+	}
+	return "", nil
+}
+
+// lister returns the file of a group which in any of its versions lists a chat, and what it held last.
+// takes says which files may be meant.
+func (g *grouping) lister(ctx context.Context, name string, takes func(path string) bool) (string, []byte, error) {
+	for _, c := range g.s.list {
+		path := g.s.full(c.Path)
+		if history.KindOf(c.Path) != history.Members || !takes(path) {
+			continue
+		}
+		versions, err := g.s.store.Versions(ctx, c.ID)
+		if err != nil {
+			return "", nil, err
+		}
+		var last []byte
+		for i := range slices.Backward(versions) {
+			data, err := g.s.content(ctx, &versions[i])
+			if err != nil {
+				return "", nil, err
+			}
+			if last == nil {
+				last = data
+			}
+			if f, err := group.Parse(path, data); err == nil && slices.Contains(f.Chats, name) {
+				return path, last, nil
+			}
+		}
+	}
+	return "", nil, nil
+}
+
+// ofChild returns the group that lists a chat which names this one as its parent.
+func (g *grouping) ofChild(ctx context.Context) (string, error) {
+	parent := userdir.ChatName(g.s.path)
+	for _, f := range g.set.Files {
+		for _, name := range f.Chats {
+			path := filepath.Join(filepath.Dir(g.s.path), name+names.Extension)
+			c, err := chat.Open(ctx, path, chat.Options{Groups: g.lib, Any: true})
+			if err != nil {
+				continue // it is gone, too, or no chat
+			}
+			main, _ := rawjson.Unquote(c.Metadata().Value("main_chat"))
+			c.Close()
+			if main == parent {
+				return f.Path, nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// ofCast returns the only group that has all who speak in the chat.
+func (g *grouping) ofCast(ctx context.Context) (string, error) {
+	cast, err := g.s.cast(ctx, g.v)
+	if err != nil || len(cast) == 0 {
+		return "", err
+	}
+	found := ""
+	for _, f := range g.set.Files {
+		var members []string
+		for avatar := range rawjson.Texts(rawjson.Value(f.Raw(), "members")) {
+			members = append(members, avatar)
+		}
+		isStranger := func(avatar string) bool { return !slices.Contains(members, avatar) }
+		if slices.ContainsFunc(cast, isStranger) {
+			continue
+		}
+		if found != "" {
+			return "", nil
+		}
+		found = f.Path
+	}
+	return found, nil
+}
+
+// cast returns the cards of those who speak in a version, as SillyTavern notes them in a group's chat;
+// none of another chat.
+func (s *subject) cast(ctx context.Context, v *version) ([]string, error) {
+	content, done, err := safefile.SpoolFrom(func(w io.Writer) error { return s.write(ctx, v, w) }, "")
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return lost.Cast(content)
+}
+
+// groupName returns the name of the group that was found, "" if none was.
+func (r *restoring) groupName() string {
+	data := []byte(nil)
+	if r.goneGroup != nil {
+		data = r.goneGroup.data
+	} else if r.group != "" {
+		data, _ = os.ReadFile(r.group) // without it there is no name
+	}
+	f, err := group.Parse(r.group, data)
+	if err != nil {
+		return ""
+	}
+	return f.Name
+}
