@@ -440,6 +440,18 @@ func (c *console) ask(question string) (yes, asked bool) {
 	return answer == "y" || answer == "yes", true
 }
 
+// confirm asks before something is done that is worth a second look; what says what that is. Where nobody can answer it is
+// a usage error.
+func (c *console) confirm(what string) error {
+	switch yes, asked := c.ask(what + "?"); {
+	case yes:
+		return nil
+	case asked:
+		return errNo
+	}
+	return usagef("this would %s; -y does it without asking, and --dry-run shows it", what)
+}
+
 // env is the outside world as the commands see it, built once in main.
 type env struct {
 	In       io.Reader

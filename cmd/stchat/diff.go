@@ -42,7 +42,7 @@ too, and diff-meta shows how it differs.
 by their values.
 
 A person sees the words that changed, and the beginnings of messages that one
-chat has alone; --full leaves nothing out, and --side puts A and B side by side.
+chat has alone; -v leaves nothing out, and --side puts A and B side by side.
 A pipe gets a row per difference: -, + or ~, the index in A and in B, role,
 name, what differs, the text in A and in B, with tabs between them.
 `, no: "the messages differ, or none is common",
@@ -56,7 +56,7 @@ name, what differs, the text in A and in B, with tabs between them.
 			"rev excludes as-of = --rev and --as-of both name the version; take one of them",
 			"ignore needs all",
 			"swipes excludes all = --all compares the swipes too",
-			"json excludes full|side",
+			"json excludes side",
 		},
 		pages:   everything,
 		options: &diffOptions{},
@@ -65,10 +65,11 @@ name, what differs, the text in A and in B, with tabs between them.
 
 type diffOptions struct {
 	storeFlag
-	opt        look.DiffOptions
-	rev, data  string
-	asOf       time.Time
-	full, side bool
+	opt       look.DiffOptions
+	rev, data string
+	asOf      time.Time
+	verbose   bool
+	side      bool
 }
 
 func (o *diffOptions) addFlags(fs *pflag.FlagSet) {
@@ -79,7 +80,7 @@ func (o *diffOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(until(&o.asOf).notEmpty(), "as-of", "compare the version of `TIME` with the chat: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2d")
 	o.storeFlag.addFlags(fs)
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
-	fs.BoolVar(&o.full, "full", false, "leave nothing out of what is shown")
+	fs.BoolVarP(&o.verbose, "verbose", "v", false, "leave nothing out of what is shown")
 	fs.BoolVar(&o.side, "side", false, "show A and B side by side")
 	fs.Bool("json", false, "print JSON documents, one per message that differs, and one that sums up")
 }
@@ -188,7 +189,7 @@ func (o *diffOptions) print(c *console, d *look.Comparison, times [2]time.Time) 
 			return nil
 		})
 	}
-	p := &differ{screen: newScreen(c, 0), c: c, d: d, full: o.full}
+	p := &differ{screen: newScreen(c, 0), c: c, d: d, full: o.verbose}
 	if !o.side || c.Width > 0 && c.Width < 100 {
 		p.measure = min(p.measure, 100)
 	}
@@ -205,7 +206,7 @@ func diffSign(op string) string {
 	return map[string]string{"add": "+", "remove": "-", "change": "~"}[op]
 }
 
-// How much is shown without --full: messages of a run that only one chat has, and lines of each.
+// How much is shown without --verbose: messages of a run that only one chat has, and lines of each.
 const (
 	runShown  = 3
 	textShown = 6
@@ -332,7 +333,7 @@ func (p *differ) flush(last bool) {
 			columns[i] = append(columns[i], p.block(row, i)...)
 		}
 		if p.more[i] > 0 {
-			columns[i] = append(columns[i], "", p.cell(dim, fmt.Sprintf("%s more only in %c (--full)", plural.Grouped(p.more[i]), 'A'+i)))
+			columns[i] = append(columns[i], "", p.cell(dim, fmt.Sprintf("%s more only in %c (-v)", plural.Grouped(p.more[i]), 'A'+i)))
 		}
 	}
 	p.columns(columns[0], columns[1])

@@ -235,7 +235,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"store", "", "0", []string{"store", "--json", "--prune", "--keep-last", "1", "--data", user}},
 		{"store", "", "1", []string{"store", "--json", "--verify", "--data", "damaged"}},
 		{"store", "", "1", []string{"store", "--json", "--verify", "--mend", "--data", "damaged"}},
-		{"merge", "merge, the summary", "2", []string{"merge", "--json", at("merged/into"), at("merged/phone")}},
+		{"merge", "merge, the summary", "2", []string{"merge", "-y", "--json", at("merged/into"), at("merged/phone")}},
 		{"split", "", "0", []string{"split", "--json", "--at", "1", at("chats/Mira/media.jsonl")}},
 		{"slim", "", "0", []string{"slim", "--json", "--keep-last", "0", "--drop", "images,swipes", at("chats/Fat/fat.jsonl")}},
 		{"open", "", "0", []string{"open", "--json", at("chats/Mira/child.jsonl")}},

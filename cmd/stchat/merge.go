@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -23,7 +23,7 @@ import (
 
 func newMerge() verb {
 	return verb{
-		use: "merge INTO FROM...", short: "Merge two copies of a chat, of chats, or of a user folder",
+		use: "merge [INTO] FROM", short: "Merge two copies of a chat, of chats, or of a user folder",
 		doc: `Merge two copies of a chat, of the chats of a character or group, or of a whole
 user folder. FROM is only read. What only FROM has comes into INTO whole, and no
 text is dropped:
@@ -31,54 +31,58 @@ text is dropped:
   =  the same
   <  INTO has all of it, perhaps more
   >  FROM has more: INTO's file gets its lines
-  Y  both went on: INTO's chat stays, FROM's comes as a branch, CHAT__LABEL
+  Y  both went on: INTO's chat stays, FROM's comes as a branch, CHAT__FOLDER
   2  another chat of the same name: it comes under another name
   +  new
   !  refused; the others are done
 
+Without INTO, FROM goes into the user folder around the working folder: another
+user folder, or a character, a group or a chat of one.
+
 A chat's copy is found by its name, its messages, or its integrity slug.
 Messages are the same if speaker, text and date are, with any swipe chosen.
 Hidden messages, attachments and whatever else INTO's messages hold are never
-overwritten: they too make a branch of what only FROM has. Links to checkpoints
-and branches are joined.
+overwritten: they too make a branch of what only FROM has. A message that only
+has fewer swipes on one side, as after slim, makes none: the line with more stays
+or comes. Links to checkpoints and branches are joined.
 
 A user folder may be in a zip, such as SillyTavern's own backup. merge
 takes its chats, groups, cards and lorebooks, and the images and files that they
 name; never settings, personas, presets, tags, secrets or extensions. A lorebook
 or an image whose name has other content in INTO comes under another name, and
 what comes from FROM names that one. If a card or group differs, INTO's stays; a
-card with another name and another greeting is another character.
+card with another name and another greeting is another character. No link in
+FROM is followed.
 
 With --conflicts, it merges the files that Syncthing, Dropbox or OneDrive left
 beside chats that were changed in two places (X.sync-conflict-…, "X (conflicted
 copy …)"; X-COMPUTER and "X (1)", where they have X's integrity slug), each into
 its X, and then removes it; if there is no X, it gets that name.
 
-It writes at once, and one 'stchat undo' takes it back. The same FROM again
-finds nothing to do. --dry-run prints the same table. Several FROM are merged
-one after another, and one undo takes all of them back; a dry run compares each
-with INTO as it is.
+Where more than one file of INTO would change or come, it shows the table and
+asks on a terminal; elsewhere it needs --yes. One 'stchat undo' takes all of it
+back. The same FROM again finds nothing to do.
 
 In a pipe there is a row for each thing, separated by tabs: sign, path, FROM's
 path, the new path, messages that only INTO's has, that only FROM's has, and
 the first that differs.
 `,
-		example: "  stchat merge \"chats/Mira/Harbour.jsonl\" ~/Downloads/Harbour.jsonl\n  stchat merge chats/Mira /media/phone/default-user/chats/Mira --dry-run\n  stchat merge data/default-user /media/phone/default-user",
-		args:    cobra.MinimumNArgs(1),
+		example: "  stchat merge /media/phone/default-user\n  stchat merge Mira /media/phone/default-user/chats/Mira --dry-run\n  stchat merge Mira/Harbour ~/Downloads/Harbour.jsonl",
+		args:    cobra.MaximumNArgs(2),
 		rules: []string{
-			"ARG needs conflicts|ARGS = merge takes INTO FROM..., e.g. `stchat merge chats/Mira /media/phone/default-user/chats/Mira`",
 			"conflicts excludes ARGS = --conflicts takes one user folder and no FROM",
-			"conflicts excludes base|label|owner|only = --conflicts has no FROM: --base, --label, --owner and --only do not go with it",
+			"conflicts excludes base|owner = --conflicts has no FROM: --base and --owner do not go with it",
 		},
 		options: &mergeOptions{},
 	}
 }
 
 type mergeOptions struct {
-	opt      merge.Options
-	data     string
-	reworded string
-	verbose  bool
+	opt     merge.Options
+	data    string
+	verbose bool
+	yes     bool
+	planned bool // the rows have been shown
 
 	inPlace bool     // a group or one of these was edited
 	edited  []string // chats and lorebooks
@@ -93,58 +97,110 @@ func owners(pair string) (names [2]string, err error) {
 	return [2]string{theirs, ours}, nil
 }
 
-// checkOnly refuses a glob of --only that cannot match.
-func checkOnly(glob string) error {
-	if _, err := path.Match(glob, ""); err != nil {
-		return refusal(fmt.Sprintf("%s: %v", glob, err))
-	}
-	return nil
-}
-
 func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
 	o.opt.Owners = map[string]string{}
 	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR` in which INTO is found as OWNER or OWNER/NAME; default: around the working folder")
 	fs.Var(filled(&o.opt.Base), "base", "`PATH` of what both were at the last merge: a message that it has and one side lacks was deleted or edited there")
-	fs.Var(chatName(&o.opt.Label), "label", "`NAME` in the names of branches; default: the folder by which FROM differs from INTO")
 	fs.Var(parsed(owners, func(pair [2]string) { o.opt.Owners[pair[0]] = pair[1] }), "owner", "in user folders, `THEIRS=OURS`: the character THEIRS of FROM is OURS in INTO; may be repeated")
-	fs.Var(each(&o.opt.Only, checkOnly), "only", "only paths in FROM that `GLOB` matches; may be repeated")
-	fs.Var(oneOf(&o.reworded, "branch", "branch", "keep"), "reworded", "where FROM only has another wording of messages: `HOW` is branch, or keep for INTO's")
-	fs.BoolVar(&o.opt.NoLink, "no-link", false, "do not note branches in the chats that they part from")
 	fs.BoolVar(&o.opt.Conflicts, "conflicts", false, "instead of FROM: merge the conflict files that Syncthing, Dropbox or OneDrive left in the user folder INTO, and remove them")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "also list what is the same")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
 		fs.BoolVar(&o.opt.Changes.DryRun, "dry-run", false, "do everything but write; show what would change")
-		fs.BoolVar(&o.opt.BumpIntegrity, "bump-integrity", false, "give every chat that is edited in place a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
-		addNoSync(fs, &o.opt.Changes.NoSync)
+		fs.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	})
 	fs.Bool("json", false, "print JSON documents, one per line: a row each, and a summary")
 }
 
-func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) (err error) {
+func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	opt := &o.opt
-	opt.Reworded = o.reworded == "keep"
-	if opt.Into, err = o.into(c, args[0]); err != nil {
+	if err := o.sides(c, args); err != nil {
 		return err
 	}
 	c.changes(&opt.Changes)
-	opt.Changes.Call = new(changeset.Call) // one record
-	froms, failed := args[1:], false
-	if opt.Conflicts {
-		froms = []string{""}
-	}
-	for _, opt.From = range froms {
-		end := c.meter("reading", c.json || opt.Conflicts, &opt.Meter)
-		r := merge.Run(ctx, *opt)
-		end()
-		if err := o.report(c, r); err != nil {
+	opt.Changes.NoSync = c.Getenv("STCHAT_NO_SYNC") == "1"
+	opt.BumpIntegrity = c.Getenv("STCHAT_NEW_SLUG") == "1"
+	if !opt.Changes.DryRun && !o.yes {
+		if err := o.agreed(ctx, c); err != nil {
 			return err
 		}
-		failed = failed || r.Err != nil || r.Doc.Refused > 0
+	}
+	opt.Changes.Call = new(changeset.Call) // one record
+	r := o.merge(ctx, c)
+	if err := o.report(c, r); err != nil {
+		return err
 	}
 	if o.inPlace && !opt.Changes.DryRun {
 		c.closeTabs(opt.BumpIntegrity, o.edited...)
 	}
-	return outcome(failed, false)
+	return outcome(r.Err != nil || r.Doc.Refused > 0, false)
+}
+
+// sides finds INTO and FROM.
+func (o *mergeOptions) sides(c *console, args []string) (err error) {
+	opt := &o.opt
+	around := c.finder(o.data).Root()
+	isAround := !opt.Conflicts && len(args) < 2 || len(args) == 0
+	switch {
+	case len(args) == 0 && !opt.Conflicts:
+		return usagef("merge takes [INTO] FROM, e.g. `stchat merge chats/Mira /media/phone/default-user/chats/Mira`")
+	case isAround && around == "":
+		return usagef("there is no SillyTavern user folder around; name INTO, or go into that folder")
+	case isAround:
+		opt.Into = around
+	default:
+		if opt.Into, err = o.into(c, args[0]); err != nil {
+			return err
+		}
+	}
+	if opt.Conflicts {
+		return nil
+	}
+	opt.From = args[len(args)-1]
+	return o.judgeFrom(c)
+}
+
+// judgeFrom refuses a FROM that names what is here.
+func (o *mergeOptions) judgeFrom(c *console) error {
+	from := o.opt.From
+	if _, err := os.Stat(from); err == nil || address.IsPath(from) {
+		return nil
+	}
+	f := c.finder(o.data)
+	f.Whole = true
+	found, err := f.Find(from)
+	if err != nil || !found.Owner && len(found.Paths) == 0 {
+		return nil // it is a path where nothing is
+	}
+	return usagef("FROM is the path of a copy that lies elsewhere, and %s is here already; 'stchat join' puts chats behind one another in a new one", from)
+}
+
+// agreed asks whether to do what a dry run has shown, where more than one file would change or come.
+func (o *mergeOptions) agreed(ctx context.Context, c *console) error {
+	dry := *o
+	dry.opt.Changes.DryRun = true
+	r := dry.merge(ctx, c)
+	files := map[string]bool{}
+	for _, s := range r.Doc.Steps {
+		files[cmp.Or(deref(s.To), s.Path)] = true
+	}
+	if r.Err != nil || len(files) < 2 { // an error is told by the run itself
+		return nil
+	}
+	if c.InTTY && c.ErrTTY && c.shown {
+		if err := dry.report(c, r); err != nil {
+			return err
+		}
+		o.planned = true
+	}
+	return c.confirm(fmt.Sprintf("change or make %s in %s", c.many(len(files), "file"), o.opt.Into))
+}
+
+// merge runs the merge.
+func (o *mergeOptions) merge(ctx context.Context, c *console) *merge.Result {
+	opt := o.opt
+	end := c.meter("reading", c.json || opt.Conflicts, &opt.Meter)
+	defer end()
+	return merge.Run(ctx, opt)
 }
 
 // into returns the path of INTO, which may be named as OWNER or OWNER/NAME.
@@ -191,7 +247,7 @@ func (o *mergeOptions) report(c *console, r *merge.Result) error {
 		}
 		return c.document(r.Doc)
 	}
-	t := &mergeTable{c: c, root: mergeRoot(o.opt.Into), all: o.verbose || !c.shown}
+	t := &mergeTable{c: c, root: mergeRoot(o.opt.Into), all: o.verbose || !c.shown, planned: o.planned}
 	t.Columns = []grid.Column{{}, {Name: true, Code: cyan}, {Wrap: true}}
 	for _, row := range r.Rows {
 		t.row(row)
@@ -223,11 +279,16 @@ type mergeTable struct {
 	c    *console
 	root string // of INTO; paths below it are shown without it
 	all  bool   // what is the same, too
+
+	planned bool // what was shown before it was done is not shown again
 }
 
 func (t *mergeTable) row(r *merge.Row) {
 	if r.Err != nil {
 		t.c.fail(withHint(r.Err, editHints()))
+	}
+	if t.planned && r.Err == nil {
+		return
 	}
 	for _, text := range r.Told {
 		t.c.note("%s: %s", r.Path, text)

@@ -337,11 +337,8 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 		return outcome(len(res.Errs) > 0, left > 0 || named)
 	}
 	if !o.yes && !o.changes.DryRun {
-		switch agreed, asked := c.ask("bring back " + plural.Many(len(res.Chats), "chat") + "?"); {
-		case !asked:
-			return usagef("nothing is written without --yes, as there is nobody to ask")
-		case !agreed:
-			return errNo
+		if err := c.confirm("bring back " + plural.Many(len(res.Chats), "chat")); err != nil {
+			return err
 		}
 	}
 	return cmp.Or(reportRestored(c, o.changes.DryRun, keep.RestoreLost(ctx, res.Chats, opt)), outcome(len(res.Errs) > 0, false))

@@ -211,6 +211,7 @@ func helps(hint string) string {
 		"speaker":     "say who with --name",
 		"swipe":       "'stchat swipe --choose' chooses another",
 		"untouched":   "without --link the source is not touched",
+		"whose":       "'stchat merge OWNER FROM' says whose they are",
 		"wait":        "let the extension finish, or --force leaves them as they are",
 	}[hint]
 }

@@ -105,7 +105,7 @@ func TestScreens(t *testing.T) {
 				{"show", a, "--swipes"},
 				{"diff", a, b},
 				{"diff", a, b, "--side"},
-				{"diff", a, b, "--full"},
+				{"diff", a, b, "-v"},
 				{"tree"},
 				{"tree", "--all"},
 				{"tree", "--flat"},

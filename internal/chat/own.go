@@ -20,7 +20,6 @@ type Print struct {
 	Swipes  []message.ID // the texts it contains
 	Values  []message.ID // whatever else it holds, its swipes too, but for links to chats; see [ReadPrints]
 	Chosen  int          // how many of Values, from the first, it holds as it is shown, not for other swipes
-	Dated   message.ID   // what an edit of its text leaves: the speaker's kind and the date
 	User    bool         // it is the user's
 	Damaged bool
 }
@@ -159,7 +158,6 @@ func printOf(l *jsonl.Line, ids *message.Identifier) Print {
 	p := Print{
 		IDs:    []message.ID{ids.Identity(name, isUser, mes, date, l.Plain)},
 		Swipes: []message.ID{ids.Identity(nil, nil, mes, nil, l.Plain)},
-		Dated:  ids.Identity(nil, isUser, nil, date, l.Plain),
 		User:   rawjson.Truthy(isUser),
 	}
 	var dates [][]byte

@@ -73,11 +73,11 @@ export const ours = {
     ] }), owner(at.source), ...at.dice.maybe('-n', someName(at)), ...at.dice.maybe('--open')]),
     merge: grow((at) => {
         const old = version(at, (v) => v.file === at.file);
-        return old && ['merge', at.file, lay(at, `${at.name}.jsonl`, String(old.bytes)), ...at.dice.maybe('--label', 'old'), ...at.dice.maybe('--reworded', 'keep'), ...at.dice.maybe('--no-link')];
+        return old && ['merge', '-y', at.file, lay(at, `${at.name}.jsonl`, String(old.bytes))];
     }, { may: [...parted, ...past] }),
     'merge of owners': grow((at) => {
         const other = theOther(at);
-        return other && ['merge', at.source.folder, other.folder, '--only', `${other.name}.jsonl`];
+        return other && ['merge', '-y', at.source.folder, other.file];
     }, { may: [...parted, ...past] }),
     'merge --conflicts': grow((at) => {
         const old = version(at, (v) => v.file === at.file);
@@ -85,7 +85,7 @@ export const ours = {
             return null;
         }
         at.put(path.join(at.source.folder, `${at.name}.sync-conflict-20260102-030405-ABCDEFG.jsonl`), old.bytes);
-        return ['merge', '--conflicts', at.t.data.root];
+        return ['merge', '-y', '--conflicts', at.t.data.root];
     }, { may: [...parted, ...past] }),
     new: grow((at) => ['new', owner(at.source), '-n', someName(at), ...at.dice.maybe('--open'), ...at.dice.maybe('--like', theOther(at)?.file ?? at.file), ...at.dice.maybe('--set', 'note_depth=2')],
         { may: ['header-only', 'group-missing-chat'], refused: /exists|already|is taken|a group's|group/ }),

@@ -29,9 +29,9 @@ type volume struct {
 	err  error // why it cannot be read
 }
 
-// readBooks finds for each lorebook of FROM the one of INTO that stands for it, or the name under which it comes; if some
-// are named, for these.
-func (u *user) readBooks(ctx context.Context, named map[string]bool) error {
+// readBooks finds for each lorebook of FROM that is named, nil: for all, the one of INTO that stands for it, or the name
+// under which it comes.
+func (u *user) readBooks(ctx context.Context, isNamed func(name string) bool) error {
 	u.noteRenamed(ctx)
 	theirs, err := u.volumes(u.from.Worlds())
 	ours, errOurs := u.volumes(u.into.Worlds())
@@ -39,7 +39,7 @@ func (u *user) readBooks(ctx context.Context, named map[string]bool) error {
 		return err
 	}
 	isWanted := func(v *volume) bool {
-		return (named == nil || named[v.name]) && u.opt.wanted("worlds/"+v.name+lorebook.Extension)
+		return isNamed == nil || isNamed(v.name)
 	}
 	for _, stem := range slices.Sorted(maps.Keys(theirs)) {
 		if slices.ContainsFunc(theirs[stem], isWanted) {

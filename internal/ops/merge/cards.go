@@ -41,8 +41,12 @@ func (u *user) readCards() error {
 			j.row.refuse(err)
 		}
 	}
-	// the chats of a card that is not meant go to the same character all the same
-	u.cards = slices.DeleteFunc(u.cards, func(j *job) bool { return !u.opt.wanted("characters/" + filepath.Base(j.row.From)) })
+	// the chats of a card that is not meant go to the same character all the same; if there is none here, the card comes
+	u.cards = slices.DeleteFunc(u.cards, func(j *job) bool {
+		file := filepath.Base(j.row.From)
+		ofPart := j.draft != nil && u.opt.overlaps("chats/"+userdir.CharacterFolder(file))
+		return !u.opt.wanted("characters/"+file) && !ofPart
+	})
 	return err
 }
 

@@ -41,7 +41,7 @@ func (l line) print() chat.Print {
 		copy(id[:], kind+strconv.Itoa(n))
 		return id
 	}
-	p := chat.Print{User: l.user, Dated: id("d", l.id)}
+	p := chat.Print{User: l.user}
 	p.IDs, p.Swipes = append(p.IDs, id("m", l.id)), append(p.Swipes, id("m", l.id))
 	for _, s := range l.swipes {
 		p.IDs, p.Swipes = append(p.IDs, id("m", s)), append(p.Swipes, id("m", s))

@@ -69,7 +69,7 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 	open := func() (*owner, error) {
 		o, err := opt.owner(lib, here.folder.Path, there.folder.Path, was,
 			func(name string) bool { return single || here.has(name) },
-			func(name string) bool { return there.has(name) && (single || opt.wanted(name+names.Extension)) })
+			there.has)
 		if err == nil && there.misnamed != "" {
 			o.theirs.files = []*file{{lib: lib, name: there.only, key: names.FoldNFC(there.only), path: there.misnamed, isMisnamed: true}}
 		}
@@ -93,7 +93,8 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 	finish(ctx, o)
 	if u := o.user; u != nil {
 		u.works, u.owned = o.works, o.jobs()
-		if err := u.readBooks(ctx, o.bookNames(ctx)); err != nil {
+		named := bookNames(ctx, o.works)
+		if err := u.readBooks(ctx, func(name string) bool { return named[name] }); err != nil {
 			return err
 		}
 		return r.withNamed(ctx, u)
@@ -170,7 +171,7 @@ func chatsOf(ctx context.Context, lib *library.Library, path string, single bool
 	info, err := os.Stat(path)
 	isFile := err == nil && info.Mode().IsRegular()
 	if isFile && single && !userdir.HasExtension(path) {
-		return misnamed(ctx, lib, path)
+		return misnamed(ctx, lib, path, chat.Refuse(path))
 	}
 	if single || userdir.HasExtension(path) {
 		folder, name := lib.Folder(filepath.Dir(path)), userdir.ChatName(path)
@@ -193,7 +194,7 @@ func chatsOf(ctx context.Context, lib *library.Library, path string, single bool
 	}
 	o, err := address.OwnerOf(lib, path, "")
 	if err != nil && isFile {
-		return misnamed(ctx, lib, path)
+		return misnamed(ctx, lib, path, err)
 	}
 	if err != nil {
 		return chats{}, err
@@ -202,13 +203,17 @@ func chatsOf(ctx context.Context, lib *library.Library, path string, single bool
 }
 
 // misnamed returns a chat in a file whose name does not end as a chat's, which its content shows to be one: browsers on
-// phones save "X.jsonl" as "X.jsonl.txt", or as "X.json".
-func misnamed(ctx context.Context, lib *library.Library, path string) (chats, error) {
+// phones save "X.jsonl" as "X.jsonl.txt", or as "X.json". The error is otherwise if it is none.
+func misnamed(ctx context.Context, lib *library.Library, path string, otherwise error) (chats, error) {
 	c, err := chat.Open(ctx, path, chat.Options{AnyName: true})
 	if err != nil {
 		return chats{}, ops.PathError(err)
 	}
-	c.Close()
+	defer c.Close()
+	isText := c.Header == nil && c.Body == c.Source.Size // no line of it is an object
+	if isText {
+		return chats{}, otherwise
+	}
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	if userdir.HasExtension(name) {
 		name = userdir.ChatName(name)
@@ -224,7 +229,7 @@ func everything(string) bool { return true }
 
 // owner opens two folders with the chats of both that are wanted, and what both were; none: unknown.
 func (opt *Options) owner(lib *library.Library, into, from string, was chats, here, there func(name string) bool) (*owner, error) {
-	o := &owner{opt: opt, label: cmp.Or(opt.Label, label(into, from)), inFolder: newInFolder(), given: map[string]bool{}, seed: message.NewSeed()}
+	o := &owner{opt: opt, label: cmp.Or(opt.label, label(into, from)), inFolder: newInFolder(), given: map[string]bool{}, seed: message.NewSeed()}
 	var err, errThere, errWas error
 	o.ours, err = openSide(lib, into, here)
 	o.theirs, errThere = openSide(lib, from, there)
@@ -274,8 +279,13 @@ func (r *Result) merge(ctx context.Context, opt *Options) error {
 	switch {
 	case err != nil:
 		return err
-	case isZip(opt.From) || isUser(opt.Into) || isUser(opt.From) || len(opt.Owners) > 0: // which are paired in user folders only
+	case isZip(opt.From) || isUser(opt.From):
 		return r.unpacked(ctx, opt)
+	case isUser(opt.Into):
+		return r.part(ctx, opt)
+	case len(opt.Owners) > 0: // which are paired in user folders only
+		_, err := userdir.Open(opt.Into)
+		return err
 	}
 	return r.folder(ctx, opt)
 }

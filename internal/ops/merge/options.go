@@ -9,21 +9,20 @@ import (
 // Options says what is merged into what, and how.
 type Options struct {
 	Into string // a chat, a folder of chats, a group's file or a user folder
-	From string // the same of the other side
+	From string // the same of the other side, or, if Into is a user folder, what lies in another one
 
 	Conflicts bool // instead of From: the conflict files in Into, a user folder
 
 	Base string // what both came from, the same kind of thing; "": unknown
 
-	Label         string            // in the names of branches; "": after FROM's folder
-	Reworded      bool              // a message that only has another wording in FROM makes no branch
 	Owners        map[string]string // folders of chats of FROM and those of INTO that they are
-	Only          []string          // globs of paths in FROM; none: all
-	NoLink        bool              // branches are not noted in the chats they part from
 	BumpIntegrity bool              // a new slug in each chat that is edited in place
 
 	Changes changeset.Options
 	Meter   *progress.Meter
+
+	label string // in the names of branches; "": after FROM's folder
+	part  string // what of FROM, a user folder, is meant: a path in it, with slashes; "": all
 }
 
 // Kind is what a row is about.

@@ -228,10 +228,6 @@ func (o *owner) judge(ctx context.Context, w *work) {
 		w.row.tell(fmt.Sprintf("FROM lacks more than half of what the base has, so its %s not taken", plural.Of(w.ownFrom, "message is", "messages are")))
 		return
 	}
-	if (w.row.Sign == Parted || w.row.Sign == Other) && o.opt.Reworded && reworded(w.c.prints, w.p.prints, w.relation) {
-		w.row.Sign = Behind
-		w.row.tell(fmt.Sprintf("%s of FROM reworded here; the old wording does not come", plural.S(w.ownFrom, "message")))
-	}
 	switch {
 	case w.row.Sign == Behind && w.ownFrom == 0 && w.goneFrom > 0:
 		w.row.tell("deleted in FROM since the base, and still here: " + plural.S(w.goneFrom, "message"))
@@ -384,7 +380,7 @@ func (o *owner) adopt(w *work) {
 // link decides which links are put: of FROM's onto INTO's lines, or of INTO's onto the lines that
 // come.
 func (o *owner) link(ctx context.Context, w *work) error {
-	if w.row.Sign == Parted && !o.opt.NoLink {
+	if w.row.Sign == Parted {
 		at := w.pairs[len(w.pairs)-1].B
 		w.row.Noted, w.links[at] = &at, []link{{false, w.name}}
 		return nil

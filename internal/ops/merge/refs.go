@@ -67,7 +67,7 @@ func plain(address string) string {
 // now returns an address as it is in INTO.
 func (u *user) now(address string) string {
 	place, exists, _ := u.from.Served(plain(address))
-	if !exists || !carried(place) || !filepath.IsLocal(filepath.FromSlash(place)) || !u.opt.wanted(place) {
+	if !exists || !carried(place) || !filepath.IsLocal(filepath.FromSlash(place)) {
 		return address
 	}
 	if u.files[place] == nil && !u.planned {
@@ -312,9 +312,9 @@ func (w *work) attached(ctx context.Context, do func(raw []byte) []byte) error {
 }
 
 // bookNames returns the names of the lorebooks that chats which come name in their headers.
-func (o *owner) bookNames(ctx context.Context) map[string]bool {
+func bookNames(ctx context.Context, works []*work) map[string]bool {
 	named := map[string]bool{}
-	for _, w := range o.works {
+	for _, w := range works {
 		if w.writes() {
 			w.c.head(ctx)
 			for _, name := range all.Names().Books(w.c.metadata()) {

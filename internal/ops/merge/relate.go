@@ -151,21 +151,6 @@ func (r *relation) isWhollyHere() bool { return r.keptFrom == 0 && len(r.fullerF
 // equal reports whether both have the same messages.
 func (r *relation) equal() bool { return r.kept == 0 && r.keptFrom == 0 }
 
-// reworded reports whether each message that only FROM has stands in INTO too, by its date and
-// role, with another text.
-func reworded(from, into []chat.Print, r relation) bool {
-	has := map[message.ID]bool{}
-	for i := range into {
-		has[into[i].Dated] = true
-	}
-	for p := range align.Rows(r.pairs, len(from), len(into)) {
-		if p.B < 0 && !has[from[p.A].Dated] {
-			return false
-		}
-	}
-	return true
-}
-
 // shared returns the messages that two chats have in common: as many as possible, in their order.
 func shared(from, into []chat.Print) []align.Pair {
 	return align.Around(len(from), len(into), func(i, j int) bool { return same(&from[i], &into[j]) }, func(head, tail int) []align.Pair {

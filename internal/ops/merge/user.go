@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,7 +97,11 @@ func (r *Result) user(ctx context.Context, opt *Options) error {
 			return err
 		}
 	}
-	if err := u.readBooks(ctx, nil); err != nil {
+	var isNamed func(name string) bool
+	if opt.part != "" {
+		isNamed = u.booksOfPart(ctx)
+	}
+	if err := u.readBooks(ctx, isNamed); err != nil {
 		return err
 	}
 	return r.withNamed(ctx, u)
@@ -133,17 +136,14 @@ func (r *Result) withNamed(ctx context.Context, u *user) error {
 	return nil
 }
 
-// wanted reports whether a path in FROM, with slashes, or a folder that it is in, is meant.
+// wanted reports whether a path in FROM, with slashes, is meant, or a folder that it is in.
 func (opt *Options) wanted(place string) bool {
-	if len(opt.Only) == 0 {
-		return true
-	}
-	for ; place != "." && place != "/"; place = path.Dir(place) {
-		if slices.ContainsFunc(opt.Only, func(glob string) bool { ok, _ := path.Match(strings.TrimSuffix(glob, "/"), place); return ok }) {
-			return true
-		}
-	}
-	return false
+	return opt.part == "" || place == opt.part || strings.HasPrefix(place, opt.part+"/")
+}
+
+// overlaps reports whether something in a folder of FROM is meant.
+func (opt *Options) overlaps(folder string) bool {
+	return opt.wanted(folder) || strings.HasPrefix(opt.part, folder+"/")
 }
 
 // entriesOf lists a folder of a user folder, which may be missing.
@@ -189,6 +189,9 @@ func (u *user) solo(ctx context.Context) error {
 	for _, e := range folders {
 		from := filepath.Join(u.from.Chats(), e.Name())
 		stem := cmp.Or(u.stems[e.Name()], e.Name())
+		if !u.opt.overlaps("chats/" + e.Name()) {
+			continue
+		}
 		if err := followed(from); err != nil {
 			j := newJob(SoloChat, from, filepath.Join(u.into.Chats(), stem))
 			j.row.refuse(err)
@@ -198,7 +201,9 @@ func (u *user) solo(ctx context.Context) error {
 		if !e.IsDir() {
 			continue
 		}
-		o, err := u.merge(ctx, filepath.Join(u.into.Chats(), stem), from, nil, everything, everything)
+		o, err := u.merge(ctx, filepath.Join(u.into.Chats(), stem), from, nil, everything, func(name string) bool {
+			return u.opt.wanted("chats/" + e.Name() + "/" + name + names.Extension)
+		})
 		if err != nil {
 			return err
 		}
@@ -229,13 +234,11 @@ func (u *user) add(o *owner) {
 // merge compares the chats of an owner, whom a group lists in INTO, on both sides.
 func (u *user) merge(ctx context.Context, into, from string, listed *group.File, here, there func(name string) bool) (*owner, error) {
 	var was chats
-	rel, base := u.place(from)
+	_, base := u.place(from)
 	if base != "" {
 		was.folder = u.lib.Folder(base)
 	}
-	o, err := u.opt.owner(u.lib, into, from, was, here, func(name string) bool {
-		return there(name) && u.opt.wanted(filepath.ToSlash(rel)+"/"+name+names.Extension)
-	})
+	o, err := u.opt.owner(u.lib, into, from, was, here, there)
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +280,7 @@ func (u *user) groups(ctx context.Context) error {
 		}
 	}
 	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), nil, func(name string) bool { return !u.inGroups.copied[name] },
-		func(name string) bool { return len(theirs.Listing(name)) == 0 })
+		func(name string) bool { return len(theirs.Listing(name)) == 0 && u.opt.wanted(groupChat(name)) })
 	if err != nil {
 		return err
 	}
@@ -290,6 +293,9 @@ func (u *user) groups(ctx context.Context) error {
 	finish(ctx, u.groupOwners...) // which are in one folder
 	return nil
 }
+
+// groupChat returns the path of a group chat in its user folder.
+func groupChat(name string) string { return "group chats/" + name + names.Extension }
 
 // group merges a group and those of its chats that no other one has brought. here is that of INTO; nil: there is
 // none. A chat in both is where another one lists it, if this one of FROM lists it as well.
@@ -311,7 +317,10 @@ func (u *user) group(ctx context.Context, there, here *group.File, both func(nam
 	}
 	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), here, func(name string) bool {
 		return here != nil && (here.Lists(name) || there.Lists(name) && both(name)) && !u.inGroups.copied[name]
-	}, func(name string) bool { return there.Lists(name) && u.inGroups.to[name] == "" })
+	}, func(name string) bool {
+		isMeant := u.opt.wanted(groupChat(name)) || u.opt.wanted("groups/"+file)
+		return isMeant && there.Lists(name) && u.inGroups.to[name] == ""
+	})
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (r *Result) unpacked(ctx context.Context, opt *Options) error {
 		case err != nil:
 			return ops.PathError(fmt.Errorf("%s: %w", name, err))
 		case path == &opt.From:
-			r.Doc.Left, opt.Label = left, cmp.Or(opt.Label, labelOf(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))))
+			r.Doc.Left, opt.label = left, cmp.Or(opt.label, labelOf(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))))
 		}
 		zips[to.Dir], *path = name, to.Dir
 	}

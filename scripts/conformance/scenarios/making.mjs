@@ -120,7 +120,7 @@ const merge = {
     },
     async run(t, { source, whole, parted, ours, fresh, from }) {
         const branch = chatFile(source, 'Parted__phone');
-        andBack(t, [source.file, chatFile(source, 'Parted'), branch, chatFile(source, 'Fresh')], 'merge', source.folder, from, '--label', 'phone');
+        andBack(t, [source.file, chatFile(source, 'Parted'), branch, chatFile(source, 'Fresh')], 'merge', '-y', source.folder, from);
         const theirs = (name) => fs.readFileSync(path.join(from, `${name}.jsonl`), 'utf8');
         sameBytes(fs.readFileSync(chatFile(source, 'Fresh')), theirs('Fresh'), 'the new chat');
         sameBytes(fs.readFileSync(source.file), theirs(source.chat), 'the chat that is longer there');

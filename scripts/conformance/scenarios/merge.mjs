@@ -34,13 +34,13 @@ export const merges = [{
 
         const before = fs.readFileSync(here.file);
         const made = path.join(here.folder, path.basename(fresh));
-        t.stchat({ changes: [here.file, made], says: [/2 done/, reload] }, 'merge', t.data.root, zip);
+        t.stchat({ changes: [here.file, made], says: [/2 done/, reload] }, 'merge', '-y', t.data.root, zip);
         sameBytes(fs.readFileSync(here.file), longer, 'the chat that went on');
         sameBytes(fs.readFileSync(made), fs.readFileSync(fresh), 'the chat from the phone');
         await isListed(t, here, path.basename(fresh, '.jsonl'), there.messages.length);
         await opensAs(t, here, here.chat, longer.split('\n').map((line) => JSON.parse(line)));
 
-        const again = t.stchat('merge', t.data.root, zip, '--json').trim().split('\n').map((line) => JSON.parse(line));
+        const again = t.stchat('merge', '-y', t.data.root, zip, '--json').trim().split('\n').map((line) => JSON.parse(line));
         same(again.filter((row) => row.path && row.sign !== '='), [], 'what a second merge does');
         t.stchat({ changes: [here.file, made] }, 'undo', '-q', '--data', t.data.root);
         sameBytes(fs.readFileSync(here.file), before, 'the chat after undo');
