@@ -191,7 +191,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"inspect --messages", "", "0", []string{"inspect", "--messages", "--json", user}},
 		{"lost", "lost: the last document", "1", []string{"lost", "--json", user}},
 		{"lost", "lost: the last document", "1", []string{"lost", "--json", "--from", filepath.Join(elsewhere, "chats"), user}},
-		{"search", "", "0", []string{"search", "-C", "1", "hello", "OR", "b", "--json", "--", user}},
+		{"search", "", "0", []string{"search", "-C", "1", "ahoy", "OR", "b", "--json", "--", user}},
 		{"show", "", "0", []string{"show", "--json", "--swipes", at("chats/Mira/media.jsonl")}},
 		{"show", "", "0", []string{"show", "--json", "--tail", "--last", "1", at("chats/Mira/media.jsonl")}},
 		{"show --count", "", "0", []string{"show", "--count", "--json", at("chats/Mira/media.jsonl")}},
@@ -421,7 +421,7 @@ var jsonWorld = map[string]string{
 	"chats/Mira/edited.jsonl":                      `{"chat_metadata":{"integrity":"e","lastInContextMessageId":1}}` + "\n" + `{"name":"A","is_user":true,"mes":"x","extra":{"bookmark_link":"old point"}}` + "\n" + `{"name":"A","is_user":true,"mes":"x"}`,
 	"chats/Mira/edited.luker-state.chat_sync.json": `{"integrity":"e"}`,
 	"chats/Mira/media.jsonl": `{"chat_metadata":{}}` + "\n" + `{"name":"A","is_user":true,"mes":"b","send_date":"2026-01-02T03:04:05.000Z","swipe_id":1,"swipes":["a","b"],"extra":{"reasoning":"r",` +
-		`"media":[{"url":"user/images/1.png","type":"image"}],"files":[{"url":"user/files/1.txt","type":"text"}],"bookmark_link":"old point","branches":["child"]}}` + "\n" + `{"name":"A","is_user":true,"mes":"only here"}`,
+		`"media":[{"url":"user/images/1.png","type":"image"}],"files":[{"url":"user/files/1.txt","type":"text"}],"bookmark_link":"old point","branches":["child"]}}` + "\n" + `{"name":"A","is_user":true,"mes":"only here","send_date":"2026-01-02T03:05:05.000Z"}`,
 	"chats/Mira/child.jsonl":                          `{"chat_metadata":{"main_chat":"story","world_info":"Sea","timedWorldInfo":{"sticky":{"Sea.0":{"hash":1,"start":0,"end":1}}}}}` + "\n" + `{"name":"Mira","mes":"Hello"}`,
 	"chats/Mira/branched.jsonl":                       `{"chat_metadata":{"uuid":"u2","parent_uuid":"u1"}}` + "\n" + `{"name":"Mira","mes":"Hello"}`,
 	"chats/Mira/old point.jsonl":                      `{"chat_metadata":{"main_chat":"story","world_info":"Bad"},"create_date":"2024-1-5@3h04m05s"}`,
