@@ -201,6 +201,9 @@ func outputPath(c *call, source string, r *Result) (chatPath, error) {
 
 // pathBeside derives the name and puts the new chat beside its source (SPEC.md 2.1).
 func pathBeside(ctx context.Context, c *call, p *plan, groups []*group.File, r *Result) (chatPath, error) {
+	if err := chat.CheckName(p.source); err != nil {
+		return chatPath{}, err
+	}
 	f, err := c.names.folder(filepath.Dir(p.source))
 	if err != nil {
 		return chatPath{}, ops.PathError(err)
