@@ -19,13 +19,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf16"
 
 	"stchat/internal/group"
+	"stchat/internal/lazyregexp"
 	"stchat/internal/names"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
@@ -126,12 +126,12 @@ func Keys(name string) []string {
 
 // timeKey is the key of a chat that is named by its time, as SillyTavern names chats of groups
 // (humanizedDateTime in public/scripts/RossAscends-mods.js, with milliseconds since 1.16).
-var timeKey = regexp.MustCompile(`^(\d{4})_(\d{1,2})_(\d{1,2})_(\d{1,2}h\d\dm\d\ds(?:\d+ms)?)$`)
+var timeKey = lazyregexp.New(`^(\d{4})_(\d{1,2})_(\d{1,2})_(\d{1,2}h\d\dm\d\ds(?:\d+ms)?)$`)
 
 // GroupChat returns a name for a group's chat whose backups have a key: the one that SillyTavern gave
 // it, if it was a time, or else the key.
 func GroupChat(key string) string {
-	return timeKey.ReplaceAllString(key, "$1-$2-$3@$4")
+	return timeKey().ReplaceAllString(key, "$1-$2-$3@$4")
 }
 
 // keyOf returns name in lower case, with each UTF-16 unit outside [a-zA-Z0-9] made a _.

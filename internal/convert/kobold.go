@@ -1,19 +1,20 @@
 package convert
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"stchat/internal/lazyregexp"
 )
 
 var (
 	// koboldMarks are the marks with which KoboldAI Lite keeps an instruct template in a text: where
 	// somebody begins to speak, and where they end.
-	koboldMarks = regexp.MustCompile(`\{\{\[(INPUT|OUTPUT|SYSTEM)(_END)?\]\}\}`)
+	koboldMarks = lazyregexp.New(`\{\{\[(INPUT|OUTPUT|SYSTEM)(_END)?\]\}\}`)
 	// koboldPictures are pictures within a text.
-	koboldPictures = regexp.MustCompile(`(?s)\[<\|.*?\|>\]`)
+	koboldPictures = lazyregexp.New(`(?s)\[<\|.*?\|>\]`)
 )
 
 // readKobold reads what KoboldAI Lite saves (LostRuins/lite.koboldai.net, index.html,
@@ -29,8 +30,10 @@ func readKobold(c *Conversation, v gjson.Result, _ *Options) error {
 	each(o.get("actions"), func(_, action gjson.Result) { k.take(action) })
 	k.end()
 	c.omit(o, []count{
-		{"memory", "memory"}, {"authorsnote", "author's note"},
-		{"worldinfo", "world info entries"}, {"altbranches", "alternative branches"},
+		{"memory", "memory"},
+		{"authorsnote", "author's note"},
+		{"worldinfo", "world info entries"},
+		{"altbranches", "alternative branches"},
 	})
 	return nil
 }
@@ -53,9 +56,9 @@ func (k *koboldReader) take(v gjson.Result) {
 		return
 	}
 	s := text(v)
-	k.drop("pictures", len(koboldPictures.FindAllStringIndex(s, -1)))
-	s = koboldPictures.ReplaceAllLiteralString(s, "")
-	if koboldMarks.MatchString(s) {
+	k.drop("pictures", len(koboldPictures().FindAllStringIndex(s, -1)))
+	s = koboldPictures().ReplaceAllLiteralString(s, "")
+	if koboldMarks().MatchString(s) {
 		k.marked(s)
 	} else {
 		k.lines(s)
@@ -66,7 +69,7 @@ func (k *koboldReader) take(v gjson.Result) {
 // text without marks is.
 func (k *koboldReader) marked(s string) {
 	for {
-		mark := koboldMarks.FindStringSubmatchIndex(s)
+		mark := koboldMarks().FindStringSubmatchIndex(s)
 		if mark == nil {
 			k.text.WriteString(s)
 			return

@@ -3,11 +3,12 @@ package convert
 import (
 	"fmt"
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"stchat/internal/lazyregexp"
 )
 
 // oobaBegin is what the user says, internally, before a greeting.
@@ -16,7 +17,7 @@ const oobaBegin = "<|BEGIN-VISIBLE-CHAT|>"
 // oobaMedia are the players and pictures that extensions of text-generation-webui (silero_tts,
 // elevenlabs_tts, sd_api_pictures) put into a visible text: they show files of that program, which nothing
 // else has. A picture that is itself in the text, a data: address, is not among them.
-var oobaMedia = regexp.MustCompile(`(?is)<(audio|video)\b[^>]*>.*?</(?:audio|video)>|<(?:audio|video|img)\b[^>]*\bsrc=["']?/?file[/=][^>]*>`)
+var oobaMedia = lazyregexp.New(`(?is)<(audio|video)\b[^>]*>.*?</(?:audio|video)>|<(?:audio|video|img)\b[^>]*\bsrc=["']?/?file[/=][^>]*>`)
 
 // readOoba reads what text-generation-webui saves (oobabooga, modules/chat.py: data and data_visible
 // up to 2023, then internal and visible; metadata by #7003 and #7004).
@@ -62,10 +63,10 @@ func readOoba(c *Conversation, v gjson.Result, opt *Options) error {
 // shown returns the text of a message, from what the program shows of it, in HTML, and what it keeps. It
 // counts the sounds and pictures that are left out.
 func (c *Conversation) shown(visible, internal string) string {
-	media := len(oobaMedia.FindAllStringIndex(visible, -1))
+	media := len(oobaMedia().FindAllStringIndex(visible, -1))
 	if media > 0 {
 		c.drop("sounds and pictures", media)
-		visible = strings.TrimSpace(oobaMedia.ReplaceAllLiteralString(visible, ""))
+		visible = strings.TrimSpace(oobaMedia().ReplaceAllLiteralString(visible, ""))
 		isSame := html.UnescapeString(visible) == strings.TrimSpace(internal)
 		if visible == "" || isSame { // a player may stand in the place of the text
 			return internal
@@ -99,10 +100,7 @@ func sides(pair gjson.Result) (texts [2]string, others int) {
 // has. A text that no version has is one more.
 func (m *Message) versions(about object, meant string, opt *Options) {
 	m.Date = dateOf(about.get("timestamp"), opt.zone())
-	current := indexOf(about.get("current_version_index"))
-	if current < 0 {
-		current = 0
-	}
+	current := max(indexOf(about.get("current_version_index")), 0)
 	var all []Message
 	each(about.get("versions"), func(_, v gjson.Result) {
 		version := objectOf(v)

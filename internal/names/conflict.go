@@ -2,31 +2,32 @@ package names
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"stchat/internal/lazyregexp"
 )
 
 // conflicted are the names of the files that Syncthing, Dropbox and others make of a file that
 // was changed in two places.
-var conflicted = regexp.MustCompile(`^(.+)\.sync-conflict-(\d{4})(\d\d)(\d\d)-\d{6}-[A-Za-z0-9]+$|^(.+) \((?:.* )?conflicted copy(?: .*)?\)$`)
+var conflicted = lazyregexp.New(`^(.+)\.sync-conflict-(\d{4})(\d\d)(\d\d)-\d{6}-[A-Za-z0-9]+$|^(.+) \((?:.* )?conflicted copy(?: .*)?\)$`)
 
 // dated finds the date in such a name.
-var dated = regexp.MustCompile(`\d{4}-\d\d-\d\d`)
+var dated = lazyregexp.New(`\d{4}-\d\d-\d\d`)
 
 // ConflictOf returns the name of the chat of which one with this name is the other version, made by a
 // program that keeps folders in step, be it a version of a version, and a label for it. ok is false if
 // the name is not made by such a program.
 func ConflictOf(name string) (of, label string, ok bool) {
-	m := conflicted.FindStringSubmatch(name)
+	m := conflicted().FindStringSubmatch(name)
 	if m == nil {
 		return "", "", false
 	}
 	of, label = m[1]+m[5], "conflict"
 	if m[1] != "" {
 		label += fmt.Sprintf(" %s-%s-%s", m[2], m[3], m[4])
-	} else if date := dated.FindString(name[len(of):]); date != "" {
+	} else if date := dated().FindString(name[len(of):]); date != "" {
 		label += " " + date
 	}
 	if first, _, ok := ConflictOf(of); ok {
@@ -36,13 +37,13 @@ func ConflictOf(name string) (of, label string, ok bool) {
 }
 
 // numbered is what OneDrive and browsers put behind a name that is taken.
-var numbered = regexp.MustCompile(`^(.+) ?\(\d{1,3}\)$`)
+var numbered = lazyregexp.New(`^(.+) ?\(\d{1,3}\)$`)
 
 // MayBeConflictOf returns the names of the chats of which one with this name may be the other version:
 // OneDrive puts the computer's name behind a hyphen, or a number in parentheses. People name chats like
 // that, too: see [ConflictsAmong].
 func MayBeConflictOf(name string) (of []string) {
-	if m := numbered.FindStringSubmatch(name); m != nil {
+	if m := numbered().FindStringSubmatch(name); m != nil {
 		of = append(of, strings.TrimRight(m[1], " "))
 	}
 	for i := len(name) - 1; i > 0; i-- {

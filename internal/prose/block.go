@@ -1,12 +1,13 @@
 package prose
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"stchat/internal/lazyregexp"
 )
 
-var headingLine = regexp.MustCompile(`^(#{1,6})[ \t]*(.+?)[ \t]*#*$`)
+var headingLine = lazyregexp.New(`^(#{1,6})[ \t]*(.+?)[ \t]*#*$`)
 
 // blocks reads the blocks of a text.
 func (r *reader) blocks(s string) []Block {
@@ -67,7 +68,7 @@ func (p *blockParser) line(line string) {
 		return
 	}
 	if text[0] == '#' && indent == 0 {
-		if m := headingLine.FindStringSubmatch(text); m != nil {
+		if m := headingLine().FindStringSubmatch(text); m != nil {
 			p.begin(Block{Kind: Heading, Level: len(m[1]), Mark: m[1], Quote: quote}, m[2])
 			p.end()
 			return

@@ -1,20 +1,21 @@
 package prose
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"stchat/internal/lazyregexp"
 )
 
 var (
-	escape = regexp.MustCompile("\\\\[\\\\`*_{}\\[\\]()>#+.!~=|:-]")
-	target = regexp.MustCompile(`^\([ \t]*<?([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)?)>?(?:[ \t]+["'][^"'\n]*["'])?[ \t]*\)`)
+	escape = lazyregexp.New("\\\\[\\\\`*_{}\\[\\]()>#+.!~=|:-]")
+	target = lazyregexp.New(`^\([ \t]*<?([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)?)>?(?:[ \t]+["'][^"'\n]*["'])?[ \t]*\)`)
 )
 
 // inline sets aside the signs that style pieces of a block.
 func (r *reader) inline(s string) string {
 	if strings.IndexByte(s, '\\') >= 0 {
-		s = escape.ReplaceAllStringFunc(s, func(m string) string { return string(r.aside(nil, atom{text: m[1:], mark: `\`})) })
+		s = escape().ReplaceAllStringFunc(s, func(m string) string { return string(r.aside(nil, atom{text: m[1:], mark: `\`})) })
 	}
 	s = r.links(s)
 	s = r.speech(s)
@@ -49,7 +50,7 @@ func (r *reader) links(s string) string {
 			}
 			from := open[len(open)-1]
 			open = open[:len(open)-1]
-			m := target.FindStringSubmatch(s[i+1:])
+			m := target().FindStringSubmatch(s[i+1:])
 			if m == nil {
 				continue
 			}

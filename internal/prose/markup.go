@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"html"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"stchat/internal/lazyregexp"
 )
 
 // code sets closed fences and code spans aside.
@@ -82,8 +83,8 @@ func closing(s string, at int, fence string) (from, to int) {
 }
 
 var (
-	emptyLine = regexp.MustCompile(`\n[ \t]*\n`)
-	ticks     = regexp.MustCompile("`+")
+	emptyLine = lazyregexp.New(`\n[ \t]*\n`)
+	ticks     = lazyregexp.New("`+")
 )
 
 // spans sets the code spans of each paragraph aside.
@@ -93,7 +94,7 @@ func (r *reader) spans(s string) string {
 	}
 	var b []byte
 	done := 0
-	for _, gap := range append(emptyLine.FindAllStringIndex(s, -1), []int{len(s), len(s)}) {
+	for _, gap := range append(emptyLine().FindAllStringIndex(s, -1), []int{len(s), len(s)}) {
 		b = append(r.paragraphSpans(b, s[done:gap[0]]), s[gap[0]:gap[1]]...)
 		done = gap[1]
 	}
@@ -102,7 +103,7 @@ func (r *reader) spans(s string) string {
 
 // paragraphSpans appends a paragraph with its code spans set aside.
 func (r *reader) paragraphSpans(b []byte, s string) []byte {
-	found := ticks.FindAllStringIndex(s, -1)
+	found := ticks().FindAllStringIndex(s, -1)
 	later := map[int][]int{} // by length: the numbers of the runs of ticks
 	for i, run := range found {
 		later[run[1]-run[0]] = append(later[run[1]-run[0]], i)
@@ -147,8 +148,8 @@ var tagStyle = map[string]Style{
 // A tag's attributes have values, or are some of those that HTML needs none for: or "<b and c>" would be
 // a tag.
 var (
-	aTag       = regexp.MustCompile(`(?i)^<(/?)([a-z][a-z0-9]*)((?:\s+(?:[^\s"'<>/=]+=(?:"[^"]*"|'[^']*'|[^\s"'<>=\x60]+)|open|hidden|controls|autoplay|loop|muted|checked|disabled|selected))*)\s*/?>`)
-	attributes = regexp.MustCompile(`([^\s"'<>/=]+)=(?:"([^"]*)"|'([^']*)'|(\S+))`)
+	aTag       = lazyregexp.New(`(?i)^<(/?)([a-z][a-z0-9]*)((?:\s+(?:[^\s"'<>/=]+=(?:"[^"]*"|'[^']*'|[^\s"'<>=\x60]+)|open|hidden|controls|autoplay|loop|muted|checked|disabled|selected))*)\s*/?>`)
+	attributes = lazyregexp.New(`([^\s"'<>/=]+)=(?:"([^"]*)"|'([^']*)'|(\S+))`)
 )
 
 // markup takes comments and tags out of a text, and sets aside what they mean.
@@ -187,12 +188,12 @@ func (r *reader) markup(s string) string {
 		end := 0 // of what is read here; 0: it is text
 		if strings.HasPrefix(s[at:], "<!--") {
 			end = after(at+4, "-->")
-		} else if m := aTag.FindStringSubmatch(s[at:]); m != nil {
+		} else if m := aTag().FindStringSubmatch(s[at:]); m != nil {
 			name, closes := lower(m[2]), m[1] != ""
 			as, known := meaning[name]
 			end = at + len(m[0])
 			switch {
-			case !known && emptyLine.MatchString(m[0]), as == gone && closes:
+			case !known && emptyLine().MatchString(m[0]), as == gone && closes:
 				end = 0
 			case as == gone:
 				if end = after(end, "</"+name); end > 0 {
@@ -222,7 +223,7 @@ func (r *reader) tag(b []byte, name string, closes bool, rest string) []byte {
 		return r.aside(b, atom{text: "\n"})
 	case name == "img":
 		values := map[string]string{}
-		for _, m := range attributes.FindAllStringSubmatch(rest, -1) {
+		for _, m := range attributes().FindAllStringSubmatch(rest, -1) {
 			values[lower(m[1])] = html.UnescapeString(m[2] + m[3] + m[4])
 		}
 		return r.aside(b, atom{text: cmp.Or(values["title"], values["alt"], fileOf(values["src"])), style: Picture, url: values["src"]})
