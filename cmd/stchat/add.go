@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops/edit"
 	"stchat/internal/rawjson"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+
 	"stchat/internal/chat"
 	"stchat/internal/ops/edit"
 

@@ -5,11 +5,12 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strings"
+
 	"stchat/internal/chat"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
 	"stchat/internal/patch"
-	"strings"
 
 	"github.com/spf13/pflag"
 )

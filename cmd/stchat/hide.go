@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+
 	"stchat/internal/ops/edit"
 
 	"github.com/spf13/pflag"

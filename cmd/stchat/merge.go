@@ -43,8 +43,8 @@ A chat's copy is found by its name, its messages, or its integrity slug.
 Messages are the same if speaker, text and date are, with any swipe chosen.
 Hidden messages, attachments and whatever else INTO's messages hold are never
 overwritten: they too make a branch of what only FROM has. A message that only
-has fewer swipes on one side, as after slim, makes none: the line with more stays
-or comes. Links to checkpoints and branches are joined.
+has fewer swipes on one side, as after slim, makes none: the line with more
+stays or comes. Links to checkpoints and branches are joined.
 
 A user folder may be in a zip, such as SillyTavern's own backup. merge
 takes its chats, groups, cards and lorebooks, and the images and files that they

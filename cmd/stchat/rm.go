@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+
 	"stchat/internal/ops/move"
 	"stchat/internal/userdir"
 

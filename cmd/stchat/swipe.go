@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
+
 	"stchat/internal/chat"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

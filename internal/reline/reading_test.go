@@ -253,7 +253,7 @@ func FuzzRead(f *testing.F) {
 		}
 		// What has been read as lines is lines: without those that are damaged, nothing is left to do.
 		var kept []string
-		for _, line := range strings.Split(got, "\n") {
+		for line := range strings.SplitSeq(got, "\n") {
 			if jsonl.Valid([]byte(line)) && strings.HasPrefix(strings.TrimLeft(line, " \t\r"), "{") {
 				kept = append(kept, line)
 			}

@@ -24,7 +24,7 @@ func TestNearKeys(t *testing.T) {
 		{"another word", nearMessageKeys, edit("variables"), ""},
 		{"in extra", nearMessageKeys, edit("extra", "Bookmark_link"), "bookmark_link"},
 		{"of a message, in extra", nearMessageKeys, edit("extra", "swipe_id2"), ""},
-		{"deeper", nearMessageKeys, edit("extra", "media", "modle"), ""},
+		{"deeper", nearMessageKeys, edit("extra", "media", "model2"), ""},
 		{"elsewhere", nearMessageKeys, edit("own", "mes2"), ""},
 		{"removed", nearMessageKeys, patch.Edit{Path: patch.Path{"Mes"}}, ""},
 		{"of an extension", nearMetadataKeys, edit("auto_lorebook"), "auto_lorebooks"},

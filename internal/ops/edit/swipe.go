@@ -79,8 +79,7 @@ func (opt *SwipeOptions) Line(messages int, line []byte, metadata *rawjson.Objec
 func (s *SwipeChange) edit(line []byte, greeting bool, opt *Options) (edited []byte, number int, err error) {
 	if s.Delete > 0 {
 		edited, err = message.DeleteSwipe(line, s.Delete, opt.Force)
-		var unfit *message.UnfitError
-		if errors.As(err, &unfit) {
+		if _, unfit := errors.AsType[*message.UnfitError](err); unfit {
 			err = fmt.Errorf("%w: %w", ErrUnfit, err)
 		}
 		return edited, 0, err

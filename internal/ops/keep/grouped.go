@@ -147,7 +147,7 @@ func (g *grouping) gone(ctx context.Context) (string, error) {
 	for _, name := range g.relatives() {
 		path, data, err := g.lister(ctx, name, isGone)
 		if path != "" || err != nil {
-			g.restoring.goneGroup = &goneGroup{path: path, data: data}
+			g.goneGroup = &goneGroup{path: path, data: data}
 			return path, err
 		}
 	}

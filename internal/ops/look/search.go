@@ -209,7 +209,8 @@ func (s *searcher) onlyOld() bool {
 // texts returns the texts that were found, in the order of the result.
 func (s *searcher) texts() (list []text) {
 	s.eachText(func(from int, all []hit, present bool) {
-		if places := s.places(all); places > 0 && !(s.Gone && present) {
+		isWanted := !s.Gone || !present
+		if places := s.places(all); isWanted && places > 0 {
 			list = append(list, text{int32(from), int32(from + places), !present})
 		}
 	})

@@ -174,13 +174,13 @@ func placesIn(dir userdir.Dir) (list []string) {
 	return list
 }
 
-// place returns where a path in FROM is in there, and its path in the base; "": there is no base.
-func (u *user) place(path string) (rel, inBase string) {
+// inBase returns the path in the base of what is at path in FROM; "": there is no base.
+func (u *user) inBase(path string) string {
 	rel, err := filepath.Rel(u.from.Root, path)
-	if err == nil && u.opt.Base != "" {
-		inBase = filepath.Join(u.opt.Base, cmp.Or(u.based[rel], rel))
+	if err != nil || u.opt.Base == "" {
+		return ""
 	}
-	return rel, inBase
+	return filepath.Join(u.opt.Base, cmp.Or(u.based[rel], rel))
 }
 
 // solo merges the chats of characters.
@@ -234,7 +234,7 @@ func (u *user) add(o *owner) {
 // merge compares the chats of an owner, whom a group lists in INTO, on both sides.
 func (u *user) merge(ctx context.Context, into, from string, listed *group.File, here, there func(name string) bool) (*owner, error) {
 	var was chats
-	_, base := u.place(from)
+	base := u.inBase(from)
 	if base != "" {
 		was.folder = u.lib.Folder(base)
 	}
@@ -379,7 +379,7 @@ func (u *user) leaveDeleted(j *job) {
 	if j.needed == nil {
 		return
 	}
-	_, base := u.place(j.row.From)
+	base := u.inBase(j.row.From)
 	if _, same, err := compare(j.row.From, base); err == nil && same && !j.needed() {
 		j.draft, j.row.Sign, j.row.To, j.row.OwnFrom = nil, Behind, nil, 0
 		j.row.tell(deleted)

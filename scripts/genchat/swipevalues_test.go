@@ -1,4 +1,4 @@
-package chatgen_test
+package main_test
 
 import (
 	"bytes"
