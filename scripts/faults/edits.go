@@ -74,9 +74,9 @@ func edits() []*scenario {
 		{name: "rename --family", files: family, goes: true, args: call("rename", "--family", harbour, want)},
 		{name: "rename of a group chat", files: group, goes: true, args: call("rename", supper, want)},
 		{name: "rename of a lorebook", files: family, goes: true, masked: true, args: call("rename", lore, want)},
-		{name: "delete", files: family, goes: true, masked: true, args: call("delete", side)},
-		{name: "delete --family", files: family, goes: true, masked: true, args: call("delete", "--family", side)},
-		{name: "delete of a group chat", files: group, goes: true, args: call("delete", supper)},
+		{name: "delete", files: family, goes: true, masked: true, args: call("rm", side)},
+		{name: "delete --family", files: family, goes: true, masked: true, args: call("rm", "--family", side)},
+		{name: "delete of a group chat", files: group, goes: true, args: call("rm", supper)},
 		{name: "move --family", files: family, goes: true, args: call("move", "--family", side, "chats/Ines")},
 		{name: "move --cut", files: family, goes: true, masked: true, args: call("move", "--cut", side, "chats/Ines")},
 		{name: "open", files: family, args: call("open", side)},
@@ -85,7 +85,7 @@ func edits() []*scenario {
 			name: "message set in three chats", files: solo, apart: true, args: call(sub(harbour, quay, pier)...),
 			partly: [][]string{sub(harbour), sub(quay), sub(pier)},
 		},
-		{name: "edit --ops", files: solo, args: call("edit", "--ops", harbour, "ops.jsonl")},
+		{name: "edit --ops", files: solo, args: call("edit", harbour, "--ops", "ops.jsonl")},
 		{
 			name: "meta set in three chats", files: solo, apart: true, args: call(note("chats")...),
 			partly: [][]string{note(harbour), note(quay), note(pier)},
@@ -125,7 +125,7 @@ func edits() []*scenario {
 		{name: "split", files: solo, masked: true, only: "kills", args: call("split", harbour, "--at", "50,120")},
 		{name: "slim", files: fat, args: call("slim", harbour, "--drop", "swipes,images", "--keep-last", "0")},
 		{name: "undo of a rename", files: family, goes: true, setup: [][]string{renamed}, args: call("undo", "--data", ".")},
-		{name: "undo of a delete", files: family, goes: true, masked: true, setup: [][]string{{"delete", "--family", side}}, args: call("undo", "--data", ".")},
+		{name: "undo of a delete", files: family, goes: true, masked: true, setup: [][]string{{"rm", "--family", side}}, args: call("undo", "--data", ".")},
 	}
 }
 
