@@ -1,6 +1,7 @@
 package safefile
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -27,8 +28,11 @@ func OpenPlain(path string) (*os.File, error) {
 	return f, nil
 }
 
-// ReadPlain reads a file as [OpenPlain] opens it. One that holds more than most bytes is an
-// error.
+// ErrTooLarge means that a file holds more than may be read of it.
+var ErrTooLarge = errors.New("it is too large")
+
+// ReadPlain reads a file as [OpenPlain] opens it. If it holds more than most bytes, the error wraps
+// [ErrTooLarge]; what its size tells so is not read.
 func ReadPlain(path string, most int64) ([]byte, error) {
 	f, err := OpenPlain(path)
 	if err != nil {
@@ -39,11 +43,18 @@ func ReadPlain(path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := readAll(io.LimitReader(f, most+1), min(info.Size(), most))
-	if err != nil || int64(len(data)) <= most {
+	tooLarge := &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, most)}
+	if info.Size() > most {
+		return nil, tooLarge
+	}
+	data, err := readAll(io.LimitReader(f, most+1), info.Size())
+	if err != nil {
 		return data, err
 	}
-	return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it holds more than %d bytes", most)}
+	if int64(len(data)) > most { // it has grown, or has no size
+		return nil, tooLarge
+	}
+	return data, nil
 }
 
 // CheckPlain returns an error if something else than a regular file has the name. It is for what

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 )
@@ -23,6 +24,22 @@ func TestPlain(t *testing.T) {
 	}
 	if _, err := ReadPlain(at("file"), 4); err == nil {
 		t.Error("more is read than is allowed")
+	}
+	sparse, err := os.Create(at("sparse"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(sparse.Truncate(3<<30), sparse.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := ReadPlain(at("sparse"), 256<<20); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("3 GB: %v", err)
+	}
+	runtime.ReadMemStats(&after)
+	if cost := after.TotalAlloc - before.TotalAlloc; cost > 1<<20 {
+		t.Errorf("3 GB that are not read cost %d bytes", cost)
 	}
 	if err := CheckDatabase(at("file")); err != nil {
 		t.Error(err)
