@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -52,17 +51,36 @@ func (r *Result) unpacked(ctx context.Context, opt *Options) error {
 		zips[to.Dir], *path = name, to.Dir
 	}
 	err := r.user(ctx, opt)
-	for dir, name := range zips {
-		for _, row := range r.Rows {
-			row.From = strings.ReplaceAll(row.From, dir, name)
-			if row.Error != nil && strings.Contains(*row.Error, dir) {
-				text := strings.ReplaceAll(*row.Error, dir, name)
-				row.Error, row.Err = &text, errors.New(text)
-			}
+	named := func(text string) string {
+		for dir, name := range zips {
+			text = strings.ReplaceAll(text, dir, name)
 		}
+		return text
+	}
+	for _, row := range r.Rows {
+		row.From = named(row.From)
+		if row.Error != nil {
+			text := named(*row.Error)
+			row.Error, row.Err = &text, &zipError{text, row.Err}
+		}
+		for i := range row.Told {
+			row.Told[i] = named(row.Told[i])
+		}
+	}
+	if err != nil {
+		err = &zipError{named(err.Error()), err}
 	}
 	return err
 }
+
+// zipError is an error about a zip, and not about the folder into which it was unpacked.
+type zipError struct {
+	text string
+	err  error
+}
+
+func (e *zipError) Error() string { return e.text }
+func (e *zipError) Unwrap() error { return e.err }
 
 // unpack unpacks what is merged of the user folder in a zip, and returns what is not.
 func unpack(ctx context.Context, name string, to *safefile.Unpacking) (left []string, err error) {

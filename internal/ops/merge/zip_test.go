@@ -186,3 +186,32 @@ func TestHostileZip(t *testing.T) {
 		t.Error("an entry longer than declared was taken")
 	}
 }
+
+// TestZipIsNamed reads a zip in which nothing is what its name says: all that is told of it names the
+// zip, and not the folder into which it was unpacked.
+func TestZipIsNamed(t *testing.T) {
+	into := t.TempDir()
+	put(t, into, map[string]string{"chats/Mira/old.jsonl": greeting})
+	from := zipOf(t, entryOf("chats/Mira/old.jsonl"), entryOf("worlds/W.json"), entryOf("groups/1.json"), entryOf("characters/Mira.png"))
+	r := Run(context.Background(), options(into, from))
+	if r.Err != nil || r.Doc.Refused < 3 {
+		t.Fatalf("%v, %+v", r.Err, r.Doc)
+	}
+	told := append(slices.Clone(r.Notes), r.Warnings...)
+	for _, row := range r.Rows {
+		told = append(append(told, row.From), row.Told...)
+		if row.Error != nil {
+			told = append(told, *row.Error, row.Err.Error())
+		}
+	}
+	for _, text := range told {
+		if strings.Contains(text, "unpacked") {
+			t.Error(text)
+		}
+	}
+
+	err := (&zipError{"a.zip: not merged", ErrZip})
+	if !errors.Is(err, ErrZip) || err.Error() != "a.zip: not merged" {
+		t.Error(err)
+	}
+}
