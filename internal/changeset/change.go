@@ -165,7 +165,7 @@ func (c *change) linked() bool { return c.Do == link && sameFile(c.draft, c.path
 func sameIdent(a, b safefile.Ident, loose bool) bool {
 	if loose {
 		apart := time.Duration(a.Mtime - b.Mtime).Abs()
-		return a.Size == b.Size && a.Hash == b.Hash && apart <= tick
+		return a.Size == b.Size && a.Hash == b.Hash && apart <= coarsest
 	}
 	return a.Size == b.Size && a.Mtime == b.Mtime && a.Ino == b.Ino
 }

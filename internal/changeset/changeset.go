@@ -3,26 +3,26 @@
 //
 // A verb describes what belongs together as a [Unit]: a function that reads, judges, and
 // writes new content into drafts, temporary files beside their targets. When it returns,
-// nothing has a name yet. [Run] commits: all of the unit, or nothing.
+// nothing has a name yet. [Run] commits: all of the unit, or nothing. What a unit does is a set.
 //
 // # The protocol
 //
-// Every set leaves a record, except that one of a single step is published at once where none is
-// wanted: one new file in a root that is no user's folder and has no .stchat, a replacement that
-// keeps nothing ([Unit.Unrecorded]), and either where no records are kept. Every other set is
-// committed in these steps. Sets of a call that take no names away are committed in groups, with
-// one journal: after a kill all of a group are new or all are old, but for those that another
-// program has disturbed. A set that fails is dropped, and the others are made.
+// Every set leaves a record, with three exceptions: a new file in a root that is no user's folder and
+// has no .stchat; a replacement that keeps nothing ([Unit.Unrecorded]); and both where no records are
+// kept. Such a set is a single step, which is made at once. Every other set is committed in these
+// steps. Sets that take no names away are committed in groups, with one journal for all of a group.
 //
 //  1. The drafts are complete: rendered, with mode and owner, on the disk, closed. A full disk
 //     fails the set here.
-//  2. The root, a SillyTavern user's folder or else the chat's own, is locked against other
-//     runs of this program. The lock is not held while drafting. Journals of dead runs are
-//     ended first. The first commit of a call gives it an ID that sorts after all others, so
-//     the IDs are the order of the commits, whatever the clock says.
+//  2. The call takes its turn: the root, a SillyTavern user's folder or else the chat's own, is
+//     locked against other runs of this program. The lock is not held while drafting, but from the
+//     first commit of a call to its last. What dead runs left is ended first. Then the call
+//     gets an ID that sorts after all others, so the IDs are the order of the commits, whatever the
+//     clock says, and what a call did is one record with one place in the order of undo. (Where
+//     another call comes between two runs of one [Call], the later run begins a new record.)
 //  3. Every file that the drafts were based on is checked. An edit by meaning (a name in a
 //     group's list) is rendered anew if its file was saved meanwhile. Any other change drops
-//     the set; one that can be drafted again ([Unit.Again]) is, and then under the lock.
+//     the set; one that can be drafted again ([Unit.Again]) is, in the same turn.
 //  4. A journal is written to ROOT/.stchat/ID.journal: what will be done with which files, and
 //     how to recognise each (inode, size, time). Its appearance under that name is the
 //     decision: before it nothing has happened, after it everything will.
@@ -34,19 +34,40 @@
 // Everything in .stchat may be a stranger's: it is opened without following links, only if it is
 // a regular file, and read up to a bound ([safefile.ReadPlain]).
 //
-// A run that is killed before 4 leaves drafts, which a later run removes. One that is killed
-// after 4 leaves a journal. A run that holds the lock and sees a journal knows that its run is
-// gone, and ends each set in it ([Recover]): forward, if every step was made or still can be, also
-// where somebody goes on with a file under its new name; otherwise back. What others wrote to a file
-// in between is never overwritten: such a file stays, the others go back, it is said, and what was
-// kept of it stays, in a record that undo passes over. So does one of which a step fails. So no set
-// waits for a person; only where taking it back fails as well does it stay in the journal, for the
-// next run to try again, and the sets of its group that were made get their record, ID.done, beside it.
+// # Recovery
 //
-// A journal proves nothing about a folder that was copied or is on another machine, and one that
-// cannot be used names no files. Either is renamed to ID.foreign and told once ([Foreign]), and
-// drafts that it may name are left alone. On a person's decision [Adopt] ends the former, and
+// A run can be killed at any moment, and other programs can save files at any moment. What is on the
+// disk tells how far a set got:
+//
+//	drafted ----> begun ------> made          the way of a set
+//	drafts        ID.journal    ID.done
+//	   |            |
+//	   |            +--> taken back           nothing, or ID.done of the files that stay
+//	   |            +--> stuck                ID.journal: the next run tries again
+//	   |            +--> foreign              ID.foreign: a person decides
+//	   +--> never begun                       nothing
+//
+// Drafted: a later run removes the drafts of a run that is gone.
+//
+// Begun: whoever has the lock and sees a journal knows that its run is gone, and ends each set of the
+// journal ([Recover]). If every step was made or still can be made, the set is completed. A file with
+// which somebody goes on under its new name counts as made. Otherwise the set is taken back, and so is
+// a set of which a step fails.
+//
+// Taken back: every file is as it was before the set, but for those that somebody has changed in
+// between. What others wrote is never overwritten: such a file stays, and is named. If something was
+// kept of it, that stays too, in a record of these files alone, which undo passes over.
+//
+// Stuck: taking the set back failed, since the disk refuses it. Only such a set stays in the journal.
+// The sets of its group that were made have their record beside it.
+//
+// Foreign: a journal proves nothing about a folder that was copied or is on another machine, and one
+// that cannot be read names no files. Either is set aside under that name, told once ([Foreign]), and
+// the drafts that it may name are left alone. On a person's decision [Adopt] ends the former, and
 // [Discard] drops either with what was kept for it.
+//
+// So no set waits for a person, but for a foreign one; and after a kill all sets of a group are new,
+// or all are old, except those that another program has disturbed.
 //
 // # Limits
 //
@@ -72,12 +93,13 @@
 //
 // # Where it is
 //
-// run.go drafts the units, joins those that share a file, and drafts again; group.go decides what
-// is committed together; commit.go puts what was drafted (plan.go) in order, and journal.go writes
-// the journal. A journal's steps are played as changes (change.go): each is of one path, from the
-// file before to the file after, and judge finds out which of them is there; play.go makes them, or
-// takes them back, set by set. recover.go ends what dead runs began, undo.go and inverse.go draft
-// what takes a record back, and record.go lists and drops records, and is the folder .stchat.
+// run.go drafts the units, takes the turn of each root, and drafts again; group.go decides what is
+// committed together; commit.go puts what was drafted (plan.go) in order, and journal.go writes the
+// journal. A journal's steps are played as changes (change.go): each is of one path, from the file
+// before to the file after, and judge finds out which of them is there; play.go makes them, or takes
+// them back, set by set. recover.go ends what dead runs began. undo.go and inverse.go draft what takes
+// a record back. record.go lists and drops records, and is the folder .stchat; room.go drops the oldest
+// records when they hold too much. root.go is the folder whose files are changed, with its lock.
 package changeset
 
 import (
@@ -100,7 +122,8 @@ type Options struct {
 	// in all before the oldest are dropped; the newest stays. 0 means [KeepBytes]; below 0 only
 	// precious ones are kept.
 	KeepBytes int64
-	// Call, if set, joins several runs: what they do to a root is one record.
+	// Call, if set, joins several runs: what they do to a root is one record, unless another call
+	// comes between two of them.
 	Call *Call
 
 	disk  *safefile.Disk // nil: the system's

@@ -18,15 +18,16 @@ const tries = 20
 
 // commitment is one batch, or a group of them, on its way to its names.
 type commitment struct {
-	call   *call
-	root   *root
-	plans  []*plan // in the order in which they are made
-	edits  []*plan // those of them that are edits, also of files that stay as they are
-	relied []reliance
-	units  []int
-	id     string        // where it was recorded
-	failed map[int]error // by batch number: those that were not made
-	over   bool          // each batch of a group would fail alike
+	call    *call
+	root    *root
+	batches []*batch
+	plans   []*plan // in the order in which they are made
+	edits   []*plan // those of them that are edits, also of files that stay as they are
+	relied  []reliance
+	units   []int
+	id      string        // where it was recorded
+	failed  map[int]error // by batch number: those that were not made
+	over    bool          // each batch of a group would fail alike
 }
 
 // batch returns the batch that a plan belongs to.
@@ -133,7 +134,7 @@ func (t *commitment) run(ctx context.Context) error {
 	case opt.DryRun:
 		_, err := t.look()
 		return errors.Join(err, t.call.rehearse(t.plans))
-	case len(t.plans) == 1 && !needsRecord(*opt, t.root, &t.call.units[t.plans[0].unit], t.plans[0]):
+	case !t.isRecorded():
 		left, err := t.check(ctx, func() (bool, error) { return false, nil })
 		if err != nil || !left {
 			return err
@@ -148,6 +149,15 @@ func (t *commitment) run(ctx context.Context) error {
 		return t.createAll(no.err)
 	}
 	return err
+}
+
+// isRecorded reports whether the steps are made with a journal.
+func (t *commitment) isRecorded() bool {
+	if t.call.DryRun || len(t.plans) == 0 {
+		return false
+	}
+	only := t.plans[0]
+	return len(t.plans) > 1 || needsRecord(t.call.Options, t.root, &t.call.units[only.unit], only)
 }
 
 // noRecordError says that nothing can be recorded; nothing was done.
@@ -180,30 +190,19 @@ func (t *commitment) createAll(why error) error {
 func (t *commitment) record(ctx context.Context) (err error) {
 	t.over = true
 	opt := &t.call.Options
-	d := opt.system()
-	made, err := t.root.make()
-	if err != nil {
-		return &noRecordError{at(t.root.own(""), err)}
-	}
-	if made && !opt.NoSync {
-		if err := d.SyncDir(t.root.dir); err != nil { // the disk fails
-			return at(t.root.dir, err)
-		}
+	if err := t.root.ready(*opt); err != nil {
+		return err
 	}
 	unlock, held, err := t.root.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	_, names, err := (recovery{root: t.root, opt: *opt}).endAll(held)
-	if err != nil {
+	if err := t.root.settle(*opt, held); err != nil {
 		return &noRecordError{at(t.root.own(""), err)}
 	}
-	if !t.root.recorded { // a try that failed gives it no place among the others
-		t.root.id = nextID(names, opt.Now)
-	}
 	t.over = false
-	j := newJournal(t.root, opt, t.undoes(), t.root.canLink(d))
+	j := newJournal(t.root, opt, t.undoes(), t.root.canLink(opt.system()))
 	left, err := t.check(ctx, func() (bool, error) { return t.compose(j) })
 	if err != nil || !left {
 		return err
@@ -216,8 +215,13 @@ func (t *commitment) record(ctx context.Context) (err error) {
 	if err != nil {
 		return at(t.root.own(""), err)
 	}
-	t.root.recorded = true
+	t.root.noteWritten(j)
 	t.failed = p.commit()
+	for _, err := range t.failed {
+		if isStuck(err) {
+			t.root.settled = false // the next commit tries to end it first
+		}
+	}
 	for _, p := range t.plans {
 		if err := t.failed[t.batch(p).number]; err == nil || isStuck(err) {
 			p.draft.release() // it has its name, or the journal decides what becomes of it

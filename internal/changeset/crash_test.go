@@ -273,7 +273,7 @@ func (c *crashed) orphans(t *testing.T) (list []string) {
 		}
 	}
 	for _, name := range names {
-		if name != ".gitignore" && !safefile.IsTemp(name) && !strings.HasSuffix(name, recordSuffix) && !kept[name] {
+		if name != ".gitignore" && name != heldName && !safefile.IsTemp(name) && !strings.HasSuffix(name, recordSuffix) && !kept[name] {
 			list = append(list, name)
 		}
 	}

@@ -12,17 +12,17 @@ const (
 	groupBytes = 64 << 20 // of drafts
 )
 
-// group is drafted batches that wait to be committed with others: one journal for all of them,
-// and one turn at the lock. If one fails, the others are committed without it. What takes names
-// away is committed by itself: it may not be possible to take it back, if another program uses
-// the name.
+// group is drafted batches that wait to be committed with others: one journal for all of them. If one
+// fails, the others are committed without it. What takes names away is committed by itself: it may not
+// be possible to take it back, if another program uses the name.
 type group struct {
 	batches []*batch
 	units   int
 	bytes   int64
 }
 
-// ready takes a batch that has been drafted, and returns those to commit now.
+// ready takes a batch that has been drafted, and returns those that are to be committed together and
+// are complete.
 func (c *call) ready(b *batch) []*batch {
 	recorded, stays, bytes := false, true, int64(0)
 	for _, i := range b.units {
@@ -33,15 +33,14 @@ func (c *call) ready(b *batch) []*batch {
 			stays = stays && (p.Do == Create || p.Do == Replace)
 		}
 	}
+	b.grouped = true
 	if !recorded || !stays || len(b.units) == len(c.units) {
-		b.committed = true
 		return []*batch{b}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g := &c.waiting
 	g.batches, g.units, g.bytes = append(g.batches, b), g.units+len(b.units), g.bytes+bytes
-	b.committed = true
 	if g.units < cmp.Or(c.group, groupUnits) && g.bytes < groupBytes {
 		return nil
 	}
@@ -50,55 +49,82 @@ func (c *call) ready(b *batch) []*batch {
 	return full
 }
 
-// rest returns the batches that wait, and those of which not all units were drafted.
+// rest returns the batches that wait for others, and those of which not all units were drafted.
 func (c *call) rest() []*batch {
 	list := c.waiting.batches
 	for _, b := range c.batchOf {
-		if !b.committed {
-			b.committed = true
+		if !b.grouped {
+			b.grouped = true
 			list = append(list, b)
 		}
 	}
 	return list
 }
 
-// commitAll commits batches, those of one root together.
-func (c *call) commitAll(ctx context.Context, batches []*batch) {
-	if len(c.units) > 1 {
-		ctx = context.WithoutCancel(ctx) // an interruption drops none that was drafted
-	}
+// prepare makes commitments of batches, of those of one root together. What needs no record is made at
+// once, the others when their root's turn comes.
+func (c *call) prepare(ctx context.Context, batches []*batch) {
 	for _, r := range c.Call.roots {
 		of := slices.DeleteFunc(slices.Clone(batches), func(b *batch) bool { return b.root != r })
-		if len(of) > 0 {
-			c.commit(ctx, of)
+		if len(of) == 0 {
+			continue
+		}
+		for _, t := range c.join(ctx, of) {
+			if !t.isRecorded() {
+				c.commit(ctx, t)
+				continue
+			}
+			c.mu.Lock()
+			c.drafted = append(c.drafted, t)
+			c.mu.Unlock()
 		}
 	}
 }
 
-// commit gives the drafts of batches of one root their names, all or none of each batch.
-func (c *call) commit(ctx context.Context, batches []*batch) {
-	var units []int // those drafted without an error
+// join makes one commitment of batches of one root; several where they do not go together.
+func (c *call) join(ctx context.Context, batches []*batch) []*commitment {
+	t := &commitment{call: c, root: batches[0].root, batches: batches}
 	for _, b := range batches {
 		for _, i := range b.units {
 			if c.sets[i] != nil && c.outcomes[i].Err == nil {
-				units = append(units, i)
+				t.units = append(t.units, i)
 			}
 		}
 	}
-	t := &commitment{call: c, root: batches[0].root, units: units}
 	err := t.join(ctx)
 	if err == nil {
-		err = t.run(ctx)
+		return []*commitment{t}
 	}
 	t.discard()
-	if err != nil && len(batches) > 1 && !t.over {
-		half := len(batches) / 2
-		c.commit(ctx, batches[:half])
-		c.commit(ctx, batches[half:])
+	if len(batches) == 1 {
+		t.end(err)
+		return nil
+	}
+	half := len(batches) / 2
+	return append(c.join(ctx, batches[:half]), c.join(ctx, batches[half:])...)
+}
+
+// commit gives the drafts of a commitment their names, all or none of each batch.
+func (c *call) commit(ctx context.Context, t *commitment) {
+	err := t.run(ctx)
+	t.discard()
+	if err == nil || len(t.batches) == 1 || t.over {
+		t.end(err)
 		return
 	}
+	half := len(t.batches) / 2
+	for _, some := range [][]*batch{t.batches[:half], t.batches[half:]} {
+		for _, part := range c.join(ctx, some) {
+			c.commit(ctx, part)
+		}
+	}
+}
+
+// end notes what became of the units; err is why nothing was made.
+func (t *commitment) end(err error) {
+	c := t.call
 	steps := t.stepsByUnit()
-	for _, i := range units {
+	for _, i := range t.units {
 		o := &c.outcomes[i]
 		switch {
 		case o.Err != nil: // it was dropped

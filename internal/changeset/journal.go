@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -107,48 +105,103 @@ func idOf(stem string) string {
 // kept returns the name in .stchat of the file that a step keeps; steps count from 1.
 func (j *journal) kept(step int) string { return fmt.Sprintf("%s-%d", j.stem(), step) }
 
-// nextID returns the ID for a call that is the first to record something after what these names
-// in .stchat are of. IDs sort by that, even where the clock was set back.
-func nextID(names []string, now time.Time) string {
-	const clock = "20060102T150405"
-	at, tag := now.UTC().Truncate(time.Second), rand.Uint32()>>1
-	for _, name := range slices.Backward(names) {
-		if len(name) < len(clock)+9 || !isStem(name[:len(clock)+9]) {
-			continue
-		}
-		last, err := time.Parse(clock, name[:len(clock)])
-		if err != nil || last.Year() == 9999 {
-			continue
-		}
-		if last.Before(at) {
-			break
-		}
-		n, err := strconv.ParseUint(name[len(clock)+1:len(clock)+9], 16, 32)
-		if err != nil {
-			continue
-		}
-		if at = last; uint32(n) >= 1<<32-1<<16 {
-			at = at.Add(time.Second)
-		} else {
-			tag = uint32(n) + 1 + rand.Uint32()>>16
-		}
-		break
-	}
-	return fmt.Sprintf("%s-%08x", at.Format(clock), tag)
-}
-
-const stemForm = `[0-9]{8}T[0-9]{6}-[0-9a-f]{8}(?:\.[0-9]{1,9})?`
-
-var (
-	stemPattern = regexp.MustCompile("^" + stemForm + "$")
-	keptPattern = regexp.MustCompile("^" + stemForm + "-[0-9]{1,9}$")
+// idClock is how an ID begins, and idLength how long it is.
+const (
+	idClock  = "20060102T150405"
+	idLength = len(idClock) + 1 + 8
 )
 
+// newestID returns the last ID that these names in .stchat, in any order, begin with; "" if none does.
+func newestID(names []string) (newest string) {
+	for _, name := range names {
+		if len(name) < idLength || name[:idLength] <= newest || !isStem(name[:idLength]) {
+			continue
+		}
+		at, err := time.Parse(idClock, name[:len(idClock)])
+		if err == nil && at.Year() < 9999 {
+			newest = name[:idLength]
+		}
+	}
+	return newest
+}
+
+// nextID returns the ID for a call that is the first to record something after the newest one. IDs
+// sort by that, even where the clock was set back.
+func nextID(newest string, now time.Time) string {
+	at, tag := now.UTC().Truncate(time.Second), rand.Uint32()>>1
+	if newest != "" {
+		last, errTime := time.Parse(idClock, newest[:len(idClock)])
+		n, errTag := strconv.ParseUint(newest[len(idClock)+1:], 16, 32)
+		switch {
+		case errTime != nil || errTag != nil || last.Before(at):
+		case uint32(n) >= 1<<32-1<<16:
+			at = last.Add(time.Second)
+		default:
+			at, tag = last, uint32(n)+1+rand.Uint32()>>16
+		}
+	}
+	return fmt.Sprintf("%s-%08x", at.Format(idClock), tag)
+}
+
+// cutStem cuts a [journal.stem] off the beginning of a text.
+func cutStem(text string) (rest string, ok bool) {
+	if len(text) < idLength {
+		return "", false
+	}
+	for i := range idLength {
+		c := text[i]
+		digit := '0' <= c && c <= '9'
+		switch {
+		case i == len("20060102"):
+			ok = c == 'T'
+		case i == len(idClock):
+			ok = c == '-'
+		case i > len(idClock):
+			ok = digit || 'a' <= c && c <= 'f'
+		default:
+			ok = digit
+		}
+		if !ok {
+			return "", false
+		}
+	}
+	rest = text[idLength:]
+	if set, found := strings.CutPrefix(rest, "."); found {
+		if after, ok := cutNumber(set); ok {
+			rest = after
+		}
+	}
+	return rest, true
+}
+
+// cutNumber cuts a number of at most nine digits off the beginning of a text.
+func cutNumber(text string) (rest string, ok bool) {
+	n := 0
+	for n < len(text) && '0' <= text[n] && text[n] <= '9' {
+		n++
+	}
+	return text[n:], 1 <= n && n <= 9
+}
+
 // isStem reports whether text can be a [journal.stem].
-func isStem(text string) bool { return stemPattern.MatchString(text) }
+func isStem(text string) bool {
+	rest, ok := cutStem(text)
+	return ok && rest == ""
+}
 
 // isKept reports whether name can be a [journal.kept].
-func isKept(name string) bool { return keptPattern.MatchString(name) }
+func isKept(name string) bool {
+	rest, ok := cutStem(name)
+	if !ok {
+		return false
+	}
+	step, ok := strings.CutPrefix(rest, "-")
+	if !ok {
+		return false
+	}
+	rest, ok = cutNumber(step)
+	return ok && rest == ""
+}
 
 // keptFor returns the stem in the name of a kept file.
 func keptFor(name string) string { return name[:max(0, strings.LastIndexByte(name, '-'))] }
@@ -168,8 +221,11 @@ func readJournal(path string) (*journal, error) {
 
 func parseJournal(path, stem string) (*journal, error) {
 	data, err := safefile.ReadPlain(path, mostJournal)
-	if errors.Is(err, safefile.ErrNotRegular) {
+	switch {
+	case errors.Is(err, safefile.ErrNotRegular):
 		err = fmt.Errorf("%s: %w", path, errNoJournal)
+	case errors.Is(err, safefile.ErrTooLarge):
+		err = fmt.Errorf("%s: %w: it holds more than %d bytes", path, errNoJournal, int64(mostJournal))
 	}
 	if err != nil {
 		return nil, err

@@ -15,9 +15,9 @@ import (
 	"stchat/internal/safefile"
 )
 
-// tick is that of the coarsest clock of a disk (FAT's): a file that was changed less than
+// coarsest is the tick of the coarsest clock of a disk (FAT's): a file that was changed less than
 // a tick ago may change again and keep its size and time.
-const tick = 2 * time.Second
+const coarsest = 2 * time.Second
 
 // plan is one step to be made.
 type plan struct {
@@ -116,7 +116,7 @@ func (t *commitment) render(ctx context.Context, p *plan) error {
 		}
 	}
 	old := io.ReaderAt(f)
-	if p.was, p.hash, p.read = now, "", false; time.Since(now.ModTime()) < tick && now.Size() <= hashedKept {
+	if p.was, p.hash, p.read = now, "", false; time.Since(now.ModTime()) < coarsest && now.Size() <= hashedKept {
 		data := make([]byte, now.Size())
 		if _, err := io.ReadFull(io.NewSectionReader(f, 0, now.Size()), data); err != nil {
 			return err

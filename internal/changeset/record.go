@@ -76,7 +76,7 @@ func (s store) has() (bool, error) {
 	return true, nil
 }
 
-// list returns the names in .stchat, sorted; none if there is no such folder.
+// list returns the names in .stchat, in no order; none if there is no such folder.
 func (s store) list() ([]string, error) {
 	if ok, err := s.has(); !ok || err != nil {
 		return nil, err
@@ -86,9 +86,7 @@ func (s store) list() ([]string, error) {
 		return nil, err
 	}
 	defer f.Close()
-	names, err := f.Readdirnames(-1)
-	slices.Sort(names)
-	return names, err
+	return f.Readdirnames(-1)
 }
 
 // Record is what one call did to one root, for undo.
@@ -119,6 +117,7 @@ func readRecords(s store, enough func(*Record, []error) bool) (records []Record,
 		return nil, nil, err
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, recordSuffix) })
+	slices.Sort(names)
 	undone := map[string]bool{}
 	for len(names) > 0 {
 		first := len(names) - 1
@@ -202,67 +201,6 @@ func (r *Record) drop(s store, opt Options) {
 			}
 		}
 	}
-}
-
-// makeRoom drops the oldest records of edits when they have grown too large. The newest record
-// stays, unless none is to be kept. What precious ones hold does not count. Only a record that
-// goes is read: a precious one is read-only, and IDs tell which are old.
-func makeRoom(s store, opt Options) []Record {
-	names, err := s.list()
-	if err != nil {
-		return nil
-	}
-	type held struct {
-		records []string
-		bytes   int64
-		stays   bool
-	}
-	byID := map[string]*held{}
-	var ids []string // the oldest first
-	var total int64
-	for _, name := range names {
-		stem, isRecord := strings.CutSuffix(name, recordSuffix)
-		if !isRecord && isKept(name) {
-			stem = keptFor(name)
-		}
-		info, err := os.Lstat(s.own(name))
-		if !isStem(stem) || err != nil {
-			continue
-		}
-		h := byID[idOf(stem)]
-		if h == nil {
-			h = &held{}
-			byID[idOf(stem)], ids = h, append(ids, idOf(stem))
-		}
-		h.bytes += info.Size()
-		if isRecord {
-			h.records = append(h.records, name)
-			h.stays = h.stays || info.Mode().Perm()&0o200 == 0
-		}
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		if h := byID[id]; len(h.records) > 0 && !h.stays {
-			total += h.bytes
-		}
-	}
-	limit := cmp.Or(opt.KeepBytes, KeepBytes)
-	var dropped []Record
-	for i, id := range ids {
-		h := byID[id]
-		if total <= max(limit, 0) || limit > 0 && i == len(ids)-1 {
-			break
-		}
-		if len(h.records) == 0 || h.stays {
-			continue
-		}
-		if rec, errs := readRecord(s, h.records); len(errs) == 0 && !rec.Precious {
-			total -= h.bytes
-			rec.drop(s, opt)
-			dropped = append(dropped, rec)
-		}
-	}
-	return dropped
 }
 
 // Prune drops the records of the root dir for which gone returns true, with what was kept

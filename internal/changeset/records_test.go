@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -753,7 +754,11 @@ func TestMakeRoom(t *testing.T) {
 				total += info.Size()
 			}
 			var gone []string
-			for _, rec := range makeRoom(r.store, Options{KeepBytes: max(1, total+tt.keep)}) {
+			names, err := r.list()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, rec := range makeRoom(r.store, names, Options{KeepBytes: max(1, total+tt.keep)}) {
 				gone = append(gone, rec.ID)
 			}
 			if !slices.Equal(gone, ids[:tt.gone]) {
@@ -764,5 +769,42 @@ func TestMakeRoom(t *testing.T) {
 				t.Errorf("%d records are left, %v", left, err)
 			}
 		})
+	}
+}
+
+// What somebody else has put into .stchat under the name of a record or a journal costs no memory,
+// however large it is. The journal is set aside, and told once.
+func TestHugeStrangers(t *testing.T) {
+	c, _ := recorded(t)
+	r := newRoot(c.dir)
+	for _, name := range []string{"20260101T000000-00000001" + recordSuffix, "20260101T000000-00000002" + journalSuffix} {
+		f, err := os.Create(r.own(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(f.Truncate(3<<30), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, errs, err := Records(c.dir)
+	if err != nil || len(errs) != 1 {
+		t.Errorf("%v, %v", errs, err)
+	}
+	for _, told := range []int{1, 0} {
+		ended, err := Recover(t.Context(), c.dir, Options{NoSync: true})
+		if err != nil || len(ended) != told {
+			t.Errorf("%+v, %v", ended, err)
+		}
+		for _, e := range ended {
+			if e.Result != Foreign {
+				t.Errorf("%+v", e)
+			}
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if cost := after.TotalAlloc - before.TotalAlloc; cost > 4<<20 {
+		t.Errorf("they cost %d bytes", cost)
 	}
 }

@@ -93,6 +93,7 @@ func Unfinished(ctx context.Context, dir string) ([]Ended, error) {
 		return nil, err
 	}
 	names, err := r.root.list()
+	slices.Sort(names)
 	for _, name := range names {
 		if strings.HasSuffix(name, foreignSuffix) {
 			j, err := readJournal(r.root.own(name))
@@ -110,7 +111,7 @@ type recovery struct {
 }
 
 func (r recovery) run(ctx context.Context) ([]Ended, error) {
-	names, err := r.root.list()
+	names, err := r.root.look()
 	if err != nil {
 		return nil, err
 	}
@@ -142,20 +143,25 @@ func hasJournal(names []string) bool {
 // work on them; without locks the system is asked whether its process is gone. names is what
 // .stchat held before.
 func (r recovery) endAll(held bool) (all []Ended, names []string, err error) {
-	if names, err = r.root.list(); err != nil {
+	if names, err = r.root.look(); err != nil {
 		return nil, nil, err
 	}
+	var begun []string
 	for _, name := range names {
-		if aside := strings.HasSuffix(name, foreignSuffix) && idOf(name) == r.adopt; !aside && !strings.HasSuffix(name, journalSuffix) {
-			continue
+		aside := strings.HasSuffix(name, foreignSuffix) && idOf(name) == r.adopt
+		if aside || strings.HasSuffix(name, journalSuffix) {
+			begun = append(begun, name)
 		}
+	}
+	slices.Sort(begun)
+	for _, name := range begun {
 		j, err := readJournal(r.root.own(name))
 		if err == nil && !held && !safefile.ProcessGone(j.Realm, j.Pid) {
 			continue
 		}
 		all = append(all, r.end(name, j, err, held)...)
 	}
-	if held && !r.opt.DryRun {
+	if held && !r.opt.DryRun && (hasJournal(names) || !r.root.counted(names)) {
 		r.forget(names)
 	}
 	return all, names, nil
@@ -265,7 +271,7 @@ func (r *root) sweep(dirs ...string) {
 		return
 	}
 	named := map[string]bool{}
-	names, _ := r.list()
+	names, _ := r.look()
 	for _, name := range names {
 		if !strings.HasSuffix(name, journalSuffix) && !strings.HasSuffix(name, foreignSuffix) {
 			continue
@@ -280,6 +286,10 @@ func (r *root) sweep(dirs ...string) {
 	}
 	for _, dir := range dirs {
 		r.swept[dir] = true
-		safefile.RemoveStale(dir, named, r.self)
+		if dir == r.own("") {
+			safefile.RemoveStaleOf(dir, names, named, r.self)
+		} else {
+			safefile.RemoveStale(dir, named, r.self)
+		}
 	}
 }

@@ -2,11 +2,14 @@ package changeset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
@@ -65,8 +68,14 @@ type root struct {
 	id       string // the ID of this call
 	recorded bool   // it has recorded something, so the ID stays
 
-	turn sync.Mutex // one goroutine of the call at a time changes files
-	mine bool       // the call, with only one goroutine left, has the lock already
+	turn    sync.Mutex // one goroutine of the call at a time changes files
+	mine    bool       // the call, with only one goroutine left, has the lock until its turn ends
+	settled bool       // in this turn, what dead runs began has ended, and the call has its ID
+	wrote   []string   // the names in .stchat that this turn added
+
+	names  []string  // in .stchat, when it was read last
+	stood  time.Time // when the folder had been changed last by then
+	readAt time.Time // when that was; zero: never
 
 	sweeping sync.Mutex
 	swept    map[string]bool // folders
@@ -89,21 +98,137 @@ func newRoot(dir string) *root {
 }
 
 // lock keeps other runs out of the root, and other goroutines of this run even where the
-// system has no locks. held is false there.
+// system has no locks. held is false there. It waits as long as the run that has the lock gets on.
 func (r *root) lock(ctx context.Context) (unlock func(), held bool, err error) {
 	if r.mine {
 		return func() {}, true, nil
 	}
 	r.turn.Lock()
-	release, held, err := safefile.Lock(ctx, r.dir)
-	if err != nil {
-		r.turn.Unlock()
-		return nil, false, fmt.Errorf("%s: %w", r.dir, err)
+	for {
+		before := r.changed()
+		release, held, err := safefile.Lock(ctx, r.dir)
+		if errors.Is(err, safefile.ErrBusy) && !r.changed().Equal(before) {
+			continue
+		}
+		if err != nil {
+			r.turn.Unlock()
+			return nil, false, fmt.Errorf("%s: %w", r.dir, err)
+		}
+		return func() {
+			release()
+			r.turn.Unlock()
+		}, held, nil
 	}
+}
+
+// ready makes .stchat, if it is missing, and brings its name to the disk. If it cannot be made, the
+// error is a [*noRecordError].
+func (r *root) ready(opt Options) error {
+	made, err := r.make()
+	if err != nil {
+		return &noRecordError{at(r.own(""), err)}
+	}
+	if !made || opt.NoSync {
+		return nil
+	}
+	if err := opt.system().SyncDir(r.dir); err != nil { // the disk fails
+		return at(r.dir, err)
+	}
+	return nil
+}
+
+// takeTurn keeps other runs out until end is called. Where there are no locks, each commit is on its
+// own. records says that something will be recorded: on some systems only .stchat can be locked.
+func (r *root) takeTurn(ctx context.Context, opt Options, records bool) (end func(), err error) {
+	if records {
+		err := r.ready(opt)
+		if _, none := errors.AsType[*noRecordError](err); err != nil && !none { // a commit without a record may do
+			return nil, err
+		}
+	}
+	unlock, held, err := r.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.settled, r.wrote = false, nil
+	if !held {
+		unlock()
+		return func() {}, nil
+	}
+	r.mine = true
 	return func() {
-		release()
-		r.turn.Unlock()
-	}, held, nil
+		r.mine = false
+		unlock()
+	}, nil
+}
+
+// settle ends what dead runs began, and gives the call its ID, once in a turn. An ID of an earlier turn
+// stays, unless another call has recorded something since: what comes now is after that.
+func (r *root) settle(opt Options, held bool) error {
+	if r.mine && r.settled {
+		return nil
+	}
+	ended, names, err := recovery{root: r, opt: opt}.endAll(held)
+	if err != nil {
+		return err
+	}
+	newest := newestID(names)
+	if !r.recorded || newest > r.id { // a try that failed gives it no place among the others
+		r.id, r.sets, r.recorded = nextID(newest, opt.Now), 0, false
+	}
+	r.settled = !slices.ContainsFunc(ended, func(e Ended) bool { return e.Result == Stuck }) // else the next commit tries again
+	return nil
+}
+
+// noteWritten notes what a journal adds to .stchat.
+func (r *root) noteWritten(j *journal) {
+	r.recorded = true
+	r.wrote = append(r.wrote, j.stem()+recordSuffix)
+	for _, s := range j.Steps {
+		if s.Kept != "" {
+			r.wrote = append(r.wrote, s.Kept)
+		}
+	}
+}
+
+// known returns the names in .stchat after the turn's commits, in no order. What was read in it is not
+// read again.
+func (r *root) known() ([]string, error) {
+	if r.mine && r.settled {
+		return slices.Concat(r.names, r.wrote), nil
+	}
+	return r.list()
+}
+
+// changed returns when something in .stchat got or lost its name last; the zero time if there is no
+// such folder.
+func (r *root) changed() time.Time {
+	info, err := os.Lstat(r.own(""))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// look returns the names in .stchat, in no order. The folder is read again only if it may have been
+// changed since: what changes it twice within a tick of the disk's clock leaves it the same time.
+func (r *root) look() ([]string, error) {
+	now := r.changed()
+	tick := 50 * time.Millisecond
+	if now.Nanosecond() == 0 {
+		tick = coarsest
+	}
+	if !r.readAt.IsZero() && now.Equal(r.stood) && r.readAt.Sub(now) > tick {
+		return r.names, nil
+	}
+	r.stood, r.readAt = now, time.Now()
+	names, err := r.list()
+	if err != nil {
+		r.readAt = time.Time{}
+		return nil, err
+	}
+	r.names = names
+	return names, nil
 }
 
 // rel returns a path as a journal has it: relative to the root, with slashes. ok is false

@@ -23,42 +23,88 @@ func Run(ctx context.Context, units []Unit, opt Options) []Outcome {
 	c := &call{Options: opt, units: units, outcomes: make([]Outcome, len(units)), roots: map[string]*root{}, planned: map[string]bool{}}
 	c.begin(ctx)
 	c.share()
+	commits := ctx
+	if len(units) > 1 {
+		commits = context.WithoutCancel(ctx) // an interruption drops none that was drafted
+	}
 	progress.Each(ctx, len(units), func(i int) {
 		c.draft(ctx, i)
 		if b := c.batchOf[i]; b.drafted() {
-			c.commitAll(ctx, c.ready(b))
+			c.prepare(commits, c.ready(b))
 		}
 	})
-	// an interruption stops drafting; what was drafted is committed
-	c.commitAll(context.WithoutCancel(ctx), c.rest())
-	c.draftAgain(ctx)
+	c.prepare(context.WithoutCancel(ctx), c.rest())
+	for _, r := range c.Call.roots {
+		c.takeTurn(ctx, commits, r)
+	}
 	for i := range units {
 		if o := &c.outcomes[i]; c.sets[i] == nil && o.Err == nil {
 			o.Err = fmt.Errorf("not begun: %w", ctx.Err())
 		}
 	}
-	c.makeRoom()
 	return c.outcomes
 }
 
-// makeRoom drops old records in the roots where this call made new ones, or would have.
-func (c *call) makeRoom() {
-	done := map[*root]bool{}
+// takeTurn commits all that was drafted in a root, and drafts again what others have changed meanwhile,
+// while no other run can commit anything there: so all that the call records has one place in the order
+// of undo. What was drafted is committed with a context of its own.
+func (c *call) takeTurn(ctx, commits context.Context, r *root) {
+	drafted := slices.DeleteFunc(slices.Clone(c.drafted), func(t *commitment) bool { return t.root != r })
+	slices.SortFunc(drafted, func(a, b *commitment) int { return a.units[0] - b.units[0] })
+	again := c.failedIn(r)
+	keepsNone := c.KeepBytes < 0 && c.wroteIn(r) >= 0
+	if len(drafted) == 0 && len(again) == 0 && !keepsNone {
+		return
+	}
+	end, err := r.takeTurn(commits, c.Options, len(drafted) > 0)
+	if err != nil {
+		for _, t := range drafted {
+			t.discard()
+			t.end(err)
+		}
+		for _, i := range again {
+			c.outcomes[i].Err = err
+		}
+		return
+	}
+	defer end()
+	for _, t := range drafted {
+		c.commit(commits, t)
+	}
+	c.draftAgain(ctx, r)
+	c.makeRoom(r)
+}
+
+// wroteIn returns the last unit that has changed something in a root, -1 if none has.
+func (c *call) wroteIn(r *root) int {
 	for i := range slices.Backward(c.outcomes) {
 		o := &c.outcomes[i]
 		wrote := o.ID != "" || c.KeepBytes < 0 && len(o.Steps) > 0 && !c.DryRun
-		if r := c.roots[c.units[i].Root]; wrote && !done[r] {
-			done[r] = true
-			for _, rec := range makeRoom(r.store, c.Options) {
-				if rec.ID != r.id {
-					o.Dropped = append(o.Dropped, rec)
-					continue
-				}
-				for k := range c.outcomes { // it keeps no records
-					if c.outcomes[k].ID == rec.ID {
-						c.outcomes[k].ID = ""
-					}
-				}
+		if wrote && c.roots[c.units[i].Root] == r {
+			return i
+		}
+	}
+	return -1
+}
+
+// makeRoom drops old records in a root where this call made new ones, or would have.
+func (c *call) makeRoom(r *root) {
+	last := c.wroteIn(r)
+	if last < 0 {
+		return
+	}
+	names, err := r.known()
+	if err != nil {
+		return
+	}
+	for _, rec := range makeRoom(r.store, names, c.Options) {
+		if rec.ID != r.id {
+			c.outcomes[last].Dropped = append(c.outcomes[last].Dropped, rec)
+			continue
+		}
+		for k := range c.outcomes { // it keeps no records
+			if c.outcomes[k].ID == rec.ID {
+				c.outcomes[k].ID = ""
 			}
 		}
 	}
@@ -77,16 +123,17 @@ type call struct {
 	mu      sync.Mutex
 	planned map[string]bool // real paths that a dry run would create
 	waiting group
+	drafted []*commitment // that wait for the turn of their roots
 }
 
 // batch is the units that share paths: all of them succeed, or none.
 type batch struct {
-	root      *root
-	number    int // among those of the call, from 1
-	units     []int
-	mu        sync.Mutex
-	left      int // units not drafted yet
-	committed bool
+	root    *root
+	number  int // among those of the call, from 1
+	units   []int
+	mu      sync.Mutex
+	left    int  // units not drafted yet
+	grouped bool // it was drafted, and is a part of a commitment or of a group
 }
 
 // drafted counts one unit, and reports whether it was the last.
@@ -214,47 +261,34 @@ func (c *call) rehearse(plans []*plan) error {
 	return nil
 }
 
-// draftAgain drafts and commits anew the units that failed since others changed a file, and whose
-// drafts can be made from what stands there now. That is done under the root's lock, so of many
-// runs side by side all succeed, one after the other. What takes no locks, such as SillyTavern,
-// may come between; then it is done again.
-func (c *call) draftAgain(ctx context.Context) {
-	var failed []int // first all of them: an error may name what another unit drafts anew
+// failedIn returns the units of a root that failed since others changed a file, and whose drafts can be
+// made from what stands there now.
+func (c *call) failedIn(r *root) (failed []int) {
 	for i, u := range c.units {
-		if u.Again != nil && c.sets[i] != nil && c.outcomes[i].Err != nil && u.Again(c.outcomes[i].Err) {
+		if c.roots[u.Root] == r && u.Again != nil && c.sets[i] != nil && c.outcomes[i].Err != nil && u.Again(c.outcomes[i].Err) {
 			failed = append(failed, i)
 		}
 	}
-	for _, i := range failed {
-		if err := c.draftUnderLock(ctx, i); err != nil {
-			c.outcomes[i].Err = err
-		}
-	}
+	return failed
 }
 
-func (c *call) draftUnderLock(ctx context.Context, i int) error {
-	r, o := c.roots[c.units[i].Root], &c.outcomes[i]
-	for try := range tries {
-		time.Sleep(time.Duration(try) * time.Millisecond)
-		unlock, held, err := r.lock(ctx)
-		if err != nil {
-			return err
-		}
-		// Windows has nothing to lock before there is a .stchat: the commit makes it, and locks it.
-		if r.mine = held; !held {
-			unlock()
-		}
-		b := &batch{root: r, number: len(c.units) + i + 1, units: []int{i}}
-		c.batchOf[i], *o = b, Outcome{Ended: o.Ended}
-		if c.draft(ctx, i); o.Err == nil {
-			c.commit(ctx, []*batch{b})
-		}
-		if r.mine = false; held {
-			unlock()
-		}
-		if o.Err == nil || !c.units[i].Again(o.Err) {
-			break
+// draftAgain drafts and commits those units anew, in the root's turn: so of many runs side by side all
+// succeed, one after the other. What takes no locks, such as SillyTavern, may come between; then it is
+// done again.
+func (c *call) draftAgain(ctx context.Context, r *root) {
+	for _, i := range c.failedIn(r) { // first all of them: an error may name what another unit drafts anew
+		o := &c.outcomes[i]
+		for try := range tries {
+			time.Sleep(time.Duration(try) * time.Millisecond)
+			b := &batch{root: r, number: len(c.units) + i + 1, units: []int{i}, grouped: true}
+			c.batchOf[i], *o = b, Outcome{Ended: o.Ended}
+			c.draft(ctx, i)
+			for _, t := range c.join(ctx, []*batch{b}) {
+				c.commit(ctx, t)
+			}
+			if o.Err == nil || !c.units[i].Again(o.Err) {
+				break
+			}
 		}
 	}
-	return nil
 }

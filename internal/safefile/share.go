@@ -188,25 +188,32 @@ func hostTag() (tag string, sure bool) {
 // Files named in spare stay, whatever became of their process: the caller still needs
 // them.
 func RemoveStale(dir string, spare map[string]bool, self *Self) []string {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1) // what could be read
+	return RemoveStaleOf(dir, names, spare, self)
+}
+
+// RemoveStaleOf is [RemoveStale] for whoever knows what is in dir.
+func RemoveStaleOf(dir string, names []string, spare map[string]bool, self *Self) []string {
 	if !self.sure {
 		return nil
 	}
-	return removeStale(dir, self.tag, spare, processGone)
+	return removeStale(dir, names, self.tag, spare, processGone)
 }
 
-func removeStale(dir, tag string, spare map[string]bool, gone func(pid int) bool) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil && len(entries) == 0 {
-		return nil
-	}
+func removeStale(dir string, names []string, tag string, spare map[string]bool, gone func(pid int) bool) []string {
 	var removed []string
-	for _, e := range entries {
-		its, pid, ok := parseTempName(e.Name())
-		if !ok || its != tag || spare[e.Name()] || !e.Type().IsRegular() || !gone(pid) {
+	for _, name := range names {
+		its, pid, ok := parseTempName(name)
+		if !ok || its != tag || spare[name] || !gone(pid) {
 			continue
 		}
-		path := filepath.Join(dir, e.Name())
-		if os.Remove(path) == nil {
+		path := filepath.Join(dir, name)
+		if CheckPlain(path) == nil && os.Remove(path) == nil {
 			removed = append(removed, path)
 		}
 	}

@@ -96,14 +96,15 @@ func TestRemoveStaleOnlyGone(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, name(tag, 12)), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	names := []string{name(tag, 10), name(tag, 11), name("ba9876543210", 10), name(tag, 12), name(tag, 13)}
 	gone := func(pid int) bool { return pid != 11 }
-	if diff := cmp.Diff([]string{filepath.Join(dir, name(tag, 10))}, removeStale(dir, tag, nil, gone)); diff != "" {
+	if diff := cmp.Diff([]string{filepath.Join(dir, name(tag, 10))}, removeStale(dir, names, tag, nil, gone)); diff != "" {
 		t.Errorf("removed (-want +got):\n%s", diff)
 	}
 	if _, err := os.Stat(filepath.Join(dir, name(tag, 12))); err != nil {
 		t.Errorf("the folder: %v", err)
 	}
-	if got := removeStale(filepath.Join(dir, "none"), tag, nil, gone); got != nil {
+	if got := RemoveStale(filepath.Join(dir, "none"), nil, ThisProcess()); got != nil {
 		t.Errorf("removed from nowhere: %q", got)
 	}
 }
