@@ -295,6 +295,12 @@ func (c *console) closeTabs(bumped bool, chats ...string) {
 	}
 }
 
+// closeLeftTabs tells the user, once per command that renamed, moved or deleted a chat, to close it:
+// SillyTavern compares slugs only with a file that is there, so no slug stops the tab.
+func (c *console) closeLeftTabs() {
+	c.note("if this chat is open in SillyTavern, close the tab before it saves again: its next save makes the old file anew, whatever the integrity slug")
+}
+
 // lukersTabs tells the user that an open tab of Luker wins, if one of the chats is Luker's.
 func (c *console) lukersTabs(chats []string) bool {
 	if !ops.AnyOfLuker(chats) {

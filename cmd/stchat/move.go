@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,9 +17,10 @@ import (
 // moveDoc explains what the commands that rename, move and delete chats have in common.
 const moveDoc = `
 All files that change are changed together or not at all; 'stchat undo' takes it
-back. If one of the chats is open in SillyTavern, reload it there afterwards:
-its next save would undo the edit. In Luker close it first: what an open tab
-holds wins.
+back. If the chat is open in SillyTavern, close the tab first: its next save
+makes the old file anew, also with --bump-integrity. Reload other chats that are
+edited: their next save would undo it. In Luker close them first: what an open
+tab holds wins.
 `
 
 // moveFlags are the flags of the commands that make, open, rename, move and delete chats.
@@ -79,11 +79,16 @@ func (o *moveFlags) report(c *console, results []*move.Result) error {
 	}
 	return sayAll(c, how, results, of, func(r *move.Result) {
 		path := cmp.Or(deref(r.Doc.To), r.Doc.From)
-		written := []string{path}
-		for _, e := range r.Doc.Edits {
-			written = append(written, e.Path)
+		stays := deref(r.Doc.To) == r.Doc.From // from group to group
+		if userdir.HasExtension(path) && stays {
+			how.edited = append(how.edited, path)
 		}
-		how.edited = append(how.edited, slices.DeleteFunc(written, func(path string) bool { return !userdir.HasExtension(path) })...)
+		how.left = how.left || userdir.HasExtension(path) && !stays
+		for _, e := range r.Doc.Edits {
+			if userdir.HasExtension(e.Path) && e.Path != path && e.Path != r.Doc.From {
+				how.edited = append(how.edited, e.Path)
+			}
+		}
 		c.made(path)
 	})
 }

@@ -37,6 +37,7 @@ type saying struct {
 
 	edited []string // the chats that were edited in place, to be reloaded
 	bumped bool     // all of them have a new slug
+	left   bool     // a chat has left its path, so that an open tab would make the file anew
 }
 
 // say prints all about a result but its document: the warnings, the notes, the steps, and
@@ -94,6 +95,9 @@ func sayAll[R, D any](c *console, how *saying, results []R, of func(R) (source s
 		done(one)
 	}
 	if c.printed() == nil || c.wrote {
+		if how.left && !how.dryRun {
+			c.closeLeftTabs()
+		}
 		if len(how.edited) > 0 && !how.dryRun {
 			c.closeTabs(how.bumped, how.edited...)
 		}
