@@ -125,6 +125,9 @@ type Options struct {
 	// Call, if set, joins several runs: what they do to a root is one record, unless another call
 	// comes between two of them.
 	Call *Call
+	// With is the ID of the first record of a call that takes back several records, one after the
+	// other, so that redo brings back all of them.
+	With string
 
 	disk  *safefile.Disk // nil: the system's
 	group int            // how many units are committed with one journal; 0: groupUnits

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"stchat/internal/safefile"
@@ -69,6 +70,82 @@ type inverse struct {
 	set *Set
 	judge
 	went map[string]bool // folders that went with the last of their files
+}
+
+// reversible returns the files that can be taken back, and notes those that stay. Files that somebody has
+// changed since are a [*SinceError], but with force they stay. What is assumed of a file counts, whatever
+// stands there.
+func (i inverse) reversible(ctx context.Context, as *Assumed) ([]*state, error) {
+	root := i.set.root
+	var changed []string
+	var todo []*state
+	for _, st := range states(root, i.Record.sets, i.loose) {
+		path := root.show(st.path)
+		for n, dir := 0, filepath.Dir(path); n < st.folders; n, dir = n+1, filepath.Dir(dir) {
+			i.went[dir] = true
+		}
+		if i.Since != nil {
+			since := i.Since(path, st.about)
+			gone := func(path string) bool { return as.isGone(root, path) }
+			changed = append(changed, slices.DeleteFunc(since, gone)...)
+		}
+		if st.before == nil && st.after == nil {
+			continue
+		}
+		stands, err := i.standsAs(ctx, st, as)
+		switch {
+		case st.between, st.changedWhenMoved():
+			changed = append(changed, path)
+		case stands:
+			todo = append(todo, st)
+		case err != nil && !i.force:
+			return nil, fmt.Errorf("%s: %w", path, err)
+		default:
+			changed = append(changed, path)
+		}
+	}
+	if len(changed) > 0 && !i.force {
+		return nil, &SinceError{i.Record.ID, changed}
+	}
+	i.Left = changed
+	i.Needed = nil
+	todo = slices.DeleteFunc(todo, func(st *state) bool {
+		path := root.show(st.path)
+		stays := st.before == nil && st.came == nil && i.Needs != nil && i.Needs(ctx, path, changed)
+		if stays {
+			i.Needed = append(i.Needed, path)
+		}
+		return stays
+	})
+	var whole []*state // without those of which the other half of a move has been changed
+	for _, st := range todo {
+		if st.moved != nil && !slices.Contains(todo, st.moved) {
+			i.Left = append(i.Left, root.show(st.path))
+			continue
+		}
+		whole = append(whole, st)
+	}
+	return whole, nil
+}
+
+// changedWhenMoved reports whether a file was moved to a name under which it is another now: no command
+// changes what it moves.
+func (st *state) changedWhenMoved() bool {
+	to := st.moved
+	return to != nil && (to.after == nil || *to.after != *st.before)
+}
+
+// standsAs reports whether a file is as the record left it, or is assumed to be. A file that was only
+// saved again since is, too. The error is that it cannot be read.
+func (i inverse) standsAs(ctx context.Context, st *state, as *Assumed) (bool, error) {
+	if holds, ok := as.of(st.path); ok {
+		return isLeft(holds, st.after, i.loose), nil
+	}
+	stands, err := i.stands(st)
+	if stands || err != nil {
+		return stands, err
+	}
+	return st.before == nil && i.savedAgain(ctx, st), nil
 }
 
 // stands reports whether a file is as the record left it. A file listed under another

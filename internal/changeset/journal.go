@@ -48,6 +48,7 @@ type journal struct {
 	Links    bool      `json:"links"`            // the disk has hard links, so inodes are real
 	Precious bool      `json:"precious"`         // never dropped unasked
 	Undoes   string    `json:"undoes,omitempty"` // the ID of the record that this one takes back
+	With     string    `json:"with,omitempty"`   // the ID of the first record of a call that takes back several
 	Steps    []*step   `json:"steps"`
 }
 
@@ -253,8 +254,10 @@ func (j *journal) check(stem string) error {
 	if !isStem(stem) || j.Set < 1 || j.stem() != stem {
 		return errors.New("its name is not its ID")
 	}
-	if j.Undoes != "" && !isStem(j.Undoes) {
-		return fmt.Errorf("%q is not an ID", j.Undoes)
+	for _, id := range []string{j.Undoes, j.With} {
+		if id != "" && !isStem(id) {
+			return fmt.Errorf("%q is not an ID", id)
+		}
 	}
 	for i, s := range j.Steps {
 		if s == nil {
@@ -368,7 +371,7 @@ func newJournal(r *root, opt *Options, undoes string, links bool) *journal {
 	r.sets++
 	j := &journal{
 		Version: version, ID: r.id, Set: r.sets, Command: opt.Command, Time: opt.Now.UTC(),
-		Host: r.self.Host(), Precious: opt.Precious, Undoes: undoes, Links: links,
+		Host: r.self.Host(), Precious: opt.Precious, Undoes: undoes, With: opt.With, Links: links,
 	}
 	j.Realm, j.Pid = r.self.Process()
 	return j

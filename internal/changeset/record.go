@@ -97,7 +97,9 @@ type Record struct {
 	Files    int    // how many were created, changed, moved or removed
 	Bytes    int64  // size of what is kept for it
 	Undone   bool   // also where it was taken back but for files that somebody had changed
+	UndoneBy string // the ID of the record that took it back; "" where that is not known
 	Undoes   string // the ID of the record that this one took back
+	With     string // the ID of the first record of the call, where it took back several
 	Precious bool   // never dropped unasked
 
 	sets []*journal
@@ -118,7 +120,7 @@ func readRecords(s store, enough func(*Record, []error) bool) (records []Record,
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, recordSuffix) })
 	slices.Sort(names)
-	undone := map[string]bool{}
+	undoneBy := map[string]string{}
 	for len(names) > 0 {
 		first := len(names) - 1
 		for first > 0 && idOf(names[first-1]) == idOf(names[len(names)-1]) {
@@ -128,9 +130,10 @@ func readRecords(s store, enough func(*Record, []error) bool) (records []Record,
 		names = names[:first]
 		errs = append(errs, bad...)
 		if len(rec.sets) > 0 {
-			rec.Undone = rec.Undone || undone[rec.ID]
+			rec.UndoneBy = undoneBy[rec.ID]
+			rec.Undone = rec.Undone || rec.UndoneBy != ""
 			if !rec.Undone && rec.Undoes != "" {
-				undone[rec.Undoes] = true
+				undoneBy[rec.Undoes] = rec.ID
 			}
 			records = append(records, rec)
 		}
@@ -150,7 +153,7 @@ func readRecord(s store, names []string) (rec Record, errs []error) {
 			continue
 		}
 		if len(rec.sets) == 0 {
-			rec = Record{ID: j.ID, Time: j.Time, Command: j.Command, Undoes: j.Undoes, Undone: true}
+			rec = Record{ID: j.ID, Time: j.Time, Command: j.Command, Undoes: j.Undoes, With: j.With, Undone: true}
 		}
 		rec.sets = append(rec.sets, j)
 		rec.Precious = rec.Precious || j.Precious

@@ -88,6 +88,8 @@ func TestStrangersJournal(t *testing.T) {
 		{"another set", func(j object) { j["set"] = 2 }, false},
 		{"undoes a record", func(j object) { j["undoes"] = "20200101T000000-00000000" }, true},
 		{"undoes no record", func(j object) { j["undoes"] = "../x" }, false},
+		{"goes with a record", func(j object) { j["with"] = "20200101T000000-00000000" }, true},
+		{"goes with no record", func(j object) { j["with"] = "../x" }, false},
 		{"a step is null", func(j object) { j["steps"] = []any{nil} }, false},
 		{"no such step", func(j object) { step(j, Create)["do"] = "chmod" }, false},
 		{"no path", func(j object) { step(j, Create)["path"] = "" }, false},

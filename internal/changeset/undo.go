@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -60,6 +59,9 @@ type Undoing struct {
 	// Keep, if set, returns an edit of the old content of a file that keeps in it what files
 	// that are left need; nil for none.
 	Keep func(path string, left []string) func(old []byte) ([]byte, error)
+
+	force     bool
+	elsewhere bool // where the record was made, so inodes mean nothing
 }
 
 // Undo returns the unit that takes back a record of the root dir: what was created goes,
@@ -92,74 +94,43 @@ func Undo(dir, id string, force bool) (*Undoing, error) {
 	if u.Record.Undone {
 		return nil, fmt.Errorf("%s %w", u.Record.ID, ErrUndone)
 	}
-	home := !slices.ContainsFunc(u.Record.sets, func(j *journal) bool { return !r.isHome(j) })
-	if !home && !force {
+	u.force = force
+	u.elsewhere = slices.ContainsFunc(u.Record.sets, func(j *journal) bool { return !r.isHome(j) })
+	if u.elsewhere && !force {
 		return nil, fmt.Errorf("%s %w", u.Record.ID, ErrElsewhere)
 	}
-	u.Unit = Unit{Root: dir, undoes: u.Record.ID, Draft: func(ctx context.Context, s *Set) error {
-		return u.draft(ctx, s, force, !home)
-	}}
+	u.Unit = Unit{Root: dir, undoes: u.Record.ID, Draft: u.draft}
 	return u, nil
 }
 
 // draft drafts the inverse of the record.
-func (u *Undoing) draft(ctx context.Context, s *Set, force, loose bool) error {
-	inv := inverse{u, s, judge{loose: loose || !u.Record.sets[0].Links}, map[string]bool{}}
-	s.undoing = true
-	if loose {
-		for _, j := range u.Record.sets {
-			if err := newPlayer(s.root, j, s.opt).confined(); err != nil {
-				return err
-			}
-		}
+func (u *Undoing) draft(ctx context.Context, s *Set) error {
+	inv, err := u.inverse(s)
+	if err != nil {
+		return err
 	}
-	var changed []string
-	var todo []*state
-	u.Left = nil
-	for _, st := range states(s.root, u.Record.sets, inv.loose) {
-		path := s.root.show(st.path)
-		for i, dir := 0, filepath.Dir(path); i < st.folders; i, dir = i+1, filepath.Dir(dir) {
-			inv.went[dir] = true
-		}
-		if u.Since != nil {
-			changed = append(changed, u.Since(path, st.about)...)
-		}
-		if st.before == nil && st.after == nil {
-			continue
-		}
-		stands, err := inv.stands(st)
-		switch to := st.moved; {
-		case st.between, to != nil && (to.after == nil || *to.after != *st.before): // no command changes what it moved
-			changed = append(changed, path)
-		case stands || err == nil && st.before == nil && inv.savedAgain(ctx, st):
-			todo = append(todo, st)
-		case err != nil && !force:
-			return fmt.Errorf("%s: %w", path, err)
-		default:
-			changed = append(changed, path)
-		}
+	todo, err := inv.reversible(ctx, nil)
+	if err != nil {
+		return err
 	}
-	if len(changed) > 0 && !force {
-		return &SinceError{u.Record.ID, changed}
-	}
-	u.Left = changed
-	u.Needed = nil
-	todo = slices.DeleteFunc(todo, func(st *state) bool {
-		path := s.root.show(st.path)
-		stays := st.before == nil && st.came == nil && u.Needs != nil && u.Needs(ctx, path, changed)
-		if stays {
-			u.Needed = append(u.Needed, path)
-		}
-		return stays
-	})
 	for _, st := range todo {
-		if st.moved != nil && !slices.Contains(todo, st.moved) {
-			u.Left = append(u.Left, s.root.show(st.path)) // what it was moved to has been changed
-			continue
-		}
 		if err := inv.invert(st); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// inverse begins the inverse of the record. The files of a record from elsewhere must lie in the folder.
+func (u *Undoing) inverse(s *Set) (inverse, error) {
+	s.undoing = true
+	if u.elsewhere {
+		for _, j := range u.Record.sets {
+			if err := newPlayer(s.root, j, s.opt).confined(); err != nil {
+				return inverse{}, err
+			}
+		}
+	}
+	links := u.Record.sets[0].Links
+	return inverse{u, s, judge{loose: u.elsewhere || !links}, map[string]bool{}}, nil
 }

@@ -47,7 +47,8 @@ type Undone struct {
 	DryRun   bool     `json:"dry_run"`
 	ops.Written
 
-	Time time.Time `json:"-"`
+	Time   time.Time `json:"-"`
+	Undoes string    `json:"-"` // the ID of the record that the record took back; "" for that of a command
 }
 
 // Opens says which chat a card or group opens with.
@@ -70,7 +71,7 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Outcome: changeset.Outcome{Ended: ended}, Doc: Undone{Schema: 1, Root: opt.Root, DryRun: opt.Changes.DryRun}}
+	r := newResult(opt, ended)
 	d := &r.Doc
 	isMeant := func(e changeset.Ended) bool { return opt.ID != "" && e.ID == opt.ID && e.Result != changeset.Forward }
 	made := slices.ContainsFunc(ended, func(e changeset.Ended) bool { return e.ID == opt.ID && e.Result == changeset.Forward })
@@ -91,26 +92,79 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 		d.Written = ops.WrittenBy(r.Outcome)
 		return r, nil
 	}
-	u, err := changeset.Undo(opt.Root, opt.ID, opt.Force)
+	err = takeBack(ctx, opt, r, nil)
 	if errors.Is(err, changeset.ErrNoRecord) {
 		begun, _ := changeset.Unfinished(ctx, opt.Root)
 		if i := slices.IndexFunc(begun, isMeant); i >= 0 {
 			err = begun[i].Err
 		}
 	}
+	return r, err
+}
+
+// UndoTo takes back the record opt.ID and all later ones, the newest first, each by itself. It stops at
+// the first that cannot be taken back: the Err of its result, the last one, or err says why. err wraps
+// [changeset.ErrNoRecord] or [changeset.ErrUndone] if there is nothing to take back.
+func UndoTo(ctx context.Context, opt Options) ([]*Result, error) {
+	ended, err := changeset.Recover(ctx, opt.Root, opt.Changes)
 	if err != nil {
-		return r, err
+		return nil, err
+	}
+	ids, err := changeset.UndoTo(opt.Root, opt.ID)
+	return takeBackAll(ctx, opt, ids, ended, err)
+}
+
+// takeBackAll takes back several records, one after the other, unless err says why not. The first result
+// tells of what dead runs had begun.
+func takeBackAll(ctx context.Context, opt Options, ids []string, ended []changeset.Ended, err error) (results []*Result, _ error) {
+	if err != nil {
+		return []*Result{{Outcome: changeset.Outcome{Ended: ended}}}, err
+	}
+	var assumed *changeset.Assumed
+	if opt.Changes.DryRun && len(ids) > 1 {
+		assumed = new(changeset.Assumed)
+	}
+	for _, id := range ids {
+		r := newResult(opt, ended)
+		ended = nil
+		results = append(results, r)
+		opt.ID = id
+		err := takeBack(ctx, opt, r, assumed)
+		if err != nil || r.Err != nil {
+			return results, err
+		}
+		opt.Changes.With = cmp.Or(opt.Changes.With, r.ID)
+	}
+	return results, nil
+}
+
+func newResult(opt Options, ended []changeset.Ended) *Result {
+	return &Result{Outcome: changeset.Outcome{Ended: ended}, Doc: Undone{Schema: 1, Root: opt.Root, DryRun: opt.Changes.DryRun}}
+}
+
+// takeBack takes back a record. Where assumed is set, it only tells what that would do.
+func takeBack(ctx context.Context, opt Options, r *Result, assumed *changeset.Assumed) error {
+	d := &r.Doc
+	u, err := changeset.Undo(opt.Root, opt.ID, opt.Force)
+	if err != nil {
+		return err
 	}
 	u.SavedAgain, u.Since, u.Needs, u.Keep = savedAgain, begunSince, needs, keepListed
 	d.Opens = opensAgain(opt.Root, u)
 	d.ID, d.Command, d.Time = u.Record.ID, append(d.Command, u.Record.Command...), u.Record.Time
-	r.Outcome = changeset.Run(ctx, []changeset.Unit{u.Unit}, opt.Changes)[0]
+	d.Undoes = u.Record.Undoes
+	ended := r.Ended
+	if assumed != nil {
+		r.Steps, r.Err = u.Rehearse(ctx, assumed)
+	} else {
+		r.Outcome = changeset.Run(ctx, []changeset.Unit{u.Unit}, opt.Changes)[0]
+	}
 	r.Ended = ended // Run only saw those that Recover could not end
 	if r.Err != nil {
-		return r, nil
+		return nil
 	}
 	if len(r.Steps) == 0 {
-		return r, fmt.Errorf("%s: %w that was not changed since: %s", d.ID, changeset.ErrNothing, strings.Join(u.Left, ", "))
+		return fmt.Errorf("%s: %w that was not changed since: %s", d.ID, changeset.ErrNothing, strings.Join(u.Left, ", "))
 	}
 	for _, s := range r.Steps {
 		if s.Do == changeset.Remove {
@@ -129,7 +183,7 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 	}
 	d.Written = ops.WrittenBy(r.Outcome)
 	d.Redo = d.Operation
-	return r, nil
+	return nil
 }
 
 // Listed is a record in the list of records.
