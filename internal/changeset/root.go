@@ -15,14 +15,14 @@ import (
 	"stchat/internal/userdir"
 )
 
-// RootOf returns the root of a change to path: the user's folder around it, or else the
-// folder that it lies in, with links followed.
+// RootOf returns the root of a change to path: the user's folder around it, also where SillyTavern
+// looks for no chat, or else the folder that it lies in, with links followed.
 func RootOf(path string) string { return new(Roots).Of(path) }
 
 // RootFor returns the root of a new file at path that is made from another file: that of this
 // one, if the new file lies in no user's folder, and there is a .stchat to record it in.
 func RootFor(path, from string) string {
-	if _, ok := userdir.Enclosing(path); !ok && absent(path) {
+	if _, inUser := userAround(path); !inUser && absent(path) {
 		root := RootOf(from)
 		if ok, _ := (store{realOf(root)}).has(); ok {
 			return root
@@ -42,7 +42,7 @@ func (r *Roots) Of(path string) string {
 	folder := filepath.Dir(path)
 	user, ok := r.users[folder]
 	if !ok {
-		if dir, ok := userdir.Enclosing(path); ok {
+		if dir, inUser := userAround(path); inUser {
 			user = userdir.RealPath(dir.Root)
 		}
 		if r.users == nil {
@@ -54,6 +54,16 @@ func (r *Roots) Of(path string) string {
 		return user
 	}
 	return filepath.Dir(r.real.Path(path))
+}
+
+// userAround returns the user's folder around a file, also around one in its folders of chats that lies
+// where SillyTavern looks for none: a .stchat there would look like a character's folder.
+func userAround(path string) (userdir.Dir, bool) {
+	dir, ok := userdir.Enclosing(path)
+	if !ok {
+		dir, ok = userdir.AroundStray(path)
+	}
+	return dir, ok
 }
 
 // root is a folder whose files are changed together.
