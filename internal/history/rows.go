@@ -307,14 +307,35 @@ func (s *Store) Last(ctx context.Context, chat, snapshot int64) (v Version, ok b
 	return first(s.versions(ctx, "WHERE chat = ? AND run BETWEEN 1 AND ? ORDER BY run DESC, id DESC LIMIT 1", chat, snapshot))
 }
 
-// Backups returns whose backups the store has, by the paths that they had.
-func (s *Store) Backups(ctx context.Context) (map[string]int64, error) {
+// TakenBackup is the version that a backup is.
+type TakenBackup struct {
+	Chat int64 // whose backup it is
+	Rev  int64
+}
+
+// Backups returns the backups that the store has, by the paths that they had. One that was equal to a
+// version that was kept before is that version.
+func (s *Store) Backups(ctx context.Context) (map[string]TakenBackup, error) {
 	list, err := s.versions(ctx, "WHERE run = 0 ORDER BY id")
-	all := make(map[string]int64, len(list))
-	for _, v := range list {
-		all[v.Path] = v.Chat
+	if err != nil {
+		return nil, err
 	}
-	return all, err
+	all := make(map[string]TakenBackup, len(list))
+	for _, v := range list {
+		all[v.Path] = TakenBackup{v.Chat, v.Rev}
+	}
+	const inBackups = "s.path > 'backups/' AND s.path < 'backups0'" // '0' is what follows '/'
+	equal := "SELECT s.path, v.chat, v.id FROM seen s JOIN version v ON v.id = s.version AND v.size = s.size WHERE " + inBackups
+	err = s.db.Each(ctx, equal, nil, func(scan func(...any) error) error {
+		var path string
+		var b TakenBackup
+		err := scan(&path, &b.Chat, &b.Rev)
+		if err == nil {
+			all[path] = b
+		}
+		return err
+	})
+	return all, s.db.wrap(err)
 }
 
 func first(all []Version, err error) (v Version, ok bool, _ error) {

@@ -215,7 +215,7 @@ type present struct {
 	places  []history.Place
 	list    []history.Chat // by path, older ones first
 	chats   map[int64]history.Chat
-	backups map[string]int64 // whose each is, by the paths that they had
+	backups map[string]history.TakenBackup // by the paths that they had
 
 	ids   map[string]int64  // the file at each path now; 0: a new one
 	paths map[int64]string  // where each file is now
@@ -363,6 +363,16 @@ func (p *present) last(rel string) int64 {
 		}
 	}
 	return found.Chat
+}
+
+// wasAt reports whether a file that the history knows was at a path.
+func (p *present) wasAt(path string) bool {
+	for rel := range p.backups {
+		if p.full(rel) == path {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.places, func(place history.Place) bool { return p.full(place.Path) == path })
 }
 
 // lastPath returns where a file is, or was last.

@@ -69,10 +69,10 @@ func (r *restoring) export(path, about string) {
 }
 
 // revive brings back a file that is gone: its bytes, of a chat its sidecars, and its place in the
-// group's list. The error wraps [ops.ErrNotRead] where SillyTavern would not look for it, unless it
-// was there.
+// group's list. The error wraps [ops.ErrNotRead] where SillyTavern would not look for it, unless the
+// history knows that a file was there.
 func (r *restoring) revive(ctx context.Context, path string) error {
-	if userdir.HasExtension(path) && path != r.s.full(r.v.Path) {
+	if userdir.HasExtension(path) && !r.s.wasAt(path) && path != r.s.full(r.v.Path) {
 		if err := ops.JudgeChatPlace(path); err != nil {
 			return err
 		}

@@ -75,7 +75,8 @@ func openSubject(ctx context.Context, where Where) (*subject, error) {
 	of := map[int64]bool{s.id: true}
 	backup := history.KindOf(s.rel) == history.Backup
 	if backup {
-		s.versions = slices.DeleteFunc(s.versions, func(v version) bool { return v.Path != s.rel })
+		last := s.backups[s.rel].Rev
+		s.versions = slices.DeleteFunc(s.versions, func(v version) bool { return v.Path != s.rel && v.Rev != last })
 	}
 	for _, p := range s.places {
 		if backup || p.Path != s.asked || of[p.Chat] {
@@ -185,7 +186,7 @@ func withExtension(path string) string {
 // name finds the path that is meant: the first that exists or that the store knows; else what the
 // name fits among the owner's chats, those that are there first. The error is that of several.
 func (s *subject) name(given string) error {
-	isThere := func(rel string) bool { return s.backups[rel] != 0 || s.last(rel) != 0 || isFile(s.full(rel)) }
+	isThere := func(rel string) bool { return s.backups[rel].Rev != 0 || s.last(rel) != 0 || isFile(s.full(rel)) }
 	plain := plainPaths(s.root, given)
 	if i := slices.IndexFunc(plain, isThere); i >= 0 { // no card or group has to be read
 		s.goTo(plain[i])
@@ -316,7 +317,7 @@ var ErrNobody = error(&ops.Kind{Code: "not-found", Text: "nothing was there then
 func (s *subject) identify(ctx context.Context, where Where) (err error) {
 	s.asked = s.rel
 	if history.KindOf(s.rel) == history.Backup {
-		s.id = s.backups[s.rel]
+		s.id = s.backups[s.rel].Chat
 		return nil
 	}
 	named := s.path
