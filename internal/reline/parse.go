@@ -6,7 +6,6 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
-	"stchat/internal/rawjson"
 )
 
 // parser reads a file from front to back and finds its objects.
@@ -415,12 +414,7 @@ func (p *parser) isShaped(o *object) bool {
 		p.win.err = err
 		return false
 	}
-	if meta.IsHeader(raw) {
-		return true
-	}
-	var mes, name, user []byte
-	rawjson.Into(raw, []string{"mes", "name", "is_user"}, &mes, &name, &user)
-	return rawjson.KindOf(mes) == rawjson.String && (name != nil || rawjson.KindOf(user) == rawjson.Bool)
+	return meta.IsHeader(raw) || IsMessage(raw)
 }
 
 // byte returns the byte at an offset, 0 at the file's end.

@@ -226,6 +226,33 @@ func bytesOf(data []byte) (counts [256]int) {
 	return counts
 }
 
+// TestMessages holds that messages are counted wherever they stand.
+func TestMessages(t *testing.T) {
+	for name, tt := range map[string]struct {
+		file string
+		want int
+	}{
+		"lines":                  {lines(header, one, two), 2},
+		"a list":                 {"[" + header + "," + one + "," + two + "]", 2},
+		"joined":                 {header + one + two, 2},
+		"commas":                 {header + ",\n" + one + ",\n" + two + ",\n", 2},
+		"UTF-16":                 {string(encode(binary.LittleEndian, lines(header, one, two))), 2},
+		"junk between them":      {header + ",;" + one + ",;" + two + ",;", 2},
+		"behind a bracket":       {"{[" + one + "," + two + "]", 2},
+		"behind a torn message":  {`{"name":"Mira","mes":"to` + one + "\n" + two, 2},
+		"within a message":       {`{"name":"Mira","mes":"","extra":` + one + "}", 1},
+		"within a torn message":  {`{"name":"Mira","mes":"","extra":` + one + `,"swipes":["a`, 0},
+		"no message":             {header + `{"mes":1,"name":"Mira"}` + "{}", 0},
+		"nothing but brackets":   {strings.Repeat("{", 100_000), 0},
+		"a text that looks like": {`{"name":"Mira","mes":"{\"mes\":\"\",\"name\":\"\"}"}`, 1},
+	} {
+		n, err := reline.Messages(t.Context(), jsonl.Bytes([]byte(tt.file)))
+		if err != nil || n != tt.want {
+			t.Errorf("%s: %d, %v; want %d", name, n, err, tt.want)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"[" + header + "," + one + "]", one + two, one + ",\n" + two, "{\n\"a\":\n1}\n{", "[{\n", "}, {\n\"mes\":\"\"", "{\n{}\n{\n\"mes\":\"x\",\"name\":1\n}",

@@ -211,7 +211,7 @@ func (s *scan) finish(size int64) {
 		c.findings.leave("mend it by hand: no line of the file shows that it is a chat")
 	case s.damaged > 0 && c.Messages+s.salvaged == 0:
 		c.NothingLeft = true
-		c.findings.leave("repair leaves it alone, as nothing in the file can be read as a message: look for an older version with 'stchat lost', or in SillyTavern's backups")
+		c.findings.leave("repair leaves it alone, as no line of the file can be read as a message: look for an older version with 'stchat lost', or in SillyTavern's backups")
 	}
 }
 

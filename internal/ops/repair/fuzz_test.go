@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,6 +45,7 @@ func addChats(f *testing.F) {
 		chat(head(1, `"main_chat":"B"`), say(0, `"extra":{"bookmark_link":"B","branches":["x","B"]}`), say(1, "")),
 		chat(plainHeader, say(0, `"swipe_id":7,"swipes":["a","line 0"],"swipe_info":[]`), say(1, `"swipe_id":0,"swipes":["b"]`)),
 		chat(`{"chat_metadata":[1]}`, "\x00"+say(0, ""), say(1, "")+"\x00"),
+		chat(plainHeader, say(0, "")+",;"+say(1, "")+","), "]" + indented(plainHeader, say(0, "")),
 	} {
 		f.Add([]byte(data))
 	}
@@ -152,7 +154,7 @@ func FuzzRepair(f *testing.F) {
 			repaired(t, was, after[name], rep.Results[at])
 		}
 		for _, f := range check(t, root).Findings {
-			if rules.Repairable().Has(f.Rule) && !f.ByHand() {
+			if rules.Repairable().Has(f.Rule) && !f.ByHand() && !leftAlone(rep, f.Path) {
 				t.Errorf("still there: %s: %s:%d: %s", f.Rule, filepath.Base(f.Path), f.Line, f.Message)
 			}
 		}
@@ -162,6 +164,13 @@ func FuzzRepair(f *testing.F) {
 		if diff := cmp.Diff(after, files(t, root)); diff != "" {
 			t.Errorf("a second run changed something:\n%s", diff)
 		}
+	})
+}
+
+// leftAlone reports whether a chat was not repaired, since messages that can be read would be lost.
+func leftAlone(rep *repair.Report, path string) bool {
+	return slices.ContainsFunc(rep.Results, func(r *repair.Result) bool {
+		return r.Doc.Path == path && errors.Is(r.Err, repair.ErrFewerLeft)
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
+	"stchat/internal/reline"
 	"stchat/internal/rules"
 )
 
@@ -27,6 +28,7 @@ type pass struct {
 	give     func(jsonl.Edit) error
 	started  bool   // the first line was read
 	messages int    // that the repaired chat has so far
+	readable int    // messages among them, by their shape; known where damage is taken out
 	header   []byte // the one in front, without CRs; nil: there is none
 	crlf     int    // number of repaired line ends, and the line of the first
 	crlfAt   int
@@ -55,7 +57,9 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 			return nil
 		}
 		p.repairer = messageRepairer{want: p.plan.want, links: &p.plan.links}
-		err := jsonl.Each(ctx, p.src, jsonl.MapOptions{Keys: jsonl.NewKeys()}, p.line)
+		err := jsonl.Each(ctx, p.src, jsonl.MapOptions{Keys: jsonl.NewKeys()}, func(l *jsonl.Line, base jsonl.Base) error {
+			return p.line(ctx, l, base)
+		})
 		if err == nil && !p.started {
 			err = p.byteOrderMark()
 		}
@@ -73,7 +77,7 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 }
 
 // line repairs one line.
-func (p *pass) line(l *jsonl.Line, base jsonl.Base) error {
+func (p *pass) line(ctx context.Context, l *jsonl.Line, base jsonl.Base) error {
 	number := base.Line + l.Number + 1
 	one := &line{full: l.Raw, raw: l.Raw, off: l.Off, step: step{line: p.plan.line(number), index: noMessage}}
 	if l.CRLF && p.plan.want.Has(rules.CRLF) {
@@ -105,7 +109,24 @@ func (p *pass) line(l *jsonl.Line, base jsonl.Base) error {
 	if err := p.edit(one); err != nil || one.gone {
 		return err
 	}
+	if err := p.count(ctx, l, one, whole); err != nil {
+		return err
+	}
 	return p.lineEnd(l, one)
+}
+
+// count counts the messages of a line that stays, which may be damaged all the same.
+func (p *pass) count(ctx context.Context, l *jsonl.Line, one *line, whole bool) error {
+	switch {
+	case !p.plan.takesOut():
+	case l.Damage != nil && !whole:
+		n, err := reline.Messages(ctx, jsonl.Bytes(one.data))
+		p.readable += n
+		return err
+	case reline.IsMessage(one.data):
+		p.readable++
+	}
+	return nil
 }
 
 // damageRule returns the rule that a damaged line breaks at its place: at the end of the chat,

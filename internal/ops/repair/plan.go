@@ -96,11 +96,18 @@ func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, file
 		p.quarantine = files.name(p.chat.Path)
 		return set.Create(p.quarantine, "what is taken out of the chat", changeset.Like(p.chat.Stamp), changeset.InFolder())
 	}}
-	if err := p.convert(jsonl.Source{R: file, Size: p.chat.Stamp.Size()}, lost); err != nil {
+	whole := jsonl.Source{R: file, Size: p.chat.Stamp.Size()}
+	if err := p.convert(whole, lost); err != nil {
 		return err
 	}
-	if err := p.render(ctx, src, out, lost); err != nil {
+	pass, err := p.render(ctx, src, out, lost)
+	if err != nil {
 		return err
+	}
+	if p.takesOut() {
+		if err := p.keepsAll(ctx, whole, pass.readable); err != nil {
+			return err
+		}
 	}
 	if p.done.total == 0 {
 		set.Drop(out)
@@ -109,14 +116,19 @@ func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, file
 	return ops.SyncSlugs(set, p.beside, p.slug, opt.Changes.Now, "the chat's new slug, for Luker")
 }
 
+// takesOut reports whether damage goes to the quarantine file, and with it perhaps what could be read.
+func (p *plan) takesOut() bool {
+	return p.want.HasAny(onDamage()) || p.chat.Reading != nil && len(p.chat.Reading.Torn) > 0
+}
+
 // render writes the repaired chat. lines is its file, read as lines.
-func (p *plan) render(ctx context.Context, lines jsonl.Source, out io.Writer, lost *quarantine) error {
+func (p *plan) render(ctx context.Context, lines jsonl.Source, out io.Writer, lost *quarantine) (*pass, error) {
 	for i := range p.steps {
 		s := &p.steps[i]
 		p.done.add(s.step, s.change, s.before, s.after)
 	}
 	pass := &pass{plan: p, lost: lost, src: p.view.over(lines)}
-	return errors.Join(jsonl.Rewrite(ctx, out, pass.src, pass.edits(ctx)), lost.flush())
+	return pass, errors.Join(jsonl.Rewrite(ctx, out, pass.src, pass.edits(ctx)), lost.flush())
 }
 
 // forget removes the chat's metadata from group files.

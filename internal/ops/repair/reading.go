@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -14,7 +15,13 @@ import (
 // leave an empty chat.
 var ErrNothingLeft = error(&ops.Kind{
 	Code: "refused",
-	Text: "repair would leave no message, as nothing in the file can be read as one; look for an older version with 'stchat lost', or in SillyTavern's backups",
+	Text: "repair would leave no message, as no line of the file can be read as one; look for an older version with 'stchat lost', or in SillyTavern's backups",
+})
+
+// ErrFewerLeft means that repair would leave fewer messages than can be read in the file.
+var ErrFewerLeft = error(&ops.Kind{
+	Code: "refused",
+	Text: "repair leaves it alone rather than lose messages that can be read; mend it by hand, or look for an older version with 'stchat lost'",
 })
 
 // onDamage returns the rules by which damaged lines are taken out.
@@ -44,6 +51,20 @@ func unread(c *rules.Chat, want rules.Set) error {
 		}
 	}
 	return fmt.Errorf("%s: not all its messages can be read before it is repaired by %s, too", c.Path, strings.Join(names, " and "))
+}
+
+// keepsAll returns why the repaired chat must not be written, nil if it may be: it would have fewer
+// messages than can be read in the file, since what stands between them hides where they begin. left
+// counts those that it would have.
+func (p *plan) keepsAll(ctx context.Context, file jsonl.Source, left int) error {
+	can, err := reline.Messages(ctx, file)
+	if err != nil {
+		return err
+	}
+	if left < can {
+		return fmt.Errorf("%s: %d of %d messages would be left: %w", p.path, left, can, ErrFewerLeft)
+	}
+	return nil
 }
 
 // convert tells what is done to read the file as lines, and keeps what is left out. file is the file
