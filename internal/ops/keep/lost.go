@@ -335,8 +335,8 @@ func (f *finder) groupByChat() {
 }
 
 // assignWeak decides the cases with weak evidence. Several stories may match one chat that has
-// nothing but a greeting: it lost the longest one, unless there is better evidence for
-// another, and the rest are gone. A version with the same story as one that surely belongs
+// nothing but a greeting, or nothing at all: it lost the longest one, unless there is better evidence
+// for another, and the rest are gone. A version with the same story as one that surely belongs
 // to the chat belongs to it, too.
 func (f *finder) assignWeak(known map[int]*loss) {
 	slices.SortStableFunc(f.found, func(a, b *loss) int { return cmp.Compare(b.best.said.Missing, a.best.said.Missing) })
@@ -345,18 +345,34 @@ func (f *finder) assignWeak(known map[int]*loss) {
 		if g.chat.fate != isUnknown || v.target < 0 {
 			return false
 		}
-		if other := known[v.target]; other != nil && other.tells(v, g.all[0].said.Texts) {
+		other := known[v.target]
+		if other != nil && other.tells(v, g.all[0].said.Texts) {
 			for _, v := range g.all {
 				other.add(v)
 			}
 			return true
-		} else if other != nil {
+		}
+		if other != nil {
 			g.ambig, other.ambig = true, other.ambig || other.weak
-		} else if c := f.chats[v.target]; v.lost >= f.opt.least() || c.fate == isGone {
+			v.target = f.stillFree(v, known)
+		}
+		if v.target < 0 {
+			return false
+		}
+		c := f.chats[v.target]
+		if v.lost >= f.opt.least() || c.said.Messages == 0 || c.fate == isGone {
 			g.chat, g.weak, known[v.target] = c, true, g
 		}
 		return false
 	})
+}
+
+// stillFree returns a chat of which nothing is left, that may have been a version and has lost nothing
+// else; -1 for none.
+func (f *finder) stillFree(v *lostVersion, known map[int]*loss) int {
+	candidates, _ := f.candidates(v)
+	candidates = slices.DeleteFunc(candidates, func(i int) bool { return known[i] != nil })
+	return f.emptied(v, candidates).target
 }
 
 // gone returns the loss for a version whose chat is gone, a new one if there is none.

@@ -48,6 +48,14 @@ func (f *folder) write(rel, meta, words string) {
 	}
 }
 
+// empty writes a chat of no bytes.
+func (f *folder) empty(rel string) {
+	f.t.Helper()
+	if err := os.WriteFile(filepath.Join(f.root, filepath.FromSlash(rel)), nil, 0o666); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
 func (f *folder) snapshot() {
 	f.t.Helper()
 	opt := keep.SnapshotOptions{List: ops.List{Paths: []string{f.root}}, Now: time.Now(), Each: func(keep.Taken) error { return nil }}
@@ -192,6 +200,49 @@ func TestLostOwner(t *testing.T) {
 			f.write("chats/Tomas/B.jsonl", `"integrity":"b"`, ten)
 			f.write(backup, `"integrity":"a"`, ten)
 		}, nil},
+		{"a chat of which nothing is left: no name is made up", func(f *folder) {
+			f.write("chats/Mira/B.jsonl", `"integrity":"b"`, "other words")
+			f.write(backup, `"integrity":"a"`, ten)
+			f.empty("chats/Mira/A.jsonl")
+		}, []string{"Mira/A 0 10 0"}},
+		{"likewise, of few messages", func(f *folder) {
+			f.write(backup, `"integrity":"a"`, "hello a1 a2")
+			f.empty("chats/Mira/A.jsonl")
+		}, []string{"Mira/A 0 3 0"}},
+		{"likewise, with its header alone", func(f *folder) {
+			f.write("chats/Mira/A.jsonl", ``, "")
+			f.write(backup, `"integrity":"a"`, ten)
+		}, []string{"Mira/A 0 10 0"}},
+		{"another chat's header alone", func(f *folder) {
+			f.write("chats/Mira/A.jsonl", `"integrity":"b"`, "")
+			f.write(backup, `"integrity":"a"`, ten)
+		}, []string{"Mira/Mira - 2026-01-01@10h00m00s gone 10 0"}},
+		{"of a chat that was empty before, or is another character's", func(f *folder) {
+			f.write("backups/chat_mira_29990101-100000.jsonl", `"integrity":"a"`, ten)
+			f.empty("chats/Mira/A.jsonl")
+			f.empty("chats/Tomas/A.jsonl")
+		}, []string{"Mira/Mira - 2999-01-01@10h00m00s gone 10 0"}},
+		{"of two of which nothing is left, either", func(f *folder) {
+			f.write(backup, `"integrity":"a"`, ten)
+			f.empty("chats/Mira/A.jsonl")
+			f.empty("chats/Mira/B.jsonl")
+		}, []string{"Mira/A 0 10 0 ambiguous"}},
+		{"of two stories, one for each of two", func(f *folder) {
+			f.write(backup, `"integrity":"a"`, ten)
+			f.write("backups/chat_mira_20260101-110000.jsonl", `"integrity":"b"`, "hi b1 b2 b3 b4 b5 b6")
+			f.empty("chats/Mira/A.jsonl")
+			f.empty("chats/Mira/B.jsonl")
+		}, []string{"Mira/A 0 10 0 ambiguous", "Mira/B 0 7 0 ambiguous"}},
+		{"of two stories, one is of a chat that is gone", func(f *folder) {
+			f.write(backup, `"integrity":"a"`, ten)
+			f.write("backups/chat_mira_20260101-110000.jsonl", `"integrity":"b"`, "hi b1 b2 b3 b4 b5 b6")
+			f.empty("chats/Mira/A.jsonl")
+		}, []string{"Mira/A 0 10 0 ambiguous", "Mira/Mira - 2026-01-01@11h00m00s gone 7 0 ambiguous"}},
+		{"a group's chat", func(f *folder) {
+			f.write("backups/chat_one_20260101-100000.jsonl", `"integrity":"a"`, ten)
+			f.empty("group chats/one.jsonl")
+			f.empty("group chats/two.jsonl")
+		}, []string{"?/one 0 10 0"}},
 		{"several backups: the one that has most", func(f *folder) {
 			f.write("chats/Mira/A.jsonl", `"integrity":"a"`, "hello")
 			f.write(backup, `"integrity":"a"`, ten)

@@ -105,6 +105,16 @@ func (c *lostChat) begins() bool {
 	return c.said.Messages <= 1 || c.said.Greets(c.of.Kind == userdir.Group)
 }
 
+// mayHaveBeen reports whether a chat has no message, and nothing tells that an older version is not of it.
+func (c *lostChat) mayHaveBeen(v *lostVersion) bool {
+	if c.fate != isLive || c.said.Messages > 0 || v.at.After(c.changed) {
+		return false
+	}
+	otherSlug := c.said.Slug != "" && v.said.Slug != "" && c.said.Slug != v.said.Slug
+	otherParent := c.said.Parent != "" && c.said.Parent != v.said.Parent || v.said.Parent == userdir.ChatName(c.path)
+	return !otherSlug && !otherParent
+}
+
 // has reports whether a chat has, or had, a slug.
 func (c *lostChat) has(slug string) bool {
 	return slug != "" && (c.said.Slug == slug || slices.Contains(c.slugs, slug))
@@ -206,7 +216,8 @@ func (f *finder) count(v *lostVersion) {
 func (f *finder) assign(v *lostVersion) match {
 	texts := lost.NewSet(v.said.Texts)
 	if i, ok := f.byPath[userdir.RealPath(v.chat)]; ok && v.chat != "" {
-		if c := f.chats[i]; c.said.Slug == v.said.Slug || texts.Shared(c.said.Texts) > 0 {
+		c := f.chats[i]
+		if c.said.Slug == v.said.Slug || texts.Shared(c.said.Texts) > 0 || c.mayHaveBeen(v) {
 			return match{target: i}
 		}
 	}
@@ -227,6 +238,26 @@ func (f *finder) assign(v *lostVersion) match {
 	if moved := f.choose(v, texts, same); moved.target >= 0 {
 		return moved
 	}
+	if m.target < 0 && v.chat == "" {
+		return f.emptied(v, candidates)
+	}
+	return m
+}
+
+// emptied returns the candidate of which nothing is left that may have been a version: it is poor
+// evidence, but better than a name that nobody gave.
+func (f *finder) emptied(v *lostVersion, candidates []int) match {
+	m := match{target: -1}
+	for _, i := range candidates {
+		if !f.chats[i].mayHaveBeen(v) {
+			continue
+		}
+		m.ambiguous = m.target >= 0
+		if m.target < 0 || f.chats[i].changed.Before(f.chats[m.target].changed) {
+			m.target = i // the first that was emptied after the version
+		}
+	}
+	m.weak = m.target >= 0
 	return m
 }
 
