@@ -501,11 +501,9 @@ func (f *finder) owned(c *lostChat, id int64, owners ...backups.Owner) {
 // deleted reports whether a chat that is gone was deleted on purpose: undo keeps its file, or
 // one with all that it said last.
 func (f *finder) deleted(path string, last *lostVersion) bool {
-	texts := lost.NewSet(last.said.Texts)
 	return slices.ContainsFunc(f.chats, func(c *lostChat) bool {
-		n := texts.Shared(c.said.Texts)
-		same := c.said.Slug == last.said.Slug
-		return c.fate == wasDeleted && (userdir.RealPath(c.path) == userdir.RealPath(path) && (n > 0 || same) || same && c.said.Slug != "" && n > 0 && n == len(last.said.Texts))
+		d := deletion{c.path, c.said}
+		return c.fate == wasDeleted && d.is(path, last.said)
 	})
 }
 

@@ -129,15 +129,40 @@ func (f *finder) listKept() {
 	}
 	for _, k := range kept {
 		kind, _ := userdir.KindOf(k.Path)
-		restored := slices.Contains(k.Undid, "restore") || slices.Contains(k.Undid, "--restore")
 		switch {
 		case !userdir.HasExtension(k.Path) || f.root.User && kind == userdir.File:
-		case k.Gone && !restored: // else it was gone before
+		case isDeletion(&k):
 			f.addChat(k.Path, k.File, wasDeleted)
 		default:
 			f.versions = append(f.versions, &lostVersion{path: k.File, at: k.Time, chat: k.Path, restored: k.Gone})
 		}
 	}
+}
+
+// isDeletion reports whether undo keeps a file since it was deleted on purpose. What was gone before it
+// was brought back, and that was taken back, was not.
+func isDeletion(k *changeset.KeptFile) bool {
+	restored := slices.Contains(k.Undid, "restore") || slices.Contains(k.Undid, "--restore")
+	return k.Gone && !restored
+}
+
+// deletion is a chat that was deleted on purpose.
+type deletion struct {
+	path string
+	said *lost.Version
+}
+
+// is reports whether it was the chat that is gone from a path, by what that said last.
+func (d *deletion) is(path string, last *lost.Version) bool {
+	shared := func() int { return lost.NewSet(last.Texts).Shared(d.said.Texts) }
+	sameSlug := d.said.Slug == last.Slug
+	if userdir.RealPath(d.path) == userdir.RealPath(path) {
+		return sameSlug || shared() > 0
+	}
+	if !sameSlug || d.said.Slug == "" || len(last.Texts) == 0 {
+		return false
+	}
+	return shared() == len(last.Texts)
 }
 
 // addCopy adds a file in a folder with copies as a version: a backup, or else of the chat of

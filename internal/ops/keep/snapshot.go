@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
@@ -63,7 +64,7 @@ type Snapshotted struct {
 	Files     int   `json:"files"`
 	Unchanged int   `json:"unchanged"` // files without a new version
 	Versions  int   `json:"versions"`
-	Gone      int   `json:"gone"`   // chats that were there at the last one
+	Gone      int   `json:"gone"`   // chats that were there at the last one, and that stchat did not delete
 	Bytes     int64 `json:"bytes"`  // of all files
 	Stored    int64 `json:"stored"` // approximate bytes on disk of the new versions
 	LeftOut   int   `json:"left_out"`
@@ -376,20 +377,23 @@ func (s *snapshot) write(ctx context.Context) error {
 		}
 		f.rev, changed = rev, changed || rev == 0 || s.places[f.Path].Chat != f.ID
 	}
-	var left []history.Place
+	var left, gone []history.Place
 	for _, p := range s.places {
 		to, moved := now[p.Chat]
 		switch {
 		case moved && to == p.Path, !moved && (s.held[p.Path] || !found[p.Path] && !s.misses(p.Path)):
 			continue
 		case !moved && history.KindOf(p.Path).IsChat():
-			s.sum.Gone++
+			gone = append(gone, p)
 		}
 		left = append(left, p)
 	}
+	var err error
+	if s.sum.Gone, err = s.countLost(ctx, gone); err != nil {
+		return err
+	}
 	run := history.Snapshot{At: s.opt.Now, Whole: s.whole, Note: s.opt.Note}
 	if changed || len(left) > 0 {
-		var err error
 		if run, err = s.w.Take(run); err != nil {
 			return err
 		}
@@ -405,6 +409,44 @@ func (s *snapshot) write(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// countLost counts the chats that left their places as [Lost] does: without those that stchat deleted.
+func (s *snapshot) countLost(ctx context.Context, gone []history.Place) (n int, err error) {
+	if len(gone) == 0 {
+		return 0, nil
+	}
+	kept, _, err := changeset.KeptFiles(s.root)
+	if err != nil {
+		return len(gone), nil // nothing tells of deletions
+	}
+	r := newStoreReader(s.now.store)
+	var list []*deletion
+	for _, k := range kept {
+		if !userdir.HasExtension(k.Path) || !isDeletion(&k) {
+			continue
+		}
+		if said, err := r.Read(ctx, k.File, false); err == nil {
+			list = append(list, &deletion{k.Path, said})
+		}
+	}
+	for _, p := range gone {
+		last, ok, err := s.now.store.Last(ctx, p.Chat, newest)
+		if err != nil {
+			return n, err
+		}
+		said := new(lost.Version)
+		if ok {
+			if v, err := r.Version(ctx, &last); err == nil { // what is damaged says nothing
+				said = v
+			}
+		}
+		isIt := func(d *deletion) bool { return d.is(s.full(p.Path), said) }
+		if !slices.ContainsFunc(list, isIt) {
+			n++
+		}
+	}
+	return n, ctx.Err()
 }
 
 // lastRev returns the version that a file still is, 0 if it is a new one.
