@@ -109,6 +109,7 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 			c.failed(path, withHint(err, editHints()))
 		case one && m.Value(o.value) == nil:
 			absent = true
+			c.note("%s: there is no value under %q", chat.Label(path), o.value)
 		case c.json, len(paths) > 1 && !one:
 			c.document(m)
 		default:

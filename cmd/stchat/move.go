@@ -79,6 +79,10 @@ func (o *moveFlags) report(c *console, results []*move.Result) error {
 	}
 	return sayAll(c, how, results, of, func(r *move.Result) {
 		path := cmp.Or(deref(r.Doc.To), r.Doc.From)
+		if r.ID == "" && len(r.Steps) == 0 {
+			c.made(path)
+			return
+		}
 		stays := deref(r.Doc.To) == r.Doc.From // from group to group
 		if userdir.HasExtension(path) && stays {
 			how.edited = append(how.edited, path)

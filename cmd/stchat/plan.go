@@ -19,7 +19,8 @@ import (
 // plan prints to stderr what is done to chats, or would be, counted for a person.
 func (o *moveFlags) plan(c *console, results []*move.Result) {
 	results = slices.DeleteFunc(slices.Clone(results), func(r *move.Result) bool { return r.Err != nil })
-	if len(results) == 0 || c.quiet {
+	unchanged := len(results) == 1 && len(results[0].Steps) == 0
+	if len(results) == 0 || unchanged || c.quiet {
 		return
 	}
 	var goes, edits, names tally

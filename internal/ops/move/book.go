@@ -23,6 +23,11 @@ import (
 // cannot be read, nothing is written.
 func RenameBook(ctx context.Context, opt RenameOptions) *Result {
 	return changeBook(ctx, &opt.Options, opt.Chat, func(b *bookNames) error {
+		if strings.TrimSuffix(opt.Name, lorebook.Extension) == b.from.Name {
+			b.r.Doc.To = &b.from.Path
+			b.r.Note("%s: unchanged", b.from.Path)
+			return nil
+		}
 		unreachable(b.r)
 		return b.rename(ctx, opt.Name, func(string) bool { return false })
 	})

@@ -44,11 +44,14 @@ func Move(ctx context.Context, opt OwnerOptions) []*Result {
 		if n.elsewhere, err = address.OwnerOf(n.lib, opt.Owner, cmp.Or(opt.Data, n.graph.Folder.Dir.Root)); err != nil {
 			return err
 		}
+		if err := judgeOwner(n, opt.Chats); err != nil {
+			return err // before its relatives are: their going along would not help
+		}
 		goes, err := going(n, &opt)
 		if err != nil {
 			return err
 		}
-		if err := judgeOwner(n, goes); err != nil {
+		if err := judgeThere(n, goes); err != nil {
 			return err
 		}
 		n.r.Doc.From = goes[0].Path
@@ -63,11 +66,6 @@ func Move(ctx context.Context, opt OwnerOptions) []*Result {
 // going returns the chats that move, and notes their names and paths. The error wraps
 // [ErrRelatives] if relatives would stay behind without opt.Cut.
 func going(n *renameSet, opt *OwnerOptions) (goes []*family.Chat, err error) {
-	for _, path := range opt.Chats {
-		if userdir.RealPath(filepath.Dir(path)) != userdir.RealPath(n.folder.path) {
-			return nil, fmt.Errorf("%s: chats of one owner at a time", path)
-		}
-	}
 	var above func(*family.Chat) *family.Chat
 	if opt.Family {
 		above = n.graph.Root
@@ -115,18 +113,48 @@ func relative(n *renameSet, c *family.Chat, references []family.Reference) *fami
 	return nil
 }
 
-// judgeOwner refuses an owner of another kind or of another user, and names that are taken.
-func judgeOwner(n *renameSet, goes []*family.Chat) error {
+// judgeOwner refuses chats of several owners, and to move them to an owner of another kind or of another
+// user, or to the one whose they are. paths are those of the chats.
+func judgeOwner(n *renameSet, paths []string) error {
 	from, to := n.graph.Folder, n.elsewhere
+	here := userdir.RealPath(n.folder.path)
+	for _, path := range paths {
+		if userdir.RealPath(filepath.Dir(path)) != here {
+			return fmt.Errorf("%s: chats of one owner at a time", path)
+		}
+	}
 	switch {
 	case !from.HasDir || from.Kind == userdir.File:
-		return fmt.Errorf("%s: %w", goes[0].Path, ErrNoOwner)
+		return fmt.Errorf("%s: %w", paths[0], ErrNoOwner)
 	case n.isGroup() != (to.Group != nil):
-		return fmt.Errorf("%s: %w", goes[0].Path, ErrKind)
+		return fmt.Errorf("%s: %w", paths[0], ErrKind)
 	case userdir.RealPath(from.Dir.Root) != userdir.RealPath(to.Dir.Root):
 		return fmt.Errorf("%s: %w", to.Folder, ErrOtherUser)
-	case to.Group == nil && userdir.RealPath(to.Folder) == userdir.RealPath(n.folder.path):
-		return fmt.Errorf("%s: %w", goes[0].Path, ErrSameOwner)
+	case to.Group == nil && userdir.RealPath(to.Folder) == here:
+		return fmt.Errorf("%s: %w", paths[0], ErrSameOwner)
+	}
+	chats, err := n.chosen(paths, nil)
+	if err != nil {
+		return err
+	}
+	return notTheirs(to, chats)
+}
+
+// notTheirs refuses chats that are in the list of the group to which they are to move.
+func notTheirs(to *address.Owner, chats []*family.Chat) error {
+	for _, c := range chats {
+		if to.Group != nil && slices.Contains(c.Groups, to.Group.Path) {
+			return fmt.Errorf("%s: %w", c.Path, ErrSameOwner)
+		}
+	}
+	return nil
+}
+
+// judgeThere refuses names that are taken where the chats go, and relatives that are there already.
+func judgeThere(n *renameSet, goes []*family.Chat) error {
+	to := n.elsewhere
+	if err := notTheirs(to, goes); err != nil {
+		return err
 	}
 	there, err := to.Chats(new(library.Library))
 	if err != nil {
@@ -135,9 +163,6 @@ func judgeOwner(n *renameSet, goes []*family.Chat) error {
 	n.noFolder = there.Err != nil
 	taken := takenAt(to, there)
 	for _, c := range goes {
-		if to.Group != nil && slices.Contains(c.Groups, to.Group.Path) {
-			return fmt.Errorf("%s: %w", c.Path, ErrSameOwner)
-		}
 		if err := taken.claim(n.to[c]); err != nil && n.path(c) != c.Path {
 			return err
 		}

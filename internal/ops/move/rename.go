@@ -3,10 +3,14 @@ package move
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"stchat/internal/family"
 	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/safefile"
+	"stchat/internal/userdir"
 )
 
 // RenameOptions says which chat to rename, and how.
@@ -22,12 +26,19 @@ type RenameOptions struct {
 // first, then those of the descendants and the lorebook that are renamed with it.
 func Rename(ctx context.Context, opt RenameOptions) []*Result {
 	return change(ctx, &opt.Options, opt.Chat, func(n *renameSet) error {
+		if userdir.ChatName(opt.Chat) == "" && userdir.HasExtension(opt.Chat) {
+			return n.nameNameless(&opt)
+		}
 		subject, err := n.find(opt.Chat)
 		if err == nil {
 			err = n.rename(subject, opt.Name)
 		}
 		if err != nil {
 			return err
+		}
+		if n.to[subject] == subject.Name && !opt.Family && !opt.Book {
+			n.keepsName(subject)
+			return nil
 		}
 		goes := []*family.Chat{subject}
 		if opt.Family {
@@ -44,21 +55,58 @@ func Rename(ctx context.Context, opt RenameOptions) []*Result {
 	})
 }
 
+// keepsName says that a chat is called so already, and that nothing is done.
+func (n *renameSet) keepsName(c *family.Chat) {
+	delete(n.to, c)
+	n.r.Doc.To = &c.Path
+	n.r.Note("%s: unchanged", c.Path)
+}
+
+// nameNameless renames a file that is called just .jsonl: SillyTavern makes one where a chat is renamed
+// to blanks, lists it nowhere, and nothing can name it.
+func (n *renameSet) nameNameless(opt *RenameOptions) error {
+	stamp, err := safefile.StampPath(opt.Chat)
+	if err != nil {
+		return ops.PathError(err)
+	}
+	safe, err := n.safeName(opt.Name, names.MaxBytes)
+	if err != nil {
+		return err
+	}
+	taken := n.takenHere()
+	if err := taken.claim(safe); err != nil {
+		return err
+	}
+	if err := leftOver(n.graph.Folder, safe); err != nil {
+		return err
+	}
+	to := filepath.Join(filepath.Dir(opt.Chat), safe+names.Extension)
+	n.r.Doc.To = &to
+	unreachable(n.r)
+	return n.s.Move(opt.Chat, to, stamp, "the chat without a name")
+}
+
 // rename notes the new name of a chat, made safe as SillyTavern does.
 func (n *renameSet) rename(c *family.Chat, name string) error {
 	most := names.MaxBytes
 	if len(n.graph.Folder.Sidecars(c.Name)) > 0 {
 		most = names.MaxLuker
 	}
-	safe, err := newName(name, names.Extension, most)
+	safe, err := n.safeName(name, most)
+	n.to[c] = safe
+	return err
+}
+
+// safeName returns a new name of a chat, made safe as SillyTavern does, which is noted.
+func (n *renameSet) safeName(name string, most int) (safe string, err error) {
+	safe, err = newName(name, names.Extension, most)
 	if strings.ContainsAny(name, `/\`) {
 		err = fmt.Errorf("%w; move takes a chat elsewhere", err)
 	}
 	if err == nil && safe != strings.TrimSuffix(name, names.Extension) {
 		n.r.Note("the name is made safe: %s → %s", strings.TrimSuffix(name, names.Extension), safe)
 	}
-	n.to[c] = safe
-	return err
+	return safe, err
 }
 
 // renameFamily notes new names for the descendants of a chat whose names begin with its old
@@ -79,20 +127,9 @@ func (n *renameSet) renameFamily(subject *family.Chat) []*family.Chat {
 // judgeNames refuses names that are taken in the folder or in a group's list, in any letter
 // case, and names for which Luker's state of another chat is left over.
 func (n *renameSet) judgeNames() error {
-	taken, here := takenNames{}, map[string]bool{}
+	taken, here := n.takenHere(), map[string]bool{}
 	for _, c := range n.graph.Chats {
-		if here[c.Name] = true; n.stays(c) {
-			taken.add(c.Name)
-		}
-	}
-	if n.isGroup() {
-		for _, g := range n.graph.Groups {
-			for _, listed := range g.Chats {
-				if n.graph.Find(listed) == nil {
-					taken.add(listed)
-				}
-			}
-		}
+		here[c.Name] = true
 	}
 	for _, c := range n.graph.Chats {
 		name := n.to[c]
@@ -113,6 +150,27 @@ func (n *renameSet) judgeNames() error {
 		}
 	}
 	return nil
+}
+
+// takenHere returns the names of the chats that stay, and those that a group lists without a file.
+func (n *renameSet) takenHere() takenNames {
+	taken := takenNames{}
+	for _, c := range n.graph.Chats {
+		if n.stays(c) {
+			taken.add(c.Name)
+		}
+	}
+	if !n.isGroup() {
+		return taken
+	}
+	for _, g := range n.graph.Groups {
+		for _, listed := range g.Chats {
+			if n.graph.Find(listed) == nil {
+				taken.add(listed)
+			}
+		}
+	}
+	return taken
 }
 
 // unreachable records what keeps the old name outside the files.
