@@ -341,7 +341,11 @@ func (f *finder) openStore(ctx context.Context) {
 	s, err := history.OpenRead(ctx, StoreOf(f.root.Path, f.opt.Store))
 	root := f.root.Path
 	if err == nil && !f.root.User {
-		root, err = s.Root(ctx) // of loose chats it may be a folder above
+		var of string
+		of, err = s.Root(ctx) // of loose chats it may be a folder above
+		if userdir.RealPath(of) != userdir.RealPath(root) {
+			root = of
+		}
 	}
 	if err == nil {
 		f.now = &present{store: s, root: root}
