@@ -19,25 +19,23 @@ import (
 
 func newAdd() verb {
 	return verb{
-		use: "add CHAT [FILE]", short: "Add messages",
-		doc: `Add messages to a chat: at the end, or with --at N before message N.
-
-Without --text, FILE or stdin is read: with --role as plain text, else as JSON:
-one message, a list of them, or one per line, as 'show --format raw'
-prints them. Objects keep their keys, order and spelling; name, is_user,
-is_system and send_date are added where they are missing. One that has the same
-extra.gen_id as the chat's last message is not added again.
-
-Prints the indexes of the new messages, one per line.
-` + inPlaceDoc, no: "--expect-… fails",
-		example: `  stchat add chat.jsonl --role user --text "Where were we?"
-  stchat show a.jsonl -a 3..9 --format raw | stchat add b.jsonl
-  stchat add chat.jsonl --at 12 removed.jsonl`,
+		writes: true,
+		use:    "add CHAT [FILE]", short: "Add messages",
+		doc: `Messages are added at the end, or with --at N before message N. Without --text,
+FILE or stdin is read: with --role as plain text, else as JSON: one message, a
+list of them, or one per line, as 'show --raw' prints them. Objects keep their
+keys, order and spelling; name, is_user, is_system and send_date are added where
+they are missing. One that has the same extra.gen_id as the chat's last message
+is not added again.
+`, no: "--expect fails",
+		example: `  stchat add Mira/Harbour --role user --text "Where were we?"
+  stchat show Mira/Harbour 3..9 --raw | stchat add Mira/Storm
+  stchat add Mira/Harbour --at 12 removed.jsonl`,
 		args: cobra.RangeArgs(1, 2),
 		rules: []string{
-			"text needs role = --text goes with --role, and not with a FILE",
-			"text excludes ARGS = --text goes with --role, and not with a FILE",
-			"name needs role: messages that are read bear their own names",
+			"text needs role = say who speaks: --role user, or character, system, narrator, comment",
+			"text excludes ARGS = --text is the message; leave FILE out",
+			"speaker needs role: messages that are read bear their own names",
 		},
 		means:   &subjects{most: 1, chats: true, writes: true},
 		options: &addOptions{},
@@ -46,8 +44,8 @@ Prints the indexes of the new messages, one per line.
 
 type addOptions struct {
 	inPlaceFlags
-	at               int
-	role, name, text string
+	at                  int
+	role, speaker, text string
 }
 
 func addRoles() []string {
@@ -57,13 +55,13 @@ func addRoles() []string {
 func (o *addOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(number(&o.at, math.MinInt, "a message number such as 23 or -1"), "at", "a", "add before `MESSAGE`; -1 is the last one; default: at the end")
 	fs.Var(oneOf(&o.role, "", addRoles()...), "role", "make one message with this `ROLE`: "+strings.Join(addRoles(), ", "))
-	fs.Var(filled(&o.name), "name", "`NAME` of who speaks; default: that of the last message of the same role")
+	fs.Var(filled(&o.speaker), "speaker", "`NAME` of who speaks; default: that of the last message of the same role")
 	fs.StringVar(&o.text, "text", "", "`TEXT` of the message")
 	o.inPlaceFlags.addFlags(fs, "go on where pending work of an extension refers to messages that move")
 }
 
 func (o *addOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	opt := edit.AddOptions{Options: o.options(c, args[:1]), Role: o.role, Name: o.name, Text: o.text, At: given(fs, "at", &o.at)}
+	opt := edit.AddOptions{Options: o.options(c, args[:1]), Role: o.role, Name: o.speaker, Text: o.text, At: given(fs, "at", &o.at)}
 	if !fs.Changed("text") {
 		if err := o.read(ctx, c, args[1:], &opt); err != nil {
 			return err
@@ -80,7 +78,7 @@ func (o *addOptions) read(ctx context.Context, c *console, args []string, opt *e
 		return err
 	}
 	if o.role != "" {
-		opt.Text = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+		opt.Text = withoutLineEnd(data)
 		return nil
 	}
 	opt.Objects, err = objects(chat.Label(path), data)

@@ -14,7 +14,7 @@ func TestRecordedCommandLeavesOutWhatWasWritten(t *testing.T) {
 		{"swipe c.jsonl -a 3 --add=secret", "swipe c.jsonl -a 3 --add=…"},
 		{"add c.jsonl --role user --text secret", "add c.jsonl --role user --text …"},
 		{"edit c.jsonl -a 3 --sub=a=secret", "edit c.jsonl -a 3 --sub=…"},
-		{"meta set c.jsonl --set k=secret --set-string=k=secret", "meta set c.jsonl --set … --set-string=…"},
+		{"meta set c.jsonl --set k=secret --set=k=secret", "meta set c.jsonl --set … --set=…"},
 		{"rename c.jsonl name", "rename c.jsonl name"},
 	} {
 		got := strings.Join(recorded(strings.Fields(tt.in)), " ")

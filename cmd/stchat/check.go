@@ -56,13 +56,13 @@ gitlab (Code Quality), junit, and markdown for the summary of a job. 'stchat
 check --list-rules' lists the rules.
 
 Settings are read from .stchatrc in the working folder, else at the top of the
-git work tree: one argument per line; # begins a comment. It may have --select,
+git work tree: one argument per line; # begins a comment. It may have --rule,
 --ignore, --severity, --report, --baseline, --skip-other, --format, and paths
 below it. Flags of the command line win, lists add up, paths replace the file's.
 `, no: "a finding reaches --severity",
 		example: `  stchat check SillyTavern/data/default-user
   stchat check "chats/Mira/Harbour.jsonl" --severity warning
-  stchat check chats --select torn-tail --select invalid-json
+  stchat check chats --rule torn-tail --rule invalid-json
   stchat check chats --json > known.jsonl
   stchat check chats --baseline known.jsonl --format github`,
 		args: func(cmd *cobra.Command, args []string) error {
@@ -80,24 +80,22 @@ below it. Flags of the command line win, lists add up, paths replace the file's.
 
 type checkOptions struct {
 	listFlags
-	format, config, baseline      string
-	severity, report              string // the least that fails, and that is reported
-	choose, ignore                []rules.ID
-	skipOther, verbose, listRules bool
+	format, config, baseline string
+	severity, report         string // the least that fails, and that is reported
+	choose, ignore           []rules.ID
+	skipOther, listRules     bool
 }
 
 func (o *checkOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	fs.Var(oneOf(&o.format, "text", "text", "json", "sarif", "github", "gitlab", "junit", "markdown"), "format", "`FORMAT` of the report: text, json, sarif, github, gitlab, junit or markdown")
-	fs.Bool("json", false, "the same as --format json")
-	fs.Var(ruleWords(&o.choose), "select", "report only the findings of `RULE` (repeatable)")
+	fs.Var(ruleWords(&o.choose), "rule", "report only the findings of `RULE` (repeatable)")
 	fs.Var(ruleWords(&o.ignore), "ignore", "leave the findings of `RULE` out (repeatable)")
 	fs.Var(oneOf(&o.severity, "error", "error", "warning", "info"), "severity", "exit 1 from this `SEVERITY` on: error, warning or info")
 	fs.Var(oneOf(&o.report, "info", "error", "warning", "info"), "report", "leave findings below this `SEVERITY` out of every format; --severity may not be lower")
 	fs.Var(filled(&o.config), "config", "take settings from `FILE` instead of "+checkConfig+", or none")
 	fs.Var(filled(&o.baseline), "baseline", "report only what `FILE`, the JSON output of an earlier check, does not have")
 	fs.BoolVar(&o.skipOther, "skip-other", false, "leave a file alone that is not a chat, even if it is named: for lists of changed files")
-	fs.BoolVarP(&o.verbose, "verbose", "v", false, "show every finding in the text, also what repeats, and what the baseline has and is no longer found")
 	fs.BoolVar(&o.listRules, "list-rules", false, "list the rules and what they find")
 }
 
@@ -174,7 +172,7 @@ func (o *checkOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 	}
 	if len(rep.Gone) > 0 && o.format != "text" {
 		c.note("%s", goneLine(c, rep.Gone))
-		if o.verbose {
+		if c.verbose {
 			for _, g := range rep.Gone {
 				c.note("%s", goneText(c, g))
 			}
@@ -223,7 +221,7 @@ func (o *checkOptions) write(c *console, rep *report.Check, paths []string) erro
 	case "junit":
 		return rep.WriteJUnit(c.w)
 	}
-	writeFindings(c, rep, paths, o.verbose)
+	writeFindings(c, rep, paths, c.verbose)
 	return nil
 }
 
@@ -284,7 +282,7 @@ const checkConfig = ".stchatrc"
 // configFlags are the flags that it may have: it may be a stranger's, so none that writes, reads
 // another list or takes more of the machine.
 func configFlags() []string {
-	return []string{"select", "ignore", "severity", "report", "baseline", "skip-other", "format"}
+	return []string{"rule", "ignore", "severity", "report", "baseline", "skip-other", "format"}
 }
 
 // configured applies the settings of --config, else those of the working folder or of the top
@@ -308,7 +306,7 @@ func (o *checkOptions) configured(c *console, fs *pflag.FlagSet, args []string) 
 	line := 0
 	set := func(name, value string) error {
 		switch f := fs.Lookup(name); {
-		case f.Changed && name != "select" && name != "ignore", name == "format" && c.json:
+		case f.Changed && name != "rule" && name != "ignore", name == "format" && c.json:
 			return nil
 		case name == "baseline" && value != "":
 			if value, err = below(path, value); err != nil {

@@ -239,7 +239,7 @@ func explain(c *console, label, text string) {
 func repairCommand(f *rules.Finding) string {
 	switch {
 	case !f.ByHand():
-		return fmt.Sprintf("stchat repair --write --rule %s %s", f.Rule, visible.Args(f.Path))
+		return fmt.Sprintf("stchat repair --rule %s %s", f.Rule, visible.Args(f.Path))
 	case f.Rule == rules.LorebookSharedState:
 		return fmt.Sprintf("stchat clone-lorebook --rebind %s %s", visible.Quote(f.Path), visible.Args(f.Path))
 	}

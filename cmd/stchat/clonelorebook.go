@@ -18,7 +18,8 @@ type cloneLorebookOptions struct {
 
 func newCloneLorebook() verb {
 	return verb{
-		use: "clone-lorebook SOURCE...", short: "Copy a lorebook and point chats at the copy",
+		writes: true,
+		use:    "clone-lorebook SOURCE...", short: "Copy a lorebook and point chats at the copy",
 		doc: `Copy a lorebook under a new name, in the same folder. SOURCE is a lorebook
 (worlds/NAME.json), or a chat, which stands for its lorebook
 (chat_metadata.world_info). SillyTavern copies only the lorebook's name into a
@@ -47,7 +48,6 @@ Prints the path of each clone, one per line.
   stchat clone-lorebook chats/Mira/branch.jsonl --rebind chats/Mira/branch.jsonl
   stchat clone-lorebook chats/Mira/*.jsonl --internal reset --drop "draft*"
   stchat clone-lorebook worlds/Sea.json --rebind a.jsonl --rebind b.jsonl`,
-		rules:   []string{"bump-integrity needs rebind: nothing else writes a chat"},
 		means:   single(),
 		options: &cloneLorebookOptions{},
 	}
@@ -59,11 +59,6 @@ func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&o.opt.Internal, lorebook.Drop, lorebook.Internals()...), "internal", "extension-internal entries: `HOW` is drop, keep or reset")
 	fs.Var(each(&o.opt.Drop, lorebook.CheckGlob), "drop", "leave out entries whose title matches `GLOB` (repeatable)")
 	fs.Var(each(&o.opt.Rebind, func(string) error { return nil }).notEmpty(), "rebind", "point `CHAT` at the clone, in place (repeatable)")
-	fs.BoolVar(&o.opt.BumpIntegrity, "bump-integrity", false, "with --rebind: give the chat a new slug, so that an open tab is stopped instead of overwriting it; Luker's tab is not stopped")
-	fs.Var(filled(&o.opt.Data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
-	addNoSync(fs, &o.opt.Changes.NoSync)
-	fs.BoolVar(&o.opt.Changes.DryRun, "dry-run", false, "do everything but write, and say what would be written")
-	fs.Bool("json", false, "print JSON documents instead of paths, one per line")
 }
 
 func (o *cloneLorebookOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
@@ -72,16 +67,17 @@ func (o *cloneLorebookOptions) run(ctx context.Context, c *console, fs *pflag.Fl
 		return err
 	}
 	opt := o.opt
-	opt.Sources, opt.Data = args, userFolder(c, opt.Data, args)
-	if opt.Rebind, err = c.resolve(fs, single(), opt.Rebind); err != nil {
+	opt.Sources, opt.Data = args, userFolder(c, args)
+	if opt.Rebind, err = c.resolve(single(), opt.Rebind); err != nil {
 		return err
 	}
 	c.changes(&opt.Changes)
+	opt.BumpIntegrity = c.newSlugs()
 	results, err := book.Run(ctx, opt)
 	if err != nil {
 		return withHint(err, nil)
 	}
-	how := &saying{dryRun: opt.Changes.DryRun, steps: !c.json, hints: []hint{{ops.ErrNotInPlace, " (--rebind)"}}, no: never, bumped: opt.BumpIntegrity}
+	how := &saying{steps: !c.json, hints: []hint{{ops.ErrNotInPlace, " (--rebind)"}}, no: never, bumped: opt.BumpIntegrity}
 	of := func(r *book.Result) (string, *book.Result) { return r.Doc.Source, r }
 	return sayAll(c, how, results, of, func(r *book.Result) {
 		how.edited = append(how.edited, r.Doc.Rebound...)

@@ -82,15 +82,12 @@ func (t *tab) wants(word string) bool {
 	return len(t.offers) < mostOffers && strings.HasPrefix(word, t.typed)
 }
 
-// data returns the value of --data.
-func (t *tab) data() string { return flagText(t.cmd.Flags(), "data") }
-
 // chat returns the path of the first argument, a chat, "" if there is none.
 func (t *tab) chat() string {
 	if len(t.args) == 0 {
 		return ""
 	}
-	if found, err := t.c.finder(t.data()).Find(t.args[0]); err == nil && len(found.Paths) == 1 {
+	if found, err := t.c.finder().Find(t.args[0]); err == nil && len(found.Paths) == 1 {
 		return found.Paths[0]
 	}
 	return t.args[0]
@@ -109,7 +106,7 @@ func (t *tab) store(root string) string {
 // chats offers owners, and the chats of one: as OWNER/NAME, unless what is typed begins no
 // owner's name; then the shell offers files.
 func (t *tab) chats() {
-	f := t.c.finder(t.data())
+	f := t.c.finder()
 	past := t.cmd.Name() == "lost" || len(t.args) == 0 && slices.Contains([]string{"log", "restore", "diff"}, t.cmd.Name())
 	owner, _, named := strings.Cut(t.typed, "/")
 	if !named {
@@ -173,7 +170,7 @@ func (t *tab) gone(f *address.Finder, owner string) {
 // revs offers the versions of a chat.
 func (t *tab) revs() {
 	path := t.chat()
-	root := t.c.finder(t.data()).Root()
+	root := t.c.finder().Root()
 	if dir, ok := userdir.Enclosing(path); ok {
 		root = dir.Root
 	}
@@ -181,7 +178,7 @@ func (t *tab) revs() {
 	if path == "" || store == "" {
 		return
 	}
-	list, _ := keep.Revs(t.ctx, keep.Where{Chat: path, Store: store, Data: cmp.Or(t.data(), t.c.Getenv(dataVariable)), Now: t.c.Now()})
+	list, _ := keep.Revs(t.ctx, keep.Where{Chat: path, Store: store, Data: cmp.Or(t.c.data, t.c.Getenv(dataVariable)), Now: t.c.Now()})
 	for _, v := range list {
 		t.offer(fmt.Sprint(v.Rev), v.At.Local().Format(minute)+", "+plural.Many(v.Messages, "message"))
 	}
@@ -189,7 +186,7 @@ func (t *tab) revs() {
 
 // records offers what undo takes.
 func (t *tab) records() {
-	root, err := undoRoot(t.c, t.data())
+	root, err := undoRoot(t.c)
 	if err != nil || len(t.args) > 0 {
 		return
 	}
@@ -234,7 +231,7 @@ func (t *tab) links() {
 
 // namespaces offers what extensions keep of the first argument, but for the kinds that the command refuses.
 func (t *tab) namespaces() {
-	l, err := state.ListOf(t.ctx, new(library.Library), state.ReadOptions{Path: t.chat(), Data: userFolder(t.c, t.data(), t.args[:1])})
+	l, err := state.ListOf(t.ctx, new(library.Library), state.ReadOptions{Path: t.chat(), Data: userFolder(t.c, t.args[:1])})
 	if err != nil {
 		return
 	}
@@ -250,21 +247,20 @@ func (t *tab) namespaces() {
 	}
 }
 
-// keys offers the metadata keys of the chat, with what follows them; if they are to be edited, not
-// those that have a flag of their own.
-func (t *tab) keys(after string, edits bool) {
+// keys offers the metadata keys of the chat, with what follows them.
+func (t *tab) keys(after string) {
 	path := t.chat()
 	if path == "" {
 		return
 	}
-	m, err := look.MetadataOf(t.ctx, path, chat.Options{Data: userFolder(t.c, t.data(), t.args[:1])}, nil)
+	m, err := look.MetadataOf(t.ctx, path, chat.Options{Data: userFolder(t.c, t.args[:1])}, nil)
 	if err != nil {
 		return
 	}
 	for raw, value := range rawjson.Members(m.Metadata) {
 		key, ok := rawjson.Unquote(raw)
 		misread := strings.HasPrefix(key, "/") || after != "" && strings.Contains(key, after)
-		if ok && !misread && !slices.Contains(t.args, key) && (!edits || ownFlag(key) == nil) {
+		if ok && !misread && !slices.Contains(t.args, key) {
 			t.offer(key+after, visible.Brief(string(value)))
 		}
 	}
@@ -279,7 +275,7 @@ func (t *tab) arguments(v *verb) {
 	next := strings.Join(v.next(n), " ")
 	is := func(kind string) bool { return strings.Contains(next, kind) }
 	switch {
-	case next == "", is("NAME"):
+	case next == "", is("NAME"), next == "[N...]":
 		return
 	case is("FILE") && is("OWNER") && n > 0 && !strings.Contains(t.typed, "/"):
 		t.anyOwner()
@@ -297,7 +293,7 @@ func (t *tab) arguments(v *verb) {
 		t.newOwners()
 		return
 	case is("KEY"):
-		t.keys("", false)
+		t.keys("")
 	case is("NS"):
 		t.namespaces()
 	case is("SOURCE") && !strings.Contains(t.typed, "/"), (is("SOURCE") || is("LOREBOOK")) && strings.HasPrefix(t.typed, "worlds/"):
@@ -310,7 +306,7 @@ func (t *tab) arguments(v *verb) {
 
 // anyOwner offers all characters and groups, or else files.
 func (t *tab) anyOwner() {
-	t.owners(t.c.finder(t.data()), "", func(*address.Owner, int) bool { return true })
+	t.owners(t.c.finder(), "", func(*address.Owner, int) bool { return true })
 	if len(t.offers) == 0 {
 		t.how = cobra.ShellCompDirectiveDefault
 	}
@@ -319,7 +315,7 @@ func (t *tab) anyOwner() {
 // newOwners offers those who may own a new chat, or one that moves: from a group to another, or from
 // a character.
 func (t *tab) newOwners() {
-	f := t.c.finder(t.data())
+	f := t.c.finder()
 	from := t.chat()
 	folder := userdir.RealPath(filepath.Dir(from))
 	t.owners(f, "", func(o *address.Owner, _ int) bool {
@@ -334,7 +330,7 @@ func (t *tab) newOwners() {
 
 // lorebooks offers the lorebooks of the user folder.
 func (t *tab) lorebooks() {
-	root := t.c.finder(t.data()).Root()
+	root := t.c.finder().Root()
 	if root == "" {
 		return
 	}
@@ -358,11 +354,11 @@ func (c *console) flagOffers(cmd *cobra.Command, f *pflag.Flag) cobra.Completion
 	case f.Name == "at" && (cmd.Name() == "branch" || cmd.Name() == "checkpoint"):
 		return c.offering((*tab).links)
 	case metadata && f.Name == "set":
-		return c.offering(func(t *tab) { t.keys("=", true) })
+		return c.offering(func(t *tab) { t.keys("=") })
 	case metadata && f.Name == "unset":
-		return c.offering(func(t *tab) { t.keys("", true) })
+		return c.offering(func(t *tab) { t.keys("") })
 	case metadata && slices.Contains([]string{"only", "ignore", "value"}, f.Name) && !words:
-		return c.offering(func(t *tab) { t.keys("", false) })
+		return c.offering(func(t *tab) { t.keys("") })
 	case f.Name == "rebind", f.Name == "like":
 		return c.offering((*tab).chats)
 	}

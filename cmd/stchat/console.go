@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/itchyny/gojq"
-	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"stchat/internal/changeset"
@@ -53,16 +52,17 @@ type console struct {
 	erred   bool // an error was told, and the command went on
 	wrote   bool // files are changed, so that an error in printing is not the whole answer
 
+	dryRun bool // files are left alone: only say what would change
+	yes    bool // do not ask
+
 	undoMost int64 // how many bytes undo may keep; 0: as many as by default, below 0: none
 
 	// known once a command's flags are read
 	outColor, errColor bool
-	json               bool                    // the results are JSON documents
 	jq                 func(doc any) gojq.Iter // what is printed instead of them; nil: they are
 	shown              bool                    // the results are for a person: on a terminal, or with --color always through a pager
 
 	means   *subjects        // what the command's arguments mean; nil: it finds out itself
-	flags   *pflag.FlagSet   // of that command
 	unknown map[string]error // of arguments that name nothing, to be said where they fail as paths
 
 	mu     sync.Mutex
@@ -289,7 +289,7 @@ func (c *console) closeTabs(bumped bool, chats ...string) {
 	case bumped:
 		c.note("if this chat is open in SillyTavern, reload it: it has a new integrity slug, so that the open tab cannot save over it")
 	case len(chats) > 0:
-		c.note("if this chat is open in SillyTavern, reload it now: its next save would undo this (--bump-integrity stops such a save)")
+		c.note("if this chat is open in SillyTavern, reload it now: its next save would undo this")
 	default:
 		c.note("if this character or group is open in SillyTavern, reload it now: its next save would undo this")
 	}
@@ -446,16 +446,20 @@ func (c *console) ask(question string) (yes, asked bool) {
 	return answer == "y" || answer == "yes", true
 }
 
-// confirm asks before something is done that is worth a second look; what says what that is. Where nobody can answer it is
-// a usage error.
-func (c *console) confirm(what string) error {
-	switch yes, asked := c.ask(what + "?"); {
+// confirm asks before something is done that is worth a second look; what says what that is. Without
+// a terminal to ask on it is a usage error, unless --yes is given. A dry run never asks.
+func (c *console) confirm(needed bool, what string) error {
+	if !needed || c.yes || c.dryRun {
+		return nil
+	}
+	yes, asked := c.ask(strings.ToUpper(what[:1]) + what[1:] + "?")
+	switch {
 	case yes:
 		return nil
 	case asked:
 		return errNo
 	}
-	return usagef("this would %s; -y does it without asking, and --dry-run shows it", what)
+	return usagef("this would %s; -y does it without asking, --dry-run shows it", what)
 }
 
 // env is the outside world as the commands see it, built once in main.

@@ -65,11 +65,10 @@ name, what differs, the text in A and in B, with tabs between them.
 
 type diffOptions struct {
 	storeFlag
-	opt       look.DiffOptions
-	rev, data string
-	asOf      time.Time
-	verbose   bool
-	side      bool
+	opt  look.DiffOptions
+	rev  string
+	asOf time.Time
+	side bool
 }
 
 func (o *diffOptions) addFlags(fs *pflag.FlagSet) {
@@ -79,10 +78,7 @@ func (o *diffOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(filled(&o.rev), "rev", "compare version `N` with the chat, or N..M two versions; -1 is the newest")
 	fs.Var(until(&o.asOf).notEmpty(), "as-of", "compare the version of `TIME` with the chat: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2d")
 	o.storeFlag.addFlags(fs)
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
-	fs.BoolVarP(&o.verbose, "verbose", "v", false, "leave nothing out of what is shown")
 	fs.BoolVar(&o.side, "side", false, "show A and B side by side")
-	fs.Bool("json", false, "print JSON documents, one per message that differs, and one that sums up")
 }
 
 func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (err error) {
@@ -96,7 +92,7 @@ func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		return usagef("standard input can be one side only")
 	}
 	if !past {
-		if args, err = c.resolve(fs, &subjects{chats: true, all: true}, args); err != nil {
+		if args, err = c.resolve(&subjects{chats: true, all: true}, args); err != nil {
 			return err
 		}
 	}
@@ -111,7 +107,7 @@ func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 			return withHint(err, []hint{{keep.ErrUnknown, "; stchat snapshot keeps one"}, {keep.ErrOthers, "; 'stchat log' lists those of this chat"}})
 		}
 		for i, side := range []*look.DiffSide{&opt.A, &opt.B} {
-			*side = look.DiffSide{Path: versions[0].Path, Open: chat.Options{Data: o.data}}
+			*side = look.DiffSide{Path: versions[0].Path, Open: chat.Options{Data: c.data}}
 			if i < len(versions) {
 				v := versions[i]
 				side.Rev, side.Path, side.Open.Content, times[i] = v.Rev, v.Path, v.Content, v.At
@@ -121,7 +117,7 @@ func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 			}
 		}
 	} else {
-		open := chat.Options{Data: userFolder(c, o.data, args), Stdin: c.In}
+		open := chat.Options{Data: userFolder(c, args), Stdin: c.In}
 		opt.A, opt.B = look.DiffSide{Path: args[0], Open: open}, look.DiffSide{Path: args[1], Open: open}
 	}
 	d, err := look.Diff(ctx, opt)
@@ -137,7 +133,7 @@ func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 
 // versions reads the versions that --rev and --as-of name: one, or two if the second is no file.
 func (o *diffOptions) versions(ctx context.Context, c *console, args []string) (list []*keep.Versioned, err error) {
-	where, err := o.where(c, args, o.data)
+	where, err := o.where(c, args)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +185,7 @@ func (o *diffOptions) print(c *console, d *look.Comparison, times [2]time.Time) 
 			return nil
 		})
 	}
-	p := &differ{screen: newScreen(c, 0), c: c, d: d, full: o.verbose}
+	p := &differ{screen: newScreen(c, 0), c: c, d: d, full: c.verbose}
 	if !o.side || c.Width > 0 && c.Width < 100 {
 		p.measure = min(p.measure, 100)
 	}

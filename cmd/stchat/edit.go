@@ -4,33 +4,29 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"regexp"
-	"strings"
-
-	"stchat/internal/chat"
-	"stchat/internal/ops/cut"
-	"stchat/internal/ops/edit"
-	"stchat/internal/patch"
 
 	"github.com/spf13/pflag"
+
+	"stchat/internal/chat"
+	"stchat/internal/ops/edit"
+	"stchat/internal/patch"
+	"stchat/internal/rawjson"
 )
 
 func newEdit() verb {
 	return verb{
-		use: "edit CHAT...", short: "Change messages",
-		doc: `Change messages: keys of the stored object, or parts of the text.
-
-Changes are made in this order: --replace, --merge, --merge-patch, --patch,
---set, --unset, --sub. --sub RE=TEXT replaces every match of the regular
-expression RE (RE2) in the text. In TEXT, $1 and ${name} stand for groups of RE,
-and $$ for a dollar sign; write a = in RE as \=. If the text changes, so does
-the chosen swipe; --all-swipes makes the substitution in all swipes.
-` + manyDoc + choiceDoc + asBranchDoc + inPlaceDoc, no: "no message was chosen, or a test or --expect-… fails",
-		example: `  stchat edit chat.jsonl -a 0.. --sub "Jon\b=John"
-  stchat edit chat.jsonl -a 12 --set /extra/model=other
-  stchat edit chat.jsonl -a 12 --sub storm=calm --as-branch -n "calm sea"
-  stchat edit chats/Mira/*.jsonl --role user --set name=Ines`,
-		means:   edits(),
+		writes: true,
+		use:    "edit CHAT... MESSAGES [TEXT]", short: "Change messages",
+		doc: `TEXT is the new text of one message of one chat; its chosen swipe follows. With
+neither TEXT nor a flag that changes something, the text opens in $VISUAL or
+$EDITOR. --set changes keys of the stored messages; --ops makes many edits of
+one chat together, all of them or none (docs/edit.md).
+`, no: "no message is chosen, or a test or --expect fails",
+		example: `  stchat edit Mira/Harbour 12 "She smiles."
+  stchat edit Mira/Harbour 12
+  stchat edit "Mira/*" --role user --set name=Ines`,
+		means:   &subjects{writes: true, messages: true, what: "TEXT"},
+		rules:   []string{"ops excludes at|last|role|speaker|match|has|since|until|hidden|no-hidden = the edits in --ops say which messages they are about", "ops excludes set|unset|merge|replace|patch|text"},
 		options: &editOptions{},
 	}
 }
@@ -39,53 +35,77 @@ type editOptions struct {
 	choiceFlags
 	valueFlags
 	inPlaceFlags
-	asBranchFlags
-	sub       []edit.Substitution
-	allSwipes bool
-	ops       string
+	text  string
+	texts bool // text is given
+	ops   string
 }
 
 func (o *editOptions) addFlags(fs *pflag.FlagSet) {
+	fs.Var(filled(&o.text), "text", "the new `TEXT` of one message; - reads it from stdin")
+	fs.Var(filled(&o.ops), "ops", "make the edits that `FILE` lists, together; - is stdin")
 	o.choiceFlags.addFlags(fs)
 	o.valueFlags.addFlags(fs)
-	fs.Var(parsed(substitution, func(s edit.Substitution) { o.sub = append(o.sub, s) }), "sub", "`RE=TEXT`: replace every match of RE in the text with TEXT")
-	fs.BoolVar(&o.allSwipes, "all-swipes", false, "with --sub: in all swipes too")
-	fs.Var(filled(&o.ops), "ops", "make the edits that `FILE` lists, together; - is stdin")
-	o.asBranchFlags.addFlags(fs)
 	o.addManyFlags(fs, deletes)
+}
+
+// takeWhat implements [whatTaker].
+func (o *editOptions) takeWhat(fs *pflag.FlagSet, text string) error {
+	if fs.Changed("text") {
+		return usagef("give the text as an argument or with --text, not both")
+	}
+	o.text, o.texts = text, true
+	return nil
 }
 
 func (o *editOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	if o.ops != "" {
 		return o.runOps(ctx, c, args)
 	}
-	choice, common, err := o.chosenIn(ctx, c, &o.choiceFlags, args, "name a chat, e.g. `stchat edit chat.jsonl -a 12 --set name=Ines`")
+	choice, common, err := o.chosenIn(ctx, c, &o.choiceFlags, args, "edit Mira/Harbour 12 \"She smiles.\"")
 	if err != nil {
 		return err
 	}
-	opt := edit.SetOptions{Options: common, Choice: choice, Sub: o.sub, AllSwipes: o.allSwipes}
-	if err := o.check(fs); err != nil {
+	o.texts = o.texts || fs.Changed("text")
+	if o.texts {
+		if err := o.readText(ctx, c); err != nil {
+			return err
+		}
+	}
+	values, err := o.changes(ctx, c, o.filesFrom == chat.Stdin || o.text == chat.Stdin)
+	if err != nil {
 		return err
 	}
-	if opt.Values, err = o.changes(ctx, c, o.filesFrom == chat.Stdin); err != nil {
-		return err
+	if values.Empty() && !o.texts {
+		return o.runEditor(ctx, c, choice, common)
 	}
-	switch {
-	case opt.Values.Empty() && len(opt.Sub) == 0:
-		return usagef("say what to change, e.g. --set name=Ines or --sub Jon=John")
-	case o.allSwipes && len(opt.Sub) == 0:
-		return usagef("--all-swipes goes with --sub")
+	if o.texts {
+		if len(common.Chats) > 1 {
+			return usagef("a text is for one message of one chat, and these are %d chats; --set mes=TEXT gives it to all of them", len(common.Chats))
+		}
+		values.Edits = append(values.Edits, patch.Edit{Path: patch.Path{"mes"}, Value: rawjson.Quote(o.text)})
 	}
-	if o.as {
-		return o.asBranchFlags.run(ctx, c, &o.inPlaceFlags, common.Chats, choice, true, func(m *cut.SourceMessage) ([]byte, error) { return opt.Line(m.Line) })
-	}
+
+	opt := edit.SetOptions{Options: common, Choice: choice, Values: values, One: o.texts}
 	return o.reportMany(c, edit.Set(ctx, opt), func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Changed) })
+}
+
+// readText reads the text from stdin if it is given as -.
+func (o *editOptions) readText(ctx context.Context, c *console) error {
+	if o.text != chat.Stdin {
+		return nil
+	}
+	data, err := readInput(ctx, c, chat.Stdin)
+	if err != nil {
+		return err
+	}
+	o.text = withoutLineEnd(data)
+	return nil
 }
 
 // runOps makes the edits of --ops.
 func (o *editOptions) runOps(ctx context.Context, c *console, args []string) error {
-	if choice := o.choice(); !choice.All() {
-		return usagef("the edits in --ops say which messages they are about: leave --at and the like out")
+	if len(o.chosenBy.Ranges) > 0 {
+		return usagef("the edits in --ops say which messages they are about")
 	}
 	if len(args) != 1 {
 		return usagef("--ops takes one CHAT, not %d", len(args))
@@ -117,29 +137,4 @@ func (o *editOptions) runOps(ctx context.Context, c *console, args []string) err
 // isJSONList reports whether data begins like a list: a JSON patch, and no operations one a line.
 func isJSONList(data []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("["))
-}
-
-// substitution parses RE=TEXT, split at the first = that no backslash escapes.
-func substitution(text string) (s edit.Substitution, err error) {
-	at := -1
-	for i := 0; i < len(text) && at < 0; i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '=':
-			at = i
-		}
-	}
-	if at < 1 {
-		return s, refusal(fmt.Sprintf("takes RE=TEXT, not %q", text))
-	}
-	match, err := regexp.Compile(strings.ReplaceAll(text[:at], `\=`, `=`))
-	if err != nil {
-		return s, err
-	}
-	s, err = edit.NewSubstitution(match, text[at+1:])
-	if err != nil {
-		return s, refusal(err.Error())
-	}
-	return s, nil
 }

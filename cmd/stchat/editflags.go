@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
@@ -20,35 +22,49 @@ import (
 	"stchat/internal/progress"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
+	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
 
-// inPlaceDoc explains what all commands that edit a chat in place have in common.
-const inPlaceDoc = `
-EDITING IN PLACE
-All that a call changes in a chat and in what belongs to it is changed together
-or not at all; 'stchat undo' takes it back. A damaged chat is refused: see
-'stchat repair'. State that refers to messages by number follows (Auto-Recap,
-Auto-Illustrator, timed lorebook effects); --no-follow leaves it as it is, as
-SillyTavern does. If the chat is open in SillyTavern, reload it there: its next
-save would undo the edit, unless --bump-integrity gives the chat a new slug. In
-Luker close the chat first: what an open tab holds wins, whatever the slug.
-`
-
-// manyDoc explains what the arguments of a command for many chats may be.
-const manyDoc = `
-A CHAT may be a folder, which means all chats in it. With several chats each
-index is printed after the path, and a tab.
-`
-
-// addTerms adds the flags of every command that edits chats or their state in place, but --dry-run,
-// which comes first; bumped names what gets a new slug.
-func addTerms(fs *pflag.FlagSet, o *edit.Terms, bumped string) {
+// addTerms adds the flags of every command that edits chats or their state in place; force is the
+// usage of --force, "" for a command without it.
+func addTerms(fs *pflag.FlagSet, o *edit.Terms, force string, to *bool) {
 	o.ExpectMessages = -1
-	fs.Var(number(&o.ExpectMessages, 0, "a number of messages"), "expect-messages", "exit 1 unless the chat has `N` messages")
-	fs.Var(filled(&o.ExpectIntegrity), "expect-integrity", "exit 1 unless the chat has this integrity `SLUG`")
-	fs.BoolVar(&o.BumpIntegrity, "bump-integrity", false, "give "+bumped+" a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
-	addNoSync(fs, &o.Changes.NoSync)
+	addTopic(fs, writing, func(fs *pflag.FlagSet) {
+		fs.Var(expected(o), "expect", "exit 1 unless the chat has `N` messages, or this integrity slug")
+		if force != "" {
+			fs.BoolVar(to, "force", false, force)
+		}
+	})
+}
+
+// expected returns the value of --expect: a number of messages, or a slug.
+func expected(o *edit.Terms) flagValue {
+	return parsed(asItIs, func(text string) {
+		n, err := strconv.Atoi(text)
+		if err == nil && n >= 0 {
+			o.ExpectMessages = n
+			return
+		}
+		o.ExpectIntegrity = text
+	}).notEmpty()
+}
+
+// deletes is the usage of --force for a command that may delete messages.
+const deletes = "delete all messages of a chat; go on where pending work of an extension refers to messages that move"
+
+// withoutLineEnd returns a text that was read, without the line end behind it.
+func withoutLineEnd(data []byte) string {
+	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+}
+
+// quotedAll returns words as a shell takes them.
+func quotedAll(words []string) []string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = visible.Quote(word)
+	}
+	return quoted
 }
 
 // inPlaceFlags are the flags of every command that edits chats in place.
@@ -63,17 +79,7 @@ type inPlaceFlags struct {
 // addFlags adds the flags of every edit; force is the usage of --force, "" for a command
 // without it.
 func (o *inPlaceFlags) addFlags(fs *pflag.FlagSet, force string) {
-	addTopic(fs, writing, func(fs *pflag.FlagSet) {
-		fs.BoolVar(&o.Changes.DryRun, "dry-run", false, "do everything but write; show what would change")
-		fs.BoolVar(&o.NoFollow, "no-follow", false, "leave all state that refers to messages as it is")
-		if force != "" {
-			fs.BoolVar(&o.Force, "force", false, force)
-		}
-		addTerms(fs, &o.Terms, "the chat")
-		fs.Lookup("expect-messages").DefValue = "" // any number
-	})
-	fs.Var(filled(&o.Data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
-	fs.Bool("json", false, "print a JSON document for each chat")
+	addTerms(fs, &o.Terms, force, &o.Force)
 }
 
 // addManyFlags adds the flags of [inPlaceFlags.addFlags] and those of a command that takes
@@ -86,14 +92,15 @@ func (o *inPlaceFlags) addManyFlags(fs *pflag.FlagSet, force string) {
 // options completes edit.Options.
 func (o *inPlaceFlags) options(c *console, chats []string) edit.Options {
 	opt := o.Options
-	opt.Chats, opt.Data = chats, userFolder(c, opt.Data, chats)
+	opt.BumpIntegrity = c.newSlugs()
+	opt.Chats, opt.Data = chats, userFolder(c, chats)
 	c.changes(&opt.Changes)
 	return opt
 }
 
-// walk finds the chats that args name, in folders too; hint is the error where none is named.
-func (o *inPlaceFlags) walk(ctx context.Context, c *console, args []string, hint string) (opt edit.Options, err error) {
-	list, err := o.list(ctx, c, args, hint)
+// walk finds the chats that args name, in folders too; example is a right call, for where none is named.
+func (o *inPlaceFlags) walk(ctx context.Context, c *console, args []string, example string) (opt edit.Options, err error) {
+	list, err := o.list(ctx, c, args, "name a chat, e.g. `stchat "+example+"`")
 	if err != nil {
 		return opt, err
 	}
@@ -110,14 +117,19 @@ func (o *inPlaceFlags) walk(ctx context.Context, c *console, args []string, hint
 	return o.options(c, paths), nil
 }
 
-// chosenIn reads which messages of which chats a command edits; hint is the error where no
-// chat is named.
-func (o *inPlaceFlags) chosenIn(ctx context.Context, c *console, f *choiceFlags, args []string, hint string) (choice choose.Choice, opt edit.Options, err error) {
-	if choice = f.choice(); choice.All() {
-		return choice, opt, usagef("say which messages: --at 0.. means all of them")
+// chosenIn reads which messages of which chats a command edits, which must be said; example is the
+// command with a chat and messages.
+func (o *inPlaceFlags) chosenIn(ctx context.Context, c *console, f *choiceFlags, args []string, example string) (choice choose.Choice, opt edit.Options, err error) {
+	if choice = f.choice(); choice.All() && f.named == "" {
+		return choice, opt, usagef("which messages? 0.. means all of them")
 	}
-	opt, err = o.walk(ctx, c, args, hint)
-	return choice, opt, err
+	if opt, err = o.walk(ctx, c, args, example); err != nil {
+		return choice, opt, err
+	}
+	if err := f.find(ctx, opt.Chats); err != nil {
+		return choice, opt, err
+	}
+	return f.choice(), opt, nil
 }
 
 // editHints returns the hints of a command that takes no damaged chat.
@@ -132,7 +144,7 @@ func isNo(err error) bool {
 // report prints what became of the chats, and returns the worst outcome. result, if it is not
 // nil, prints a chat's result on stdout; --json and --dry-run print their own.
 func (o *inPlaceFlags) report(c *console, results []*edit.Result, result func(r *edit.Result)) error {
-	how := &saying{dryRun: o.Changes.DryRun, hints: editHints(), bumped: true}
+	how := &saying{hints: editHints(), bumped: true}
 	of := func(r *edit.Result) (string, *ops.Result[edit.Document]) { return r.Doc.Path, &r.Result }
 	return sayAll(c, how, results, of, func(r *edit.Result) {
 		if r.Doc.DidWrite {
@@ -140,7 +152,7 @@ func (o *inPlaceFlags) report(c *console, results []*edit.Result, result func(r 
 		}
 		switch {
 		case c.json:
-		case o.Changes.DryRun:
+		case c.dryRun:
 			o.show(c, r)
 		default:
 			result(r)
@@ -167,7 +179,7 @@ type editSummary struct {
 // reportMany is report for a command that takes many chats. Those of which nothing was chosen are
 // counted only.
 func (o *inPlaceFlags) reportMany(c *console, results []*edit.Result, result func(r *edit.Result)) error {
-	sum := o.summary(len(results))
+	sum := o.summary(c, len(results))
 	failedAll(c, o.walked.Errs)
 	met := slices.DeleteFunc(results, func(r *edit.Result) bool {
 		return o.many && isAny(r.Err, edit.ErrPassedOver, choose.ErrNone)
@@ -199,8 +211,8 @@ func (o *inPlaceFlags) reportMany(c *console, results []*edit.Result, result fun
 }
 
 // summary begins the sum of so many results.
-func (o *inPlaceFlags) summary(chats int) editSummary {
-	return editSummary{Schema: 1, Summary: true, Chats: chats, Failed: len(o.walked.Errs), DryRun: o.Changes.DryRun}
+func (o *inPlaceFlags) summary(c *console, chats int) editSummary {
+	return editSummary{Schema: 1, Summary: true, Chats: chats, Failed: len(o.walked.Errs), DryRun: c.dryRun}
 }
 
 // sum prints what many chats add up to.
@@ -269,76 +281,117 @@ func (c *console) hung(code, begin, text string) {
 	}
 }
 
-// valueFlags change a JSON value (CONTENT.md 1.2).
+// valueFlags change a JSON value (CONTENT.md 1.2): that of a message, or the metadata of a chat.
 type valueFlags struct {
-	edits                             []patch.Edit
-	merge, mergePatch, patch, replace string
+	edits                 []patch.Edit
+	merge, patch, replace string
 
-	own      func(key string) error // refuses a key that has a flag of its own; nil if none has
-	metadata bool                   // they change chat_metadata
-	inOrder  bool                   // make --set and --unset in the order given, not --unset last
-}
-
-// editing returns a function that collects --set, --set-string and --unset in the order given.
-func (v *valueFlags) editing(parse func(string) (patch.Edit, error)) func(string) error {
-	return func(text string) error {
-		e, err := parse(text)
-		if err == nil && v.own != nil {
-			err = v.own(e.Path[0])
-		}
-		if err == nil {
-			v.edits = append(v.edits, e)
-		}
-		return err
-	}
-}
-
-// parseSet parses KEY=VALUE; value encodes VALUE as JSON.
-func parseSet(s string, value func(path patch.Path, text string) []byte) (patch.Edit, error) {
-	key, text, ok := strings.Cut(s, "=")
-	if !ok {
-		return patch.Edit{}, errors.New("KEY=VALUE has no =")
-	}
-	path, err := patch.ParseKey(key)
-	if err != nil {
-		return patch.Edit{}, err
-	}
-	return patch.Edit{Path: path, Value: value(path, text)}, nil
-}
-
-// value returns the value that VALUE of --set means.
-func (v *valueFlags) value(path patch.Path, text string) []byte {
-	if v.metadata {
-		return edit.MetaValue(path, text)
-	}
-	return patch.ParseValue(text)
-}
-
-// ownFlag refuses a key of the metadata that has a flag of its own.
-func ownFlag(key string) error {
-	if key == "main_chat" || key == "integrity" {
-		return fmt.Errorf("%s has a flag of its own: --%s", key, strings.ReplaceAll(key, "_", "-"))
-	}
-	return nil
+	metadata  bool    // it is metadata: some keys have shorter names, and two are special
+	mainChat  *string // what main_chat is set to; "": removed, nil: left
+	integrity string  // "new", "none", a slug, or "" to leave it
+	inOrder   bool    // make --set and --unset in the order given, not --unset last
 }
 
 func (v *valueFlags) addFlags(fs *pflag.FlagSet) {
-	addTopic(fs, "Flags that change values", v.addValueFlags)
+	addTopic(fs, "Flags that change values", func(fs *pflag.FlagSet) {
+		fs.Func("set", "set `KEY=VALUE`; VALUE is JSON if it parses as JSON, else text; a KEY that begins with / is a JSON pointer, such as /extra/model", v.set)
+		fs.Func("unset", "remove `KEY`", v.unset)
+		fs.Var(filled(&v.merge), "merge", "merge the JSON object in `FILE`, its top level only; - is stdin")
+		fs.Var(filled(&v.replace), "replace", "put the JSON object in `FILE` in place of the whole; - is stdin")
+		fs.Var(filled(&v.patch), "patch", "apply the JSON patch in `FILE`: a list is RFC 6902, an object RFC 7386; - is stdin")
+	})
 }
 
-func (v *valueFlags) addValueFlags(fs *pflag.FlagSet) {
-	fs.Func("set", "set `KEY=VALUE`; VALUE is JSON if it parses as JSON, else a string; a KEY that begins with / is a JSON pointer, such as /extra/model", v.editing(func(s string) (patch.Edit, error) { return parseSet(s, v.value) }))
-	fs.Func("set-string", "set `KEY=VALUE`; VALUE is always a string", v.editing(func(s string) (patch.Edit, error) {
-		return parseSet(s, func(_ patch.Path, text string) []byte { return rawjson.Quote(text) })
-	}))
-	fs.Func("unset", "remove `KEY`", v.editing(func(key string) (patch.Edit, error) {
-		path, err := patch.ParseKey(key)
-		return patch.Edit{Path: path}, err
-	}))
-	fs.Var(filled(&v.merge), "merge", "merge the JSON object in `FILE`, its top level only; - is stdin")
-	fs.Var(filled(&v.mergePatch), "merge-patch", "apply the merge patch (RFC 7386) in `FILE`; - is stdin")
-	fs.Var(filled(&v.patch), "patch", "apply the JSON patch (RFC 6902) in `FILE`; - is stdin")
-	fs.Var(filled(&v.replace), "replace", "put the JSON object in `FILE` in place of the whole; - is stdin")
+// set takes KEY=VALUE.
+func (v *valueFlags) set(text string) error {
+	key, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return errors.New("KEY=VALUE has no =")
+	}
+	path, err := v.path(key)
+	if err != nil {
+		return err
+	}
+	if v.metadata && len(path) == 1 {
+		switch path[0] {
+		case "main_chat":
+			if userdir.HasExtension(value) { // its file stands for a chat's name
+				value = userdir.ChatName(value)
+			}
+			v.mainChat = &value
+			return nil
+		case "integrity":
+			return v.setIntegrity(value)
+		}
+	}
+
+	encoded := patch.ParseValue(value)
+	if v.metadata {
+		encoded = edit.MetaValue(path, value)
+	}
+	v.edits = append(v.edits, patch.Edit{Path: path, Value: encoded})
+	return nil
+}
+
+// unset takes a KEY to remove.
+func (v *valueFlags) unset(key string) error {
+	path, err := v.path(key)
+	if err != nil {
+		return err
+	}
+	if v.metadata && len(path) == 1 {
+		switch path[0] {
+		case "main_chat":
+			v.mainChat = new(string)
+			return nil
+		case "integrity":
+			v.integrity = integrityNone
+			return nil
+		}
+	}
+	v.edits = append(v.edits, patch.Edit{Path: path})
+	return nil
+}
+
+// The values of integrity beside a UUID.
+const (
+	integrityNew  = "new"
+	integrityNone = "none"
+)
+
+// setIntegrity takes the value of integrity: new, or a UUID as SillyTavern writes it; uuid.Parse alone
+// also takes other notations.
+func (v *valueFlags) setIntegrity(value string) error {
+	_, err := uuid.Parse(value)
+	if value != integrityNew && (err != nil || len(value) != 36) {
+		return fmt.Errorf("integrity is new or a UUID, not %q; --unset integrity removes it", value)
+	}
+	v.integrity = value
+	return nil
+}
+
+// path reads a KEY, which for metadata may be one of the shorter names.
+func (v *valueFlags) path(key string) (patch.Path, error) {
+	if v.metadata {
+		key = metadataKey(key)
+	}
+	return patch.ParseKey(key)
+}
+
+// metadataKey returns the key of the metadata that a person's word for it stands for.
+func metadataKey(word string) string {
+	switch word {
+	case "note":
+		return "note_prompt"
+	case "lorebook":
+		return "world_info"
+	}
+	return word
+}
+
+// given reports whether anything is to change.
+func (v *valueFlags) given() bool {
+	return len(v.edits) > 0 || v.merge+v.patch+v.replace+v.integrity != "" || v.mainChat != nil
 }
 
 // changes returns the changes of the flags and the files that they name. read means that
@@ -346,41 +399,82 @@ func (v *valueFlags) addValueFlags(fs *pflag.FlagSet) {
 func (v *valueFlags) changes(ctx context.Context, c *console, read bool) (made patch.Changes, err error) {
 	made.Edits = slices.Clone(v.edits)
 	if !v.inOrder {
-		removes := func(e patch.Edit) int { return either(e.Value == nil, 1, 0) }
-		slices.SortStableFunc(made.Edits, func(a, b patch.Edit) int { return removes(a) - removes(b) })
+		slices.SortStableFunc(made.Edits, setFirst)
 	}
-	stdin := ""
-	for _, f := range []struct {
-		name, path string
-		into       *[]byte
-		object     bool
-	}{{"merge", v.merge, &made.Merge, true}, {"merge-patch", v.mergePatch, &made.MergePatch, false}, {"replace", v.replace, &made.Replace, true}, {"patch", v.patch, nil, false}} {
-		switch {
-		case f.path == "":
-			continue
-		case f.path == chat.Stdin && read:
-			return made, usagef("stdin is read already; --%s needs a file", f.name)
-		case f.path == chat.Stdin && stdin != "":
-			return made, usagef("--%s and --%s both read stdin; one of them needs a file", stdin, f.name)
-		case f.path == chat.Stdin:
-			stdin = f.name
+	if err := v.oneReadsStdin(read); err != nil {
+		return made, err
+	}
+
+	if v.merge != "" {
+		if made.Merge, err = readObject(ctx, c, "merge", v.merge); err != nil {
+			return made, err
 		}
-		raw, err := readJSON(ctx, c, f.path)
-		if err != nil {
-			return made, fmt.Errorf("--%s: %w", f.name, err)
+	}
+	if v.replace != "" {
+		if made.Replace, err = readObject(ctx, c, "replace", v.replace); err != nil {
+			return made, err
 		}
-		if f.object && rawjson.KindOf(raw) != rawjson.ObjectKind {
-			return made, fmt.Errorf("--%s: %s: not a JSON object", f.name, chat.Label(f.path))
-		}
-		if f.into != nil {
-			*f.into = raw
-			continue
-		}
+	}
+	if v.patch == "" {
+		return made, nil
+	}
+	raw, err := readJSON(ctx, c, v.patch)
+	if err != nil {
+		return made, fmt.Errorf("--patch: %w", err)
+	}
+	if rawjson.KindOf(raw) == rawjson.Array {
 		if made.Patch, err = patch.ParseOperations(raw); err != nil {
-			return made, fmt.Errorf("--%s: %w", f.name, err)
+			return made, fmt.Errorf("--patch: %w", err)
 		}
+		return made, nil
 	}
+	if rawjson.Value(raw, "op") != nil && rawjson.Value(raw, "path") != nil {
+		return made, usagef("--patch: %s is one operation of RFC 6902; put it in a list", chat.Label(v.patch))
+	}
+	made.MergePatch = raw
 	return made, nil
+}
+
+// setFirst orders edits so that what is removed comes last.
+func setFirst(a, b patch.Edit) int {
+	removes := func(e patch.Edit) int {
+		if e.Value == nil {
+			return 1
+		}
+		return 0
+	}
+	return removes(a) - removes(b)
+}
+
+// oneReadsStdin refuses flags that would both read stdin.
+func (v *valueFlags) oneReadsStdin(read bool) error {
+	reader := ""
+	for _, f := range [][2]string{{"merge", v.merge}, {"replace", v.replace}, {"patch", v.patch}} {
+		name, path := f[0], f[1]
+		if path != chat.Stdin {
+			continue
+		}
+		if read {
+			return usagef("stdin is read already; --%s needs a file", name)
+		}
+		if reader != "" {
+			return usagef("--%s and --%s both read stdin; one of them needs a file", reader, name)
+		}
+		reader = name
+	}
+	return nil
+}
+
+// readObject reads the JSON object that a flag names.
+func readObject(ctx context.Context, c *console, flag, path string) ([]byte, error) {
+	raw, err := readJSON(ctx, c, path)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", flag, err)
+	}
+	if rawjson.KindOf(raw) != rawjson.ObjectKind {
+		return nil, fmt.Errorf("--%s: %s: not a JSON object", flag, chat.Label(path))
+	}
+	return raw, nil
 }
 
 // readJSON reads one JSON value from a file or from stdin.

@@ -134,8 +134,6 @@ func errorText(err error) string {
 	switch {
 	case isInterrupted(err):
 		return "interrupted"
-	case isA[*ops.NoChatsError](err):
-		return err.Error() + "; " + errAllowEmpty.Error()
 	}
 	return withHint(err, nil).Error()
 }

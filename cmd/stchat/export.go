@@ -23,7 +23,8 @@ import (
 
 func newExport() verb {
 	return verb{
-		use: "export PATH...", short: "Write chats as pages, Markdown, text or data",
+		writes: true,
+		use:    "export PATH...", short: "Write chats as pages, Markdown, text or data",
 		doc: `Write chats for people to read elsewhere, or as data for other programs. PATH is
 as in inspect.
 
@@ -58,7 +59,7 @@ names; that makes nobody anonymous.
   stchat export chats/Mira --format markdown --since 1w -o notes/
   stchat export Mira --format openai --leaves --no-greeting > mira.jsonl
   stchat export chats --format rows -o ~/rows.jsonl`,
-		rules:   []string{"force needs output = --force goes with -o", "no-sync needs output = --no-sync goes with -o", "dry-run needs output = --dry-run goes with -o"},
+		rules:   []string{"force needs output = --force goes with -o", "dry-run needs output = --dry-run goes with -o"},
 		means:   reads(),
 		options: &exportOptions{},
 	}
@@ -78,8 +79,6 @@ func (o *exportOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.reasoning, "reasoning", false, "also the reasoning, folded")
 	fs.BoolVar(&o.opt.WithHidden, "with-hidden", false, "also hidden messages")
 	fs.BoolVar(&o.opt.Force, "force", false, "replace files")
-	fs.BoolVar(&o.opt.Changes.DryRun, "dry-run", false, "do everything but write, and say what would be written")
-	addNoSync(fs, &o.opt.Changes.NoSync)
 	addTopic(fs, "Flags for openai, sharegpt and rows", func(fs *pflag.FlagSet) {
 		fs.StringVar(&o.opt.System, "system", "", "a system message with this `TEXT` goes first, or @FILE with what is in it")
 		fs.Var(oneOf(&o.opt.Reasoning, "", dataset.ReasoningThink, dataset.ReasoningField), "reasoning-as", "where the reasoning goes: `HOW` is think, in front of the text, or field, as reasoning_content")
@@ -157,7 +156,7 @@ func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	}
 	e := &exporting{exportOptions: o, console: c}
 	e.opt.List, e.opt.Choice, e.opt.Folder, e.opt.SkipDamaged = list, o.choice(), folder, o.skipDamaged
-	e.opt.Open.Data = userFolder(c, o.data, list.Paths)
+	e.opt.Open.Data = userFolder(c, list.Paths)
 	c.changes(&e.opt.Changes)
 	e.opt.Changes.Call = new(changeset.Call) // one record
 	end := c.meter("exporting", c.json || e.opt.Output == "", &e.opt.Meter)
@@ -183,7 +182,7 @@ type exporting struct {
 // sayDone prints all about a chat or the index but its document, and reports whether it failed.
 func sayDone[D any](e *exporting, path string, r *ops.Result[D]) (failed bool) {
 	r.Err = forceHint(r.Err)
-	say(e.console, &saying{dryRun: e.opt.Changes.DryRun, hints: []hint{{chat.ErrDamaged, skippable}}}, path, r)
+	say(e.console, &saying{hints: []hint{{chat.ErrDamaged, skippable}}}, path, r)
 	return r.Err != nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -14,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -131,18 +131,6 @@ func someOf(to *[]string, hint string, words ...string) flagValue {
 	}
 }
 
-// slug returns the value of a flag that takes an integrity slug, a UUID, or one of a few words. A
-// UUID is written as SillyTavern writes it: uuid.Parse alone also takes other notations.
-func slug(to *string, words ...string) flagValue {
-	return flagValue{complete: completeOne(words), shown: func() string { return *to }, set: func(text string) error {
-		*to = text
-		if _, err := uuid.Parse(text); !slices.Contains(words, text) && (err != nil || len(text) != 36) {
-			return refusal(fmt.Sprintf("is %s or a UUID, not %q", strings.Join(words, ", "), text))
-		}
-		return nil
-	}}
-}
-
 // each returns the value of a flag that adds a text each time it is given.
 func each(to *[]string, check func(text string) error) flagValue {
 	return parsed(func(text string) (string, error) { return text, check(text) }, func(text string) { *to = append(*to, text) })
@@ -256,17 +244,12 @@ func given[T any](fs *pflag.FlagSet, flag string, value *T) *T {
 	return either(fs.Changed(flag), value, nil)
 }
 
-// parentGiven is given for --main-chat: a chat's name, which its file may stand for.
-func parentGiven(fs *pflag.FlagSet, name *string) *string {
-	if userdir.HasExtension(*name) {
-		*name = userdir.ChatName(*name)
-	}
-	return given(fs, "main-chat", name)
-}
-
-// addNoSync adds the flag of all commands that write.
-func addNoSync(fs *pflag.FlagSet, to *bool) {
-	fs.BoolVar(to, "no-sync", false, "do not force data to disk: faster on copies, not safe against power loss")
+// addWriting adds the flags of every command that writes.
+func (c *console) addWriting(fs *pflag.FlagSet) {
+	addTopic(fs, writing, func(fs *pflag.FlagSet) {
+		fs.BoolVar(&c.dryRun, "dry-run", false, "do everything but write, and show what would change")
+		fs.BoolVarP(&c.yes, "yes", "y", false, "do not ask")
+	})
 }
 
 // messageOrName returns the value of an --at that takes a message number, or a name. It refuses a name
@@ -368,31 +351,20 @@ const dataVariable = "STCHAT_DATA"
 
 // listFlags are the flags of every command that takes many files.
 type listFlags struct {
-	filesFrom  string
-	null       bool
-	jobs       int
-	shard      ops.Shard
-	allowEmpty bool
-	noFolders  bool // a folder is not all its chats
+	filesFrom string
+	noFolders bool // a folder is not all its chats
 }
 
 func (l *listFlags) addFlags(fs *pflag.FlagSet) {
 	addTopic(fs, manyFiles, func(fs *pflag.FlagSet) {
-		fs.StringVar(&l.filesFrom, "files-from", "", "also take the paths in `FILE`, one per line; - is stdin")
-		fs.BoolVarP(&l.null, "null", "0", false, "with --files-from: paths end in NUL, as find -print0 writes them")
-		fs.Var(number(&l.jobs, 1, "a number of at least 1"), "jobs", "work on at most `N` files at once; default: one per processor")
-		fs.Var(parsed(ops.ParseShard, func(s ops.Shard) { l.shard = s }), "shard", "take only part `K/N` of the files, such as 2/8: one of N calls that share the work")
-		fs.BoolVar(&l.allowEmpty, "allow-empty", false, "accept that no chat is found")
+		fs.Var(filled(&l.filesFrom), "files-from", "also take the paths in `FILE`, one per line up to a tab, or ended by NUL; - is stdin")
 	})
 }
 
 // list returns the paths to work on: those of args, with patterns expanded, then those
 // of --files-from. example is the error where nothing is named.
 func (l *listFlags) list(ctx context.Context, c *console, args []string, example string) (ops.List, error) {
-	list := ops.List{AllowEmpty: l.allowEmpty, Shard: l.shard}
-	if l.jobs > 0 {
-		runtime.GOMAXPROCS(l.jobs) // all parallel work goes by it
-	}
+	var list ops.List
 	list.Paths = expand(args)
 	switch {
 	case l.filesFrom == "" && len(args) == 0:
@@ -404,33 +376,37 @@ func (l *listFlags) list(ctx context.Context, c *console, args []string, example
 		if err != nil {
 			return list, fmt.Errorf("--files-from: %w", ops.PathError(err))
 		}
-		if c.means != nil && c.means.writes {
-			if more, err = c.findAll(c.flags, c.means, more); err != nil {
+		if c.means != nil {
+			if more, err = c.findAll(c.means, more); err != nil {
 				return list, err
 			}
 		}
 		list.Paths = append(list.Paths, more...)
 	}
-	if len(list.Paths) == 0 && !l.allowEmpty {
-		return list, fmt.Errorf("%s: this list has no paths; %w", l.filesFrom, errAllowEmpty)
+	if len(list.Paths) == 0 {
+		c.note("%s: this list has no paths", l.filesFrom)
+		return list, errNothing
 	}
+	list.AllowEmpty = !slices.ContainsFunc(list.Paths, func(path string) bool { return !userdir.IsUserDir(path) })
 	if i := slices.IndexFunc(list.Paths, userdir.IsDir); l.noFolders && i >= 0 {
 		return list, usagef("%s is a folder of chats; name those that are meant", list.Paths[i])
 	}
 	return list, nil
 }
 
-// sources is [listFlags.list] for a command whose arguments are files; it returns
-// only those of the shard.
+// errNothing ends a command that was given an empty list: there is nothing to do, which is no error.
+var errNothing = errors.New("nothing to do")
+
+// sources is [listFlags.list] for a command whose arguments are files.
 func (l *listFlags) sources(ctx context.Context, c *console, args []string, example string) ([]string, error) {
 	list, err := l.list(ctx, c, args, example)
-	return slices.DeleteFunc(list.Paths, func(path string) bool { return !list.Shard.Has(path) }), err
+	return list.Paths, err
 }
 
-// folders is [listFlags.list] for a command that reads folders: the default is that of --data, if
-// the command has it, else the user folder around the working folder, else STCHAT_DATA.
-func (l *listFlags) folders(ctx context.Context, c *console, args []string, example string, data ...string) (ops.List, error) {
+// folders is [listFlags.list] for a command that reads folders: the default is that of --data, else the user folder around the working folder, else STCHAT_DATA.
+func (l *listFlags) folders(ctx context.Context, c *console, args []string, example string) (ops.List, error) {
 	if len(args) == 0 && l.filesFrom == "" {
+		data := []string{c.data}
 		if around, ok := userdir.Around("."); ok {
 			data = append(data, userdir.Near(around))
 		}
@@ -443,19 +419,16 @@ func (l *listFlags) folders(ctx context.Context, c *console, args []string, exam
 
 // userFolder returns --data, or if that is empty and no path lies in a user folder,
 // STCHAT_DATA. "" means that the paths decide.
-func userFolder(c *console, data string, paths []string) string {
+func userFolder(c *console, paths []string) string {
 	tells := func(path string) bool {
 		_, ok := userdir.Find(path)
 		return ok
 	}
-	if data == "" && !slices.ContainsFunc(paths, tells) {
+	if c.data == "" && !slices.ContainsFunc(paths, tells) {
 		return c.Getenv(dataVariable)
 	}
-	return data
+	return c.data
 }
-
-// errAllowEmpty ends an error about finding nothing.
-var errAllowEmpty = errors.New("if that is right, say --allow-empty")
 
 // readList reads the paths of --files-from; empty ones are skipped.
 func (l *listFlags) readList(ctx context.Context, c *console) ([]string, error) {
@@ -468,13 +441,22 @@ func (l *listFlags) readList(ctx context.Context, c *console) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
+
+	end := "\n"
+	if bytes.IndexByte(data, 0) >= 0 { // as find -print0 writes it
+		end = "\x00"
+	}
 	var paths []string
-	for path := range strings.SplitSeq(string(data), either(l.null, "\x00", "\n")) {
-		if !l.null {
+	for path := range strings.SplitSeq(string(data), end) {
+		if end == "\n" {
+			path, _, _ = strings.Cut(path, "\t") // what list prints begins with the path
 			path = strings.TrimSuffix(path, "\r")
 		}
-		if path != "" { // a file may be named -, which is not stdin here
-			paths = append(paths, when(path == chat.Stdin, "./")+path)
+		if path == chat.Stdin { // a file may be named so; it is not stdin here
+			path = "./" + path
+		}
+		if path != "" {
+			paths = append(paths, path)
 		}
 	}
 	return paths, nil

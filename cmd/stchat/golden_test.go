@@ -88,7 +88,7 @@ func (g *goldenRun) play() {
 		}
 		// SillyTavern's own slug, so that whole files compare
 		file := safeName(step.Result)
-		args = append(args, "--integrity", metadataOf(g.t, filepath.Join(g.after, folder, file+".jsonl"))["integrity"].(string))
+		args = append(args, "--set", "integrity="+metadataOf(g.t, filepath.Join(g.after, folder, file+".jsonl"))["integrity"].(string))
 		if step.Name != nil {
 			args = append(args, "-n", *step.Name)
 		}

@@ -11,41 +11,46 @@ import (
 
 const hideDoc = `%s messages %s the prompt, as SillyTavern's /%s does:
 is_system becomes %v. Messages with an extra.type, such as the narrator's
-notes, and calls of tools, which the model sees, stay as they are unless --all
-is given. Prints the indexes of the messages that changed.
-` + manyDoc + choiceDoc + inPlaceDoc
+notes, and calls of tools, which the model sees, stay as they are.
+`
 
 func newHide(hide bool) verb {
-	name, short, doc := "hide", "Hide messages from the prompt", fmt.Sprintf(hideDoc, "Hide", "from", "hide", hide)
-	if !hide {
-		name, short, doc = "unhide", "Show hidden messages to the prompt again", fmt.Sprintf(hideDoc, "Put hidden", "back into", "unhide", hide)
-	}
-	return verb{
-		use: name + " CHAT...", short: short,
-		doc: doc, no: "no message was chosen, or --expect-… fails",
-		example: "  stchat " + name + " chat.jsonl -a 0..19",
-		means:   edits(),
+	v := verb{
+		writes: true,
+		use:    "hide CHAT... MESSAGES", short: "Hide messages from the prompt",
+		doc: fmt.Sprintf(hideDoc, "Hide", "from", "hide", hide), no: "no message is chosen, or --expect fails",
+		example: "  stchat hide Mira/Harbour 0..19\n  stchat hide Mira/@ --until 2026-03-01\n  stchat hide \"Mira/*\" 0 --dry-run",
+		means:   &subjects{writes: true, messages: true},
 		options: &hideOptions{hide: hide},
 	}
+	if !hide {
+		v.use, v.short = "unhide CHAT... [MESSAGES]", "Show hidden messages to the prompt again"
+		v.doc = fmt.Sprintf(hideDoc, "Put hidden", "back into", "unhide", hide) + "Without MESSAGES all hidden ones.\n"
+		v.example = "  stchat unhide Mira/Harbour\n  stchat unhide Mira/Harbour 0..19\n  stchat unhide \"Mira/*\" --dry-run"
+	}
+	return v
 }
 
 type hideOptions struct {
 	choiceFlags
 	inPlaceFlags
-	hide, all bool
+	hide bool
 }
 
 func (o *hideOptions) addFlags(fs *pflag.FlagSet) {
 	o.choiceFlags.addFlags(fs)
-	fs.BoolVar(&o.all, "all", false, "also messages with an extra.type, and calls of tools")
 	o.addManyFlags(fs, "")
 }
 
 func (o *hideOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
-	choice, common, err := o.chosenIn(ctx, c, &o.choiceFlags, args, "name a chat, e.g. `stchat hide chat.jsonl -a 0..19`")
+	o.chosenBy.Clip = true
+	if all := o.choice(); !o.hide && all.All() && o.named == "" {
+		o.hidden = true
+	}
+	choice, common, err := o.chosenIn(ctx, c, &o.choiceFlags, args, "hide Mira/Harbour 0..19")
 	if err != nil {
 		return err
 	}
-	results := edit.Hide(ctx, edit.HideOptions{Options: common, Choice: choice, Hide: o.hide, All: o.all})
+	results := edit.Hide(ctx, edit.HideOptions{Options: common, Choice: choice, Hide: o.hide})
 	return o.reportMany(c, results, func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Changed) })
 }

@@ -21,7 +21,8 @@ import (
 
 func newImport() verb {
 	return verb{
-		use: "import FILE... OWNER", short: "Import chats from other programs",
+		writes: true,
+		use:    "import FILE... OWNER", short: "Import chats from other programs",
 		doc: `Import chats that other programs exported. OWNER is the character or group that
 they belong to: a name, a folder of chats/, a card or a group's file. FILE is
 JSON, JSON lines, text, - for stdin, or a zip, of which each conversations*.json
@@ -74,12 +75,8 @@ func (o *importOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&b.Greeting, "", bring.GreetingCard, bring.GreetingNone), "greeting", "the greeting, where the source does not store it: `WHICH` is card or none; default: card for risu, else none")
 	fs.BoolVar(&b.Grown, "grown", false, "import again, as another chat, what has grown since it was imported")
 	fs.BoolVar(&b.Open, "open", false, "make it the chat that OWNER opens with; one conversation only")
-	fs.Var(filled(&b.Data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
-		fs.BoolVar(&b.Changes.DryRun, "dry-run", false, "do everything but write; show what would be written")
-		addNoSync(fs, &b.Changes.NoSync)
 	})
-	fs.Bool("json", false, "print JSON documents instead of paths, one per line")
 }
 
 func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (err error) {
@@ -89,7 +86,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	}
 	opt := o.opt
 	opt.Files, opt.Owner = expand(files), owner
-	opt.Stdin, opt.Data = c.In, cmp.Or(c.finder(opt.Data).Root(), opt.Data)
+	opt.Stdin, opt.Data = c.In, cmp.Or(c.finder().Root(), c.data)
 	if len(slices.DeleteFunc(slices.Clone(opt.Files), func(path string) bool { return path != chat.Stdin })) > 1 {
 		return usagef("stdin can be read once")
 	}
@@ -126,7 +123,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	end := c.meter("importing", c.json, &opt.Meter)
 	ended, notes, err := bring.Run(ctx, opt, func(list []*bring.Result) {
 		end() // progress is gone before the first result, also where more are to come
-		told, outcome = true, cmp.Or(outcome, sayAll(c, &saying{dryRun: opt.Changes.DryRun}, list, of, done))
+		told, outcome = true, cmp.Or(outcome, sayAll(c, &saying{}, list, of, done))
 	})
 	end()
 	c.ended(ended)
@@ -138,7 +135,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		return withHint(err, nil)
 	case !told:
 		return errNo
-	case inPlace && !opt.Changes.DryRun:
+	case inPlace && !c.dryRun:
 		c.closeTabs(false)
 	}
 	return outcome

@@ -72,7 +72,6 @@ type inspectOptions struct {
 func (o *inspectOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	fs.BoolVar(&o.messages, "messages", false, "show one row per message")
-	fs.Bool("json", false, "print JSON documents, one per line: per chat, or with --messages per message")
 }
 
 func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {

@@ -180,7 +180,7 @@ func TestInterruptedWork(t *testing.T) {
 	}{
 		{"jq", []string{"inspect", "text.jsonl", "--jq", "def f: f; f"}},
 		{"patch", []string{"meta", "set", "keys.jsonl", "--patch", "copies.json"}},
-		{"text", []string{"edit", "text.jsonl", "-a", "0", "--sub", "(a|b)(a|b)(a|b)*c|(a|ab)(b|c)?$1=x"}},
+		{"text", []string{"replace", "-E", "(a|b)(a|b)(a|b)*c|(a|ab)(b|c)?$1", "x", "text.jsonl", "0"}},
 	} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			cmd := exec.Command("stchat", test.args...)

@@ -67,11 +67,11 @@ func writingVerb(args []string) string {
 	if err != nil {
 		return ""
 	}
-	dry, write := cmd.Flags().Lookup("dry-run"), cmd.Flags().Lookup("write")
-	if dry == nil && write == nil || cmd.ParseFlags(rest) != nil || cmd.Flags().Changed("help") {
+	dry := cmd.Flags().Lookup("dry-run")
+	if dry == nil || cmd.ParseFlags(markNegatives(cmd, rest)) != nil || cmd.Flags().Changed("help") {
 		return ""
 	}
-	if dry != nil && dry.Value.String() == "true" || write != nil && write.Value.String() != "true" {
+	if dry.Value.String() == "true" {
 		return ""
 	}
 	if restore := cmd.Flags().Lookup("restore"); restore != nil && restore.Value.String() != "true" {
@@ -197,19 +197,14 @@ func (j *judge) judge(cwd string) error {
 		return err
 	}
 	defer os.Chdir(cwd)
-	var args, dryArgs []string
+	var args []string
 	for _, arg := range append(slices.Clone(j.args), "--json") {
 		args = append(args, j.there(arg))
-		if arg != "--write" {
-			dryArgs = append(dryArgs, j.there(arg))
-		}
 	}
-	if len(dryArgs) == len(args) {
-		dryArgs = append(dryArgs, "--dry-run")
-	}
+	dryArgs := append(slices.Clone(args), "--dry-run")
 	now := time.Now()
 	dry, code := j.run(now, dryArgs)
-	if code != 0 && !slices.Contains(args, "--write") { // repair ends with 1 while something is to be fixed
+	if code != 0 && !slices.Contains(args, "-y") { // repair ends with 1 while something is to be fixed
 		return fmt.Errorf("a dry run ends with exit code %d: %s", code, j.errs)
 	}
 	if diff := cmp.Diff(j.before, j.tree()); diff != "" {

@@ -41,7 +41,6 @@ type logOptions struct {
 	storeFlag
 	pickFlags
 	since   time.Time
-	data    string
 	backups bool
 	limit   int
 }
@@ -94,20 +93,18 @@ func (o *logOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.backups, "backups", false, "also list SillyTavern's own backups of the chat")
 	fs.Var(number(&o.limit, 1, "a number of at least 1"), "limit", "list at most `N` versions or snapshots")
 	o.storeFlag.addFlags(fs)
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
-	fs.Bool("json", false, "print JSON documents, one per version, message, snapshot or file")
 }
 
 func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
-		root, err := undoRoot(c, o.data)
+		root, err := undoRoot(c)
 		if err != nil {
 			return err
 		}
 		args = []string{root}
 	}
-	args = []string{c.folderOf(o.data, args[0])}
-	where, err := o.where(c, args, o.data)
+	args = []string{c.folderOf(args[0])}
+	where, err := o.where(c, args)
 	if err != nil {
 		return err
 	}

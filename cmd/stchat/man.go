@@ -29,6 +29,7 @@ date is that of SOURCE_DATE_EPOCH, else today's.
 `, hidden: true, // packagers run it; users have the pages
 		example: "  stchat man /usr/local/share/man/man1",
 		args:    cobra.ExactArgs(1),
+		plain:   true,
 		options: flagless(func(c *console, args []string) error {
 			date := c.Now()
 			if epoch, err := strconv.ParseInt(c.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
@@ -189,6 +190,7 @@ install these scripts for you.
 `,
 		example: "  stchat completion fish > ~/.config/fish/completions/stchat.fish",
 		offers:  cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp),
+		plain:   true,
 		options: flagless(func(c *console, args []string) error {
 			if len(args) != 1 {
 				return usagef("name your shell: %s or %s", strings.Join(shells[:len(shells)-1], ", "), shells[len(shells)-1])
@@ -419,7 +421,7 @@ platform, and the formats it knows.
 
 type versionOptions struct{}
 
-func (versionOptions) addFlags(fs *pflag.FlagSet) { fs.Bool("json", false, "print a JSON document") }
+func (versionOptions) addFlags(*pflag.FlagSet) {}
 
 func (versionOptions) run(_ context.Context, c *console, _ *pflag.FlagSet, _ []string) error {
 	return c.version()

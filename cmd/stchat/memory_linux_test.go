@@ -147,10 +147,10 @@ func TestPlainCutsStaySmall(t *testing.T) {
 		most int64
 		args []string
 	}{
-		{plainPeak, []string{"checkpoint", path, "--no-sync", "-o", filepath.Join(filepath.Dir(path), "a.jsonl")}},
-		{plainPeak, []string{"branch", path, "--no-sync", "-a", "-2", "--dry-run"}},
-		{plainPeak, []string{"checkpoint", path, "--no-sync", "-a", "-100000", "--dry-run"}},
-		{32 << 20, []string{"split", path, "--no-sync", "--every", "1000", "--dry-run"}},
+		{plainPeak, []string{"checkpoint", path, "-o", filepath.Join(filepath.Dir(path), "a.jsonl")}},
+		{plainPeak, []string{"branch", path, "-a", "-2", "--dry-run"}},
+		{plainPeak, []string{"checkpoint", path, "-a", "-100000", "--dry-run"}},
+		{32 << 20, []string{"split", path, "--every", "1000", "--dry-run"}},
 	} {
 		got := least(tc.most, func() int64 {
 			_ = os.Remove(filepath.Join(filepath.Dir(path), "a.jsonl")) // made by the run before
@@ -175,7 +175,7 @@ func TestRepairOfDamageStaysSmall(t *testing.T) {
 			}
 			w.WriteByte('{')
 		})
-		return peak(t, "repair", path, "--write")
+		return peak(t, "repair", path, "-y")
 	})
 	if got > 64<<20 {
 		t.Errorf("%d bytes at the peak, want %d at most", got, 64<<20)
@@ -201,7 +201,7 @@ func TestLongLineCostsItselfAndALittle(t *testing.T) {
 	// nothing of it need be parsed as a whole
 	got := least(plainPeak, func() int64 {
 		_ = os.Remove(out) // made by the run before
-		return peak(t, "checkpoint", path, "--no-sync", "-o", out)
+		return peak(t, "checkpoint", path, "-o", out)
 	})
 	if got > plainPeak {
 		t.Errorf("checkpoint: %d bytes at the peak, want %d at most", got, plainPeak)
@@ -214,9 +214,9 @@ func TestLongLineCostsItselfAndALittle(t *testing.T) {
 		most int64
 		args []string
 	}{
-		{size + alittle, []string{"checkpoint", path, "--no-sync", "-a", "1", "--link", "--dry-run"}},
+		{size + alittle, []string{"checkpoint", path, "-a", "1", "--link", "--dry-run"}},
 		// the swipe that was chosen keeps the message's extra in swipe_info
-		{6 * size, []string{"branch", path, "--no-sync", "-a", "1", "--swipe", "2", "-o", out, "--force"}},
+		{6 * size, []string{"branch", path, "-a", "1", "--swipe", "2", "-o", out, "--force"}},
 	} {
 		if got := peak(t, tc.args...); got > tc.most {
 			t.Errorf("%q: %d bytes at the peak, want %d at most", tc.args, got, tc.most)

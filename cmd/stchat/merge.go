@@ -23,7 +23,8 @@ import (
 
 func newMerge() verb {
 	return verb{
-		use: "merge [INTO] FROM", short: "Merge two copies of a chat, of chats, or of a user folder",
+		writes: true,
+		use:    "merge [INTO] FROM", short: "Merge two copies of a chat, of chats, or of a user folder",
 		doc: `Merge two copies of a chat, of the chats of a character or group, or of a whole
 user folder. FROM is only read. What only FROM has comes into INTO whole, and no
 text is dropped:
@@ -79,9 +80,6 @@ the first that differs.
 
 type mergeOptions struct {
 	opt     merge.Options
-	data    string
-	verbose bool
-	yes     bool
 	planned bool // the rows have been shown
 
 	inPlace bool     // a group or one of these was edited
@@ -99,16 +97,9 @@ func owners(pair string) (names [2]string, err error) {
 
 func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
 	o.opt.Owners = map[string]string{}
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR` in which INTO is found as OWNER or OWNER/NAME; default: around the working folder")
 	fs.Var(filled(&o.opt.Base), "base", "`PATH` of what both were at the last merge: a message that it has and one side lacks was deleted or edited there")
 	fs.Var(parsed(owners, func(pair [2]string) { o.opt.Owners[pair[0]] = pair[1] }), "owner", "in user folders, `THEIRS=OURS`: the character THEIRS of FROM is OURS in INTO; may be repeated")
 	fs.BoolVar(&o.opt.Conflicts, "conflicts", false, "instead of FROM: merge the conflict files that Syncthing, Dropbox or OneDrive left in the user folder INTO, and remove them")
-	fs.BoolVarP(&o.verbose, "verbose", "v", false, "also list what is the same")
-	addTopic(fs, writing, func(fs *pflag.FlagSet) {
-		fs.BoolVar(&o.opt.Changes.DryRun, "dry-run", false, "do everything but write; show what would change")
-		fs.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-	})
-	fs.Bool("json", false, "print JSON documents, one per line: a row each, and a summary")
 }
 
 func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
@@ -117,9 +108,8 @@ func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 		return err
 	}
 	c.changes(&opt.Changes)
-	opt.Changes.NoSync = c.Getenv("STCHAT_NO_SYNC") == "1"
-	opt.BumpIntegrity = c.Getenv("STCHAT_NEW_SLUG") == "1"
-	if !opt.Changes.DryRun && !o.yes {
+	opt.BumpIntegrity = c.newSlugs()
+	if !c.dryRun && !c.yes {
 		if err := o.agreed(ctx, c); err != nil {
 			return err
 		}
@@ -129,7 +119,7 @@ func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	if err := o.report(c, r); err != nil {
 		return err
 	}
-	if o.inPlace && !opt.Changes.DryRun {
+	if o.inPlace && !c.dryRun {
 		c.closeTabs(opt.BumpIntegrity, o.edited...)
 	}
 	return outcome(r.Err != nil || r.Doc.Refused > 0, false)
@@ -138,7 +128,7 @@ func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 // sides finds INTO and FROM.
 func (o *mergeOptions) sides(c *console, args []string) (err error) {
 	opt := &o.opt
-	around := c.finder(o.data).Root()
+	around := c.finder().Root()
 	isAround := !opt.Conflicts && len(args) < 2 || len(args) == 0
 	switch {
 	case len(args) == 0 && !opt.Conflicts:
@@ -165,7 +155,7 @@ func (o *mergeOptions) judgeFrom(c *console) error {
 	if _, err := os.Stat(from); err == nil || address.IsPath(from) {
 		return nil
 	}
-	f := c.finder(o.data)
+	f := c.finder()
 	f.Whole = true
 	found, err := f.Find(from)
 	if err != nil || !found.Owner && len(found.Paths) == 0 {
@@ -192,7 +182,7 @@ func (o *mergeOptions) agreed(ctx context.Context, c *console) error {
 		}
 		o.planned = true
 	}
-	return c.confirm(fmt.Sprintf("change or make %s in %s", c.many(len(files), "file"), o.opt.Into))
+	return c.confirm(true, fmt.Sprintf("change or make %s in %s", c.many(len(files), "file"), o.opt.Into))
 }
 
 // merge runs the merge.
@@ -205,14 +195,14 @@ func (o *mergeOptions) merge(ctx context.Context, c *console) *merge.Result {
 
 // into returns the path of INTO, which may be named as OWNER or OWNER/NAME.
 func (o *mergeOptions) into(c *console, arg string) (string, error) {
-	f := c.finder(o.data)
+	f := c.finder()
 	f.Whole = true
 	found, err := f.Find(arg)
 	switch {
 	case err != nil && !found.Owner: // which may have no chats
 		return "", withHint(err, nil)
 	case found.Owner:
-		owner, err := address.OwnerOf(f.Lib, arg, o.data)
+		owner, err := address.OwnerOf(f.Lib, arg, c.data)
 		switch {
 		case err != nil:
 			return "", withHint(err, nil)
@@ -224,14 +214,14 @@ func (o *mergeOptions) into(c *console, arg string) (string, error) {
 		return "", usagef("%s are several chats; name one of them, or their owner", arg)
 	}
 	if found.Guess {
-		c.note("%s is %s", arg, found.Paths[0])
+		c.note("%s is %s", visible.Quote(arg), shortName(found.Paths[0]))
 	}
 	return cmp.Or(strings.Join(found.Paths, ""), arg), nil
 }
 
 // report prints the rows of one FROM, and the summary.
 func (o *mergeOptions) report(c *console, r *merge.Result) error {
-	say(c, &saying{dryRun: o.opt.Changes.DryRun}, o.opt.From, &r.Result)
+	say(c, &saying{}, o.opt.From, &r.Result)
 	if r.Err != nil {
 		return nil
 	}
@@ -247,7 +237,7 @@ func (o *mergeOptions) report(c *console, r *merge.Result) error {
 		}
 		return c.document(r.Doc)
 	}
-	t := &mergeTable{c: c, root: mergeRoot(o.opt.Into), all: o.verbose || !c.shown, planned: o.planned}
+	t := &mergeTable{c: c, root: mergeRoot(o.opt.Into), all: c.verbose || !c.shown, planned: o.planned}
 	t.Columns = []grid.Column{{}, {Name: true, Code: cyan}, {Wrap: true}}
 	for _, row := range r.Rows {
 		t.row(row)

@@ -45,7 +45,7 @@ func TestMergeAsks(t *testing.T) {
 	}
 
 	into, out, errs, code := merge("\n", "a.jsonl", "b.jsonl")
-	if code != 1 || count(into) != 0 || !strings.Contains(out, "+  chats/Mira/b.jsonl") || !strings.Contains(errs, "change or make 2 files in ") {
+	if code != 1 || count(into) != 0 || !strings.Contains(out, "+  chats/Mira/b.jsonl") || !strings.Contains(errs, "Change or make 2 files in ") {
 		t.Errorf("unasked: %d, %d files\n%s%s", code, count(into), out, errs)
 	}
 	into, out, errs, code = merge("y\n", "a.jsonl", "b.jsonl")

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,6 +17,7 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/metadiff"
 	"stchat/internal/ops"
+	"stchat/internal/ops/address"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
 	"stchat/internal/patch"
@@ -29,7 +32,7 @@ func newMeta() verb {
 
 See 'stchat meta COMMAND --help' for each command, and 'stchat diff-meta' for
 what differs between two chats.`, no: "there is no such value",
-		example: "  stchat meta get chat.jsonl --value world_info",
+		example: "  stchat meta get Mira/Harbour lorebook\n  stchat meta set Mira/Harbour note=\"Be brief.\"",
 		below: []named{
 			{"get", "", newMetaGet},
 			{"set", "", newMetaSet},
@@ -40,65 +43,44 @@ what differs between two chats.`, no: "there is no such value",
 func newMetaGet() verb {
 	return verb{
 		use: "get CHAT... [KEY...]", short: "Print metadata, or some values of it",
-		doc: `Print the metadata of chats as it is stored, on one line.
-
-Arguments that end in .jsonl, paths that exist, OWNER/NAME and - are chats; all
-others, and everything after --, are keys. With keys an object of those that
-exist is printed. A key that begins with / is a JSON pointer (RFC 6901), any
-other is one literal key. --value prints one value, a string without its quotes.
-
-With several chats, and with --json, there is one document per line. The
-metadata of a group chat of the old layout comes from its group file.
-`, no: "there is no value under the KEY of --value",
-		example: `  stchat meta get "chats/Mira/Harbour.jsonl"
-  stchat meta get chat.jsonl main_chat world_info
-  stchat meta get chat.jsonl --value /timedWorldInfo/sticky
-  stchat meta get chats/Mira/*.jsonl integrity`,
+		doc: `One KEY of one chat prints its value, text without quotes; several print an
+object of those that exist, and none the metadata as it is stored. note and
+lorebook stand for note_prompt and world_info; a KEY that begins with / is a
+JSON pointer (RFC 6901). What is behind -- is a KEY.
+`, no: "there is no value under the KEY",
+		example: `  stchat meta get Mira/Harbour
+  stchat meta get Mira/Harbour lorebook
+  stchat meta get "Mira/*" main_chat integrity`,
 		pages:   everything,
 		options: &metaGetOptions{},
 	}
 }
 
-type metaGetOptions struct {
-	listFlags
-	value string
-	data  string
-}
-
-func (o *metaGetOptions) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&o.value, "value", "", "print the value of this `KEY` alone")
-	o.listFlags.addFlags(fs)
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
-	fs.Bool("json", false, "print JSON documents, one per line")
-}
+type metaGetOptions struct{ listFlags }
 
 func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	before, behind := args, []string(nil)
 	if at := fs.ArgsLenAtDash(); at >= 0 {
 		before, behind = args[:at], args[at:]
 	}
-	named, keys, err := c.amongWords(&o.listFlags, o.data, before, false)
+	named, words, err := c.amongWords(&o.listFlags, before, false)
 	if err != nil {
 		return err
 	}
-	keys = slices.Concat(behind, keys)
-	paths, err := o.chats(ctx, c, named, "name a chat, e.g. `stchat meta get chat.jsonl`")
-	if err != nil {
-		return err
-	}
-	one := fs.Changed("value")
-	if one {
-		if len(keys) > 0 {
-			return usagef("--value takes one key, and %q is another", keys[0])
-		}
-		keys = []string{o.value}
-	}
-	for _, key := range keys {
-		if _, err := patch.ParseKey(key); err != nil {
+	var keys []string
+	for _, word := range slices.Concat(behind, words) {
+		if _, err := patch.ParseKey(word); err != nil {
 			return usagef("%v", err)
 		}
+		keys = append(keys, metadataKey(word))
 	}
-	open := chat.Options{Data: userFolder(c, o.data, paths), Stdin: c.In}
+	paths, err := o.chats(ctx, c, named, "name a chat, e.g. `stchat meta get Mira/Harbour`")
+	if err != nil {
+		return err
+	}
+
+	open := chat.Options{Data: userFolder(c, paths), Stdin: c.In}
+	one := len(keys) == 1 && len(paths) == 1
 	absent := false
 	for _, path := range paths {
 		m, err := look.MetadataOf(ctx, path, open, keys)
@@ -107,29 +89,35 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 			return ctx.Err()
 		case err != nil:
 			c.failed(path, withHint(err, editHints()))
-		case one && m.Value(o.value) == nil:
+		case one && m.Value(keys[0]) == nil:
 			absent = true
-			c.note("%s: there is no value under %q", chat.Label(path), o.value)
-		case c.json, len(paths) > 1 && !one:
+			c.note("%s: there is no value under %q", chat.Label(path), keys[0])
+		case c.json, len(paths) > 1:
 			c.document(m)
 		default:
-			value := m.Metadata
-			if one {
-				value = m.Value(o.value)
-			} else if len(keys) > 0 {
-				value = m.Values
-			}
-			if text, ok := indented(value, c.outColor); ok && c.shown && len(paths) == 1 {
-				fmt.Fprintln(c.w, text)
-			} else {
-				printValue(c, value)
-			}
+			printMetadata(c, m, keys)
 		}
 		if err := c.printed(); err != nil {
 			return err
 		}
 	}
 	return c.outcome(absent)
+}
+
+// printMetadata prints the metadata of the only chat, or the values of keys.
+func printMetadata(c *console, m *look.Metadata, keys []string) {
+	value := m.Metadata
+	if len(keys) > 0 {
+		value = m.Values
+	}
+	if len(keys) == 1 {
+		value = m.Value(keys[0])
+	}
+	if text, ok := indented(value, c.outColor); ok && c.shown {
+		fmt.Fprintln(c.w, text)
+		return
+	}
+	printValue(c, value)
 }
 
 // printValue prints one JSON value on a line, a string without its quotes: in a pipe as it
@@ -158,26 +146,18 @@ func indented(raw []byte, color bool) (text string, ok bool) {
 
 func newMetaSet() verb {
 	return verb{
-		use: "set PATH...", short: "Change metadata",
-		doc: `Change the metadata of every chat in the PATHs that meets all --where
-conditions. Only the header line changes. Prints the paths of the chats that
-changed.
+		writes: true,
+		use:    "set PATH... [KEY=VALUE...]", short: "Change metadata",
+		doc: `The metadata of every chat in the PATHs that meets all --where conditions
+changes; nothing but the header line does. note and lorebook stand for
+note_prompt and world_info; /note is the key of that name itself.
 
-Changes are made in this order: --replace, --merge, --merge-patch, --patch,
---set, --unset. Only --main-chat and --integrity change main_chat and integrity:
-the other flags skip these two keys, and --replace keeps them. What SillyTavern
-keeps as text (scenario, note_prompt, world_info and others) --set takes as
-text, whatever VALUE looks like.
-
-A --where condition is KEY (the key exists), !KEY (it does not), KEY=VALUE or
+A condition of --where is KEY (it exists), !KEY (it does not), KEY=VALUE or
 KEY!=VALUE (compared as JSON values), or KEY~GLOB (a text that matches).
-` + inPlaceDoc, no: "no chat meets --where, or a test or --expect-… fails",
-		example: `  stchat meta set chat.jsonl --set note_depth=4
-  stchat meta set chats --where world_info=Old --set world_info=New
-  stchat diff-meta a.jsonl b.jsonl --format patch > p
-  stchat meta set a.jsonl --patch p`,
-		means:   edits(),
-		rules:   []string{"bump-integrity excludes integrity"},
+`, no: "no chat meets --where, or a test or --expect fails",
+		example: `  stchat meta set Mira/Harbour note="Be brief."
+  stchat meta set chats lorebook=New --where lorebook=Old
+  stchat meta set Mira/@ --unset main_chat`,
 		options: &metaSetOptions{},
 	}
 }
@@ -185,13 +165,22 @@ KEY!=VALUE (compared as JSON values), or KEY~GLOB (a text that matches).
 type metaSetOptions struct {
 	valueFlags
 	inPlaceFlags
-	opt      edit.MetaOptions
-	mainChat string
+	opt edit.MetaOptions
 }
 
 // condition parses a condition of --where.
 func condition(text string) (edit.Condition, error) {
-	c, err := edit.ParseCondition(text)
+	negated := strings.HasPrefix(text, "!")
+	key := strings.TrimPrefix(text, "!")
+	if end := strings.IndexAny(key, "!=~"); end >= 0 {
+		key = metadataKey(key[:end]) + key[end:]
+	} else {
+		key = metadataKey(key)
+	}
+	if negated {
+		key = "!" + key
+	}
+	c, err := edit.ParseCondition(key)
 	if err != nil {
 		err = refusal(fmt.Sprintf("%q: %v", text, err))
 	}
@@ -199,32 +188,56 @@ func condition(text string) (edit.Condition, error) {
 }
 
 func (o *metaSetOptions) addFlags(fs *pflag.FlagSet) {
-	o.own, o.metadata = ownFlag, true
+	o.metadata = true
 	o.valueFlags.addFlags(fs)
-	fs.StringVar(&o.mainChat, "main-chat", "", "`NAME` of the parent; empty removes it")
-	fs.Var(slug(&o.opt.Integrity, edit.IntegrityNew, edit.IntegrityNone).notEmpty(), "integrity", "the slug: `SLUG` is new, none or a UUID")
-	fs.Var(parsed(condition, func(c edit.Condition) { o.opt.Where = append(o.opt.Where, c) }), "where", "only chats that meet `CONDITION`; may be repeated")
+	fs.Var(parsed(condition, func(c edit.Condition) { o.opt.Where = append(o.opt.Where, c) }).notEmpty(), "where", "only chats that meet `CONDITION`; may be repeated")
 	o.addManyFlags(fs, "")
 }
 
-func (o *metaSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+func (o *metaSetOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	var named []string
+	for _, arg := range args {
+		if !isAssignment(arg) {
+			named = append(named, arg)
+			continue
+		}
+		if err := o.set(arg); err != nil {
+			return usagef("%s: %v", arg, err)
+		}
+	}
+	paths, err := c.resolve(edits(), named)
+	if err != nil {
+		return err
+	}
+	if !o.given() {
+		return usagef("what is to change? e.g. `stchat meta set Mira/Harbour note=\"Be brief.\"`")
+	}
+
 	opt := o.opt
-	var err error
 	if opt.Values, err = o.changes(ctx, c, o.filesFrom == chat.Stdin); err != nil {
 		return err
 	}
-	opt.MainChat = parentGiven(fs, &o.mainChat)
-	if opt.Values.Empty() && opt.MainChat == nil && opt.Integrity == "" {
-		return usagef("say what to change, e.g. --set note_depth=4")
-	}
-	if opt.Options, err = o.walk(ctx, c, args, "name a chat, a folder or your user folder, e.g. `stchat meta set chat.jsonl --set note_depth=4`"); err != nil {
+	opt.MainChat, opt.Integrity = o.mainChat, o.integrity
+	if opt.Options, err = o.walk(ctx, c, paths, "meta set Mira/Harbour note=\"Be brief.\""); err != nil {
 		return err
+	}
+	if !uniqueSlug(o.integrity) && len(opt.Chats) > 1 {
+		return usagef("integrity=UUID is for one chat, not %d", len(opt.Chats))
 	}
 	return o.reportMany(c, edit.SetMeta(ctx, opt), func(r *edit.Result) {
 		if !r.Doc.Unchanged {
 			c.made(r.Doc.Path)
 		}
 	})
+}
+
+// isAssignment reports whether an argument is KEY=VALUE, and no path.
+func isAssignment(arg string) bool {
+	if !strings.Contains(arg, "=") || address.IsPath(arg) {
+		return false
+	}
+	_, err := os.Lstat(arg)
+	return err != nil
 }
 
 func newDiffMeta() verb {
@@ -264,7 +277,6 @@ type diffMetaOptions struct {
 
 func (o *diffMetaOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&o.format, "text", "text", "json", "patch", "merge-patch"), "format", "`FORMAT` of the output: text, json, patch or merge-patch")
-	fs.Bool("json", false, "the same as --format json")
 	fs.StringArrayVar(&o.sel.Ignore, "ignore", nil, "leave the metadata key `KEY` out, or those that match it as a glob (repeatable)")
 	fs.StringArrayVar(&o.sel.Only, "only", nil, "compare only the metadata key `KEY`, or those that match it as a glob (repeatable)")
 }

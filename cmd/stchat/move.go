@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"path/filepath"
 	"strings"
 
@@ -28,44 +27,38 @@ type moveFlags struct {
 	move.Options
 
 	verb, target string // of what a person is told beforehand: the command, and the new name or owner
-	verbose      bool
 }
 
 // addVerb adds --verbose for a command that tells a person what it does, counted.
 func (o *moveFlags) addVerb(fs *pflag.FlagSet, verb string) {
 	o.verb = verb
-	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list every file, and what changes in it")
 	o.addFlags(fs)
 }
 
 func (o *moveFlags) addFlags(fs *pflag.FlagSet) {
-	fs.Var(filled(&o.Data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
 	addTopic(fs, writing, func(fs *pflag.FlagSet) {
-		fs.BoolVar(&o.Changes.DryRun, "dry-run", false, "do everything but write; show what would change")
-		fs.BoolVar(&o.BumpIntegrity, "bump-integrity", false, "give every chat that is edited in place a new slug, so that an open tab is stopped instead of overwriting the edit; Luker's tab is not stopped")
-		addNoSync(fs, &o.Changes.NoSync)
 	})
-	fs.Bool("json", false, "print JSON documents, one per line")
 }
 
 func (o *moveFlags) options(c *console, paths ...string) move.Options {
 	opt := o.Options
-	opt.Data = userFolder(c, opt.Data, paths)
+	opt.BumpIntegrity = c.newSlugs()
+	opt.Data = userFolder(c, paths)
 	c.changes(&opt.Changes)
 	return opt
 }
 
 // how returns how results are printed.
-func (o *moveFlags) how() *saying {
-	return &saying{dryRun: o.Changes.DryRun, steps: o.verbose, no: never, bumped: o.BumpIntegrity}
+func (o *moveFlags) how(c *console) *saying {
+	return &saying{steps: c.verbose, no: never, bumped: c.newSlugs()}
 }
 
 // report prints what became of the chats, and returns the worst outcome.
 func (o *moveFlags) report(c *console, results []*move.Result) error {
 	of := func(r *move.Result) (string, *move.Result) { return r.Doc.From, r }
-	how := o.how()
+	how := o.how(c)
 	if c.shown && !c.json {
-		how.counted = !o.verbose
+		how.counted = !c.verbose
 		o.plan(c, results)
 	} else {
 		for _, r := range results { // what the plan tells a person
@@ -108,12 +101,12 @@ func (o *moveFlags) run(ctx context.Context, c *console, _ *pflag.FlagSet, args 
 		owners[folder] = path
 	}
 	of := func(r *move.OpenResult) (string, *move.OpenResult) { return r.Doc.Path, r }
-	err := sayAll(c, o.how(), move.Open(ctx, o.options(c, args...), args), of, func(r *move.OpenResult) {
+	err := sayAll(c, o.how(c), move.Open(ctx, o.options(c, args...), args), of, func(r *move.OpenResult) {
 		if c.made(r.Doc.Card); !r.Doc.Changed {
 			c.note("%s: unchanged", r.Doc.Card)
 		}
 	})
-	if err == nil && !o.Changes.DryRun {
+	if err == nil && !c.dryRun {
 		c.note("reload SillyTavern: it keeps cards and groups in memory")
 	}
 	return err
@@ -121,7 +114,8 @@ func (o *moveFlags) run(ctx context.Context, c *console, _ *pflag.FlagSet, args 
 
 func newOpen() verb {
 	return verb{
-		use: "open CHAT...", short: "Make a chat the one that its owner opens with",
+		writes: true,
+		use:    "open CHAT...", short: "Make a chat the one that its owner opens with",
 		doc: `Make a chat the one that its character or group opens with: chat in the
 character's card, chat_id in the group's file. Nothing else in them changes.
 
@@ -137,7 +131,8 @@ and groups in memory.
 
 func newRename() verb {
 	return verb{
-		use: "rename CHAT|LOREBOOK NAME", short: "Rename a chat or lorebook, with all that names it",
+		writes: true,
+		use:    "rename CHAT|LOREBOOK NAME", short: "Rename a chat or lorebook, with all that names it",
 		doc: `Rename a chat together with everything that names it: its children's parent,
 links to it in every chat of its owner, the group's list, the chat that its card
 or group has open, Luker's sidecars, and its own Auto-Recap data, which the
@@ -188,7 +183,8 @@ func (o *renameOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 
 func newMove() verb {
 	return verb{
-		use: "move CHAT... OWNER", short: "Move chats to another character or group",
+		writes: true,
+		use:    "move CHAT... OWNER", short: "Move chats to another character or group",
 		doc: `Move chats to another character, or from group to group. OWNER is a name, a
 folder of chats/, a card or a group file.
 
@@ -233,16 +229,14 @@ func (o *moveOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 
 func newNew() verb {
 	return verb{
-		use: "new OWNER", short: "Make a new chat",
-		doc: `Make a new chat of a character or a group. OWNER is its name, a folder of
-chats/, a card or a group file. SillyTavern adds the greeting when the chat is
-first opened, so a character's new chat is a file with only a header, and a
-group's new chat is a name in the group's list, without a file.
-
---like CHAT copies that chat's settings (author's note, scenario, lorebook,
-backgrounds and so on), but nothing of its story. Prints the chat's path.
+		writes: true,
+		use:    "new OWNER", short: "Make a new chat",
+		doc: `OWNER is a character or a group: its name, a folder of chats/, a card or a group
+file. SillyTavern adds the greeting when the chat is first opened, so a
+character's new chat is a file with only a header, and a group's new chat is a
+name in the group's list, without a file.
 `,
-		example: "  stchat new Mira --open\n  stchat new characters/Mira.png -n \"Winter\" --like chats/Mira/Harbour.jsonl",
+		example: "  stchat new Mira\n  stchat new Mira --open\n  stchat new Mira -n Winter",
 		args:    cobra.ExactArgs(1),
 		options: &newOptions{},
 	}
@@ -250,48 +244,23 @@ backgrounds and so on), but nothing of its story. Prints the chat's path.
 
 type newOptions struct {
 	moveFlags
-	valueFlags
-	name, like string
-	open       bool
+	name string
+	open bool
 }
 
 func (o *newOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(filled(&o.name), "name", "n", "`NAME` of the chat; default: as SillyTavern names it")
-	fs.StringVar(&o.like, "like", "", "take over the settings of `CHAT`")
 	fs.BoolVar(&o.open, "open", false, "make it the chat that its owner opens with")
-	o.metadata = true
-	o.own = func(key string) error {
-		if ownFlag(key) != nil {
-			return errors.New(key + " cannot be set: a new chat has a slug of its own, and no parent")
-		}
-		return nil
-	}
-	o.valueFlags.addFlags(fs)
-	o.moveFlags.addFlags(fs)
 }
 
-func (o *newOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	set, err := o.changes(ctx, c, false)
-	if err != nil {
-		return err
-	}
-	opt := move.NewOptions{Options: o.options(c, args[0]), Owner: args[0], Name: o.name, Set: set, Open: o.open}
-	if o.like != "" {
-		like, err := c.resolve(fs, &subjects{chats: true}, []string{o.like})
-		if err != nil {
-			return err
-		}
-		opt.Like = like[0]
-	}
-	opt.Data = cmp.Or(c.finder(o.Data).Root(), o.Data)
+func (o *newOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	opt := move.NewOptions{Options: o.options(c, args[0]), Owner: args[0], Name: o.name, Open: o.open}
+	opt.Data = cmp.Or(c.finder().Root(), c.data)
 	r := move.New(ctx, opt)
-	if errors.Is(r.Err, move.ErrNoFile) {
-		return usagef("%s: a group's new chat has no file until SillyTavern greets in it, so --like and --set are for characters' chats", args[0])
-	}
 	of := func(r *move.NewResult) (string, *move.NewResult) { return args[0], r }
-	how := o.how()
+	how := o.how(c)
 	how.end = func() {
-		if r.Err == nil && !opt.Changes.DryRun && (r.Doc.Opened || r.Doc.Listed != nil) {
+		if r.Err == nil && !c.dryRun && (r.Doc.Opened || r.Doc.Listed != nil) {
 			c.closeTabs(false)
 		}
 	}

@@ -135,12 +135,12 @@ func TestNarrowLost(t *testing.T) {
 	user := hardFolder(t)
 	t.Chdir(user)
 	path, _ := hardChats()
-	add := []string{"add", "--no-sync", path, "--role", "user", "--name", "You", "--text"}
+	add := []string{"add", path, "--role", "user", "--speaker", "You", "--text"}
 	for _, command := range [][]string{
 		append(slices.Clip(add), "a1"),
 		append(slices.Clip(add), "a2"),
 		{"snapshot"},
-		{"delete", "--no-sync", path, "-a", "-2..-1"},
+		{"delete", path, "-a", "-2..-1"},
 		append(slices.Clip(add), "b1"),
 		append(slices.Clip(add), "b2"),
 		append(slices.Clip(add), "b3"),
@@ -174,11 +174,11 @@ func TestNarrowPlans(t *testing.T) {
 	}
 	for _, width := range []int{20, 50, 90, 200} {
 		for _, args := range [][]string{
-			{"repair", "a.jsonl"},
+			{"repair", "--dry-run", "a.jsonl"},
 			{"diff-meta", "a.jsonl", "b.jsonl"},
 			{"edit", "--dry-run", "c.jsonl", "-a", "0", "--set", "mes=" + long + "now"},
 			{"meta", "set", "--dry-run", "c.jsonl", "--set", "note=" + long},
-			{"repair", "--write", "--quarantine", "a quarantine of the damaged lines of the lighthouse", "a.jsonl"},
+			{"repair", "-y", "a.jsonl"},
 		} {
 			out, errs, _ := terminal(t, width, append(slices.Clip(args), "--color", "always")...)
 			for line := range strings.Lines(ownColor.ReplaceAllString(out, "")) {
@@ -241,7 +241,7 @@ func TestFixedPhrases(t *testing.T) {
 	}{
 		{20, []string{"check", "--list-rules"}, "\n+ stchat repair\n  fixes it\n"},
 		{19, []string{"search", "lamp"}, "\n20 texts in 20\nchats\n"},
-		{20, []string{"edit", "--dry-run", "--no-sync", "many.jsonl", "-a", "0..", "--set", "mes=y"}, "\n… and 20 changes\n  more\n"},
+		{20, []string{"edit", "--dry-run", "many.jsonl", "-a", "0..", "--set", "mes=y"}, "\n… and 20 changes\n  more\n"},
 		{20, []string{"--help"}, "\n  LC_ALL,\n    LC_CTYPE, LANG\n"},
 	} {
 		if out, errs, _ := terminal(t, test.width, append(test.args, "--color", "never")...); !strings.Contains(out, test.want) {
@@ -266,13 +266,18 @@ func TestCommandsInNotes(t *testing.T) {
 		args       []string
 		begin, end string // of the command
 	}{
-		{[]string{"split", "--no-sync", story, "--last", "10"}, "`stchat state get ", " --role narrator -`"},
-		{[]string{"branch", "--no-sync", story, "--at", "3"}, "", ""},
-		{[]string{"check", "chats", "--severity", "info", "--select", "lorebook-shared-state"}, "`stchat clone-lorebook --rebind ", ".jsonl'`"},
+		{[]string{"split", story, "--last", "10"}, "`stchat state get ", " --role narrator -`"},
+		{[]string{"branch", story, "--at", "3"}, "", ""},
+		{[]string{"check", "chats", "--severity", "info", "--rule", "lorebook-shared-state"}, "`stchat clone-lorebook --rebind ", ".jsonl'`"},
+		{[]string{"rm", strings.TrimSuffix(story, ".jsonl") + " - Branch #2.jsonl"}, "", ""},
 		{[]string{"snapshot"}, "", ""},
-		{[]string{"rm", "--no-sync", strings.TrimSuffix(story, ".jsonl") + " - Branch #2.jsonl"}, "", ""},
 		{[]string{"snapshot", user}, "`stchat lost ", "`"},
 	} {
+		if len(test.args) == 2 && test.args[0] == "snapshot" { // a chat vanishes between the two
+			if err := os.Remove(strings.TrimSuffix(story, ".jsonl") + " - Branch #1.jsonl"); err != nil {
+				t.Fatal(err)
+			}
+		}
 		said := screenLines(t, 60, test.args)
 		whole := func(line string) bool {
 			command := strings.TrimSpace(line)

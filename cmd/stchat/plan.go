@@ -71,11 +71,11 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 	if len(results) == 1 {
 		what = named(strings.TrimSuffix(filepath.Base(results[0].Doc.From), filepath.Ext(results[0].Doc.From)))
 	}
-	title := prosed(when(o.Changes.DryRun, "would ")+either(deletes, "delete", o.verb)+" "+what+when(o.target != "", " to "+named(o.target)), s.width, "  ")
-	right := when(!o.Changes.DryRun, either(deletes, "undo brings it back", "undo takes it back"))
+	title := prosed(when(c.dryRun, "would ")+either(deletes, "delete", o.verb)+" "+what+when(o.target != "", " to "+named(o.target)), s.width, "  ")
+	right := when(!c.dryRun, either(deletes, "undo brings it back", "undo takes it back"))
 	gap := s.measure - visible.Width(title) - visible.Width(right)
 	fmt.Fprintln(s.w, paint(s.color, bold, title)+when(gap >= 2 && right != "", strings.Repeat(" ", max(gap, 0))+paint(s.color, dim, right)))
-	s.plan(o.Changes.DryRun, [][2]string{
+	s.plan(c.dryRun, [][2]string{
 		{map[string]string{"rm": "removes", "rename": "renames", "move": "moves"}[o.verb], goes.text() + ", " + formatBytes(bytes) + when(beside > 0, ", with "+plural.Many(beside, "file")+" beside")},
 		{"edits", edits.with(&names, nouns)},
 		{"opens", opened},

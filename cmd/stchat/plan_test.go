@@ -79,7 +79,7 @@ func TestPlan(t *testing.T) {
 	if !strings.HasPrefix(errs, "would rename\n  \"...Holm - 2026-03-01@18h42m07s311ms\"\n  to \"Still\"\n") {
 		t.Errorf("on a narrow screen rename tells\n%s", errs)
 	}
-	out, errs = said("edit", "--no-sync", chat, "-a", "0", "--set", "mes=secret")
+	out, errs = said("edit", chat, "-a", "0", "--set", "mes=secret")
 	list, _ := said("undo", "--data", root, "--list")
 	if undo, _ := said("undo", "--data", root, "--dry-run"); visible.ASCII(list+undo) != list+undo || strings.Count(list+undo, "...") < 2 {
 		t.Errorf("%s%s\na terminal without UTF-8 cannot show\n%s%s", out, errs, list, undo)

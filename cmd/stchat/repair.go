@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -16,36 +15,18 @@ import (
 
 func newRepair() verb {
 	return verb{
-		use: "repair PATH...", short: "Fix chats that are damaged or point nowhere",
-		doc: `Fix what 'stchat check' finds, as far as possible without guessing. PATH is a
-chat, a folder (every *.jsonl below it), or a SillyTavern user folder.
-
-Without --write nothing is changed: the changes are shown as a diff.
-
-With --write a chat and the files that belong to it are changed together or not
-at all, and 'stchat undo' takes that back. Damaged lines, and swipe texts that
-are replaced, go to <name>.damaged with their line numbers; nothing is thrown
-away. Other lines stay as they are, byte for byte. Running the command again
-finds nothing to do.
-
-Close or reload the chats in SillyTavern first: an open tab overwrites the
-repaired file at its next save. --bump-integrity gives each repaired chat a new
-integrity slug, so that such a tab is stopped instead. Luker's tab is not
-stopped: close the chat first, for what an open tab holds wins.
+		writes: true,
+		use:    "repair [PATH...]", short: "Fix chats that are damaged or point nowhere",
+		doc: `What would be done is shown, and asked first; -y does it without asking. Damaged
+lines and everything else that is taken out are kept in NAME.jsonl.damaged
+beside the chat; all other lines stay byte for byte.
 
 'stchat check --list-rules' marks the rules that repair can fix. Some are fixed
-only when --rule names them. unlisted-branch: the branch is noted in its parent,
-on the last message that both share. dangling-main-chat, dangling-checkpoint and
-dangling-branch: a link to a chat that does not exist is removed. If the chat is
-known to have been renamed, the link gets the new name even without --rule.
-group-missing-chat: a name that leads to no chat goes off its group's list.
-Extension state that no longer fits the messages (recap-scene, beyond-end,
-pending-old, prompt-dangling and others) is moved to <name>.damaged.
-`, no: "without --write there is something to repair",
-		example: `  stchat repair "chats/Mira/Harbour.jsonl"
-  stchat repair SillyTavern/data/default-user --write
-  stchat repair chats --write --rule torn-tail --quarantine damaged
-  stchat repair "chats/Mira/Branch #1.jsonl" --write --rule unlisted-branch`,
+only on request, with --rule.
+`, no: "something is to be repaired, or the answer was no",
+		example: `  stchat repair
+  stchat repair Mira/Harbour --dry-run
+  stchat repair chats --rule torn-tail -y`,
 		means:   edits(),
 		options: &repairOptions{},
 	}
@@ -53,25 +34,17 @@ pending-old, prompt-dangling and others) is moved to <name>.damaged.
 
 type repairOptions struct {
 	listFlags
-	write bool
-	opt   repair.Options
+	opt repair.Options
 }
 
 func (o *repairOptions) addFlags(fs *pflag.FlagSet) {
-	o.listFlags.addFlags(fs)
-	fs.BoolVar(&o.write, "write", false, "write the changes; without it they are only shown")
 	fs.Var(ruleWords(&o.opt.Rules), "rule", "repair only what `RULE` finds")
-	fs.StringVar(&o.opt.Quarantine, "quarantine", "", "put what is taken out into files in `DIR` instead of beside the chats")
-	fs.BoolVar(&o.opt.BumpIntegrity, "bump-integrity", false, "give each repaired chat a new slug, so that an open tab is stopped instead of overwriting it; Luker's tab is not stopped")
-	fs.Bool("json", false, "one JSON document a file instead of a diff")
+	o.listFlags.addFlags(fs)
 }
 
-func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) (err error) {
 	opt := o.opt
-	opt.Changes.DryRun = !o.write
-	c.changes(&opt.Changes)
-	var err error
-	if opt.List, err = o.list(ctx, c, args, "name a chat, a folder or your user folder, e.g. `stchat repair SillyTavern/data/default-user`"); err != nil {
+	if opt.List, err = o.folders(ctx, c, args, nameFolder("repair")); err != nil {
 		return err
 	}
 	for _, id := range opt.Rules {
@@ -79,24 +52,47 @@ func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 			return usagef("--rule: repair does not fix %s: %s", id, id.Rule().Repair)
 		}
 	}
+	if c.yes && !c.dryRun {
+		_, err := o.repair(ctx, c, opt, true)
+		return err
+	}
+
+	things, err := o.repair(ctx, c, opt, false)
+	if things == 0 || c.dryRun || err != nil && !errors.Is(err, errNo) {
+		return err
+	}
+	if err := c.confirm(true, "repair "+c.many(things, "thing")); err != nil {
+		return err
+	}
+	_, err = o.repair(ctx, c, opt, true)
+	return err
+}
+
+// repair repairs chats, or only shows what would be done, and returns how many things that are.
+func (o *repairOptions) repair(ctx context.Context, c *console, opt repair.Options, write bool) (things int, err error) {
+	c.changes(&opt.Changes)
+	opt.Changes.DryRun = !write
+	opt.BumpIntegrity = c.newSlugs()
 	end := c.meter("repairing", c.json, &opt.Meter)
 	rep, ended := repair.Repair(ctx, opt)
 	end()
 	if ended != nil && len(rep.Results) == 0 { // chats were only read
 		c.work.left = int(opt.Meter.State().Files)
 	}
-	failed := o.report(c, rep, ended != nil)
-	c.wrote = o.write
-	if err = errors.Join(ended, c.unprinted()); err != nil {
-		return err
+	failed := o.report(c, rep, ended != nil, write)
+	c.wrote = c.wrote || write
+	if err := errors.Join(ended, c.unprinted()); err != nil {
+		return 0, err
 	}
-	todo := slices.ContainsFunc(rep.Results, func(r *repair.Result) bool { return r.Doc.Total > 0 })
-	return outcome(failed, todo && !o.write)
+	for _, r := range rep.Results {
+		things += r.Doc.Total
+	}
+	return things, outcome(failed, things > 0 && !write)
 }
 
 // report prints what was, or would be, fixed, with notes and errors, and reports whether
 // anything failed.
-func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (failed bool) {
+func (o *repairOptions) report(c *console, rep *repair.Report, ended, write bool) (failed bool) {
 	c.ended(rep.Ended)
 	for _, e := range rep.Errs {
 		c.fail(e)
@@ -119,7 +115,7 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (fail
 		switch {
 		case c.json:
 			c.document(r.Doc)
-		case o.write:
+		case write:
 			writeRepaired(c, r, files == 0)
 		default:
 			writeDiff(c, r, files == 0)
@@ -130,8 +126,8 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (fail
 			chats = append(chats, r.Doc.Path)
 		}
 	}
-	if len(chats) > 0 && o.write {
-		c.closeTabs(o.opt.BumpIntegrity, chats...)
+	if len(chats) > 0 && write {
+		c.closeTabs(c.newSlugs(), chats...)
 	}
 	switch {
 	case changes == 0 && (failed || ended):
@@ -139,7 +135,7 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended bool) (fail
 		c.note("%s checked, nothing to fix", c.many(rep.Chats, "chat"))
 	default:
 		what := c.many(changes, "thing") + " in " + c.many(files, "file")
-		c.note("%s %s", what, either(o.write, "fixed; 'stchat undo' takes it back", "would be fixed; --write does it"))
+		c.note("%s %s", what, either(write, "fixed", "would be fixed"))
 	}
 	return failed
 }

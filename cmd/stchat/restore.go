@@ -34,14 +34,14 @@ import (
 type restoreOptions struct {
 	storeFlag
 	pickFlags
-	opt  keep.RestoreOptions
-	at   int
-	data string
+	opt keep.RestoreOptions
+	at  int
 }
 
 func newRestore() verb {
 	return verb{
-		use: "restore CHAT", short: "Bring a version of a chat back",
+		writes: true,
+		use:    "restore CHAT", short: "Bring a version of a chat back",
 		doc: `Make a chat from one of its versions in the history, or with --backup from one
 of SillyTavern's own backups. Without --rev and --as-of, it is the newest
 version that differs from the file. Every piece is verified before anything
@@ -95,17 +95,13 @@ func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.opt.InPlace, "in-place", false, "put the version in CHAT's place")
 	fs.BoolVar(&o.opt.Open, "open", false, "make it the chat that its character or group opens with")
 	o.storeFlag.addFlags(fs)
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
-	addNoSync(fs, &o.opt.Changes.NoSync)
-	fs.BoolVar(&o.opt.Changes.DryRun, "dry-run", false, "do everything but write, and say what would be written")
-	fs.Bool("json", false, "print JSON documents instead of paths, one per line")
 }
 
 func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	if len(args) > 0 {
-		args = []string{c.folderOf(o.data, args[0])}
+		args = []string{c.folderOf(args[0])}
 	}
-	where, err := o.where(c, args, o.data)
+	where, err := o.where(c, args)
 	if err != nil {
 		return err
 	}
@@ -133,7 +129,7 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		if err != nil {
 			return beginsOne(err)
 		}
-		return reportRestored(c, opt.Changes.DryRun, results)
+		return reportRestored(c, results)
 	}
 	r, err := keep.Restore(ctx, opt)
 	switch {
@@ -146,13 +142,13 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		c.notes(r.Notes)
 		return nil
 	}
-	return reportRestored(c, opt.Changes.DryRun, []*keep.RestoreResult{r})
+	return reportRestored(c, []*keep.RestoreResult{r})
 }
 
 // reportRestored prints what was written, or would be, and returns the worst outcome.
-func reportRestored(c *console, dryRun bool, results []*keep.RestoreResult) error {
+func reportRestored(c *console, results []*keep.RestoreResult) error {
 	var inPlace []string
-	how := &saying{dryRun: dryRun, counted: c.json, no: never, end: func() {
+	how := &saying{counted: c.json, no: never, end: func() {
 		if len(inPlace) > 0 && !c.lukersTabs(inPlace) {
 			c.note("if this chat is open in SillyTavern, reload it now: until then its saves are refused")
 		}
@@ -162,7 +158,7 @@ func reportRestored(c *console, dryRun bool, results []*keep.RestoreResult) erro
 		if !c.json && r.Doc.Path != cut.Stdout {
 			fmt.Fprintln(c.w, either(c.OutTTY, visible.Args(r.Doc.Path), r.Doc.Path))
 		}
-		if r.Doc.InPlace && !dryRun && userdir.HasExtension(r.Doc.Path) {
+		if r.Doc.InPlace && !c.dryRun && userdir.HasExtension(r.Doc.Path) {
 			inPlace = append(inPlace, r.Doc.Path)
 		}
 	})
@@ -173,7 +169,8 @@ const inLost = "; 'stchat lost' looks for it everywhere, and names what brings i
 
 func newLost() verb {
 	return verb{
-		use: "lost [PATH...]", short: "Find messages that only older versions have",
+		writes: true,
+		use:    "lost [PATH...]", short: "Find messages that only older versions have",
 		doc: `Find messages that only older versions of chats have, because a chat is gone, is
 empty, or starts over with its greeting. Each chat is shown with the version
 that has most of what is lost, and with the command that brings it back.
@@ -216,7 +213,6 @@ command. docs/json.md describes the JSON documents.
 		rules: []string{
 			"yes needs restore",
 			"dry-run needs restore",
-			"no-sync needs restore",
 		},
 		pages:   everything,
 		options: &lostOptions{},
@@ -226,35 +222,26 @@ command. docs/json.md describes the JSON documents.
 type lostOptions struct {
 	listFlags
 	storeFlag
-	data    string
 	from    []string
 	since   time.Time
-	verbose bool
 	restore bool
-	yes     bool
 	changes changeset.Options
 }
 
 func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	o.storeFlag.addFlags(fs)
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named; OWNER/NAME is found in it")
 	fs.StringArrayVar(&o.from, "from", nil, "also look at the chats in `FOLDER`; may be repeated")
 	fs.Var(since(&o.since), "since", "look at no version older than `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
-	fs.BoolVarP(&o.verbose, "verbose", "v", false, "also list chats that have lost fewer than five messages")
 	fs.BoolVar(&o.restore, "restore", false, "bring back the chats that are gone, or those that are named")
-	fs.BoolVarP(&o.yes, "yes", "y", false, "with --restore: do not ask")
-	addNoSync(fs, &o.changes.NoSync)
-	fs.BoolVar(&o.changes.DryRun, "dry-run", false, "with --restore: do everything but write, and say what would be written")
-	fs.Bool("json", false, "print JSON documents, one per line: per chat, and a summary")
 }
 
 func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet, args []string) error {
-	opt := keep.LostOptions{From: o.from, Since: o.since, Store: o.of(c), Data: cmp.Or(o.data, c.Getenv(dataVariable)), Now: c.Now()}
+	opt := keep.LostOptions{From: o.from, Since: o.since, Store: o.of(c), Data: cmp.Or(c.data, c.Getenv(dataVariable)), Now: c.Now()}
 	var paths []string
 	var err error
 	for _, arg := range args {
-		found, err := c.resolve(flags, reads(), []string{arg})
+		found, err := c.resolve(reads(), []string{arg})
 		if err != nil && !isA[*address.NoneError](err) {
 			return err
 		}
@@ -265,7 +252,7 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 		paths = append(paths, found...)
 	}
 	if len(opt.Names) == 0 || len(paths) > 0 || o.filesFrom != "" {
-		if opt.List, err = o.folders(ctx, c, paths, nameFolder("lost"), o.data); err != nil {
+		if opt.List, err = o.folders(ctx, c, paths, nameFolder("lost")); err != nil {
 			return err
 		}
 	}
@@ -336,12 +323,12 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 	if len(res.Chats) == 0 {
 		return outcome(len(res.Errs) > 0, left > 0 || named)
 	}
-	if !o.yes && !o.changes.DryRun {
-		if err := c.confirm("bring back " + plural.Many(len(res.Chats), "chat")); err != nil {
+	if !c.yes && !c.dryRun {
+		if err := c.confirm(true, "bring back "+plural.Many(len(res.Chats), "chat")); err != nil {
 			return err
 		}
 	}
-	return cmp.Or(reportRestored(c, o.changes.DryRun, keep.RestoreLost(ctx, res.Chats, opt)), outcome(len(res.Errs) > 0, false))
+	return cmp.Or(reportRestored(c, keep.RestoreLost(ctx, res.Chats, opt)), outcome(len(res.Errs) > 0, false))
 }
 
 // isCopy reports whether what a live chat has lost is in a copy in one of the other folders: there
@@ -378,7 +365,7 @@ func (o *lostOptions) restores(c *console, chat *keep.LostChat) string {
 // write prints the chats and a summary.
 func (o *lostOptions) write(c *console, res *keep.LostResult) {
 	lost := res.Chats
-	if o.verbose {
+	if c.verbose {
 		lost = slices.Concat(res.Chats, res.Few)
 	}
 	switch {
@@ -411,7 +398,7 @@ func (o *lostOptions) sum(c *console, sum keep.LostSummary) {
 	}
 	if sum.Few.Chats > 0 {
 		more := "; -v lists them"
-		if o.verbose {
+		if c.verbose {
 			more = ""
 		}
 		few := fmt.Sprintf("fewer than five of %s: %s only in older versions%s", c.many(sum.Few.Chats, "chat"), c.many(sum.Few.Messages, "message"), more)

@@ -14,7 +14,8 @@ import (
 
 func newRm() verb {
 	return verb{
-		use: "rm CHAT|LOREBOOK...", short: "Delete chats, and repair what named them",
+		writes: true,
+		use:    "rm CHAT|LOREBOOK...", short: "Delete chats, and repair what named them",
 		doc: `Delete chats, with Luker's sidecars. Attachments, images and lorebooks are never
 touched with them. What is deleted is kept in .stchat until
 'stchat undo --prune' drops it; SillyTavern's own full backup includes that
@@ -69,12 +70,12 @@ func (o *rmOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *rmOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	example := "name a chat, e.g. `stchat rm chats/Mira/Harbour.jsonl`"
-	read, allowed := o.sources, &subjects{chats: true, writes: true, whole: true, deletes: true}
+	read, allowed := o.sources, &subjects{writes: true, whole: true, deletes: "stchat delete"}
 	if o.checkpoints {
-		read, allowed = o.chats, &subjects{writes: true, whole: true, deletes: true}
+		read, allowed = o.chats, &subjects{writes: true, whole: true, deletes: "stchat delete"}
 	}
-	c.means, c.flags = allowed, fs
-	args, err := c.resolve(fs, allowed, args)
+	c.means = allowed
+	args, err := c.resolve(allowed, args)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (o *rmOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args
 		}
 	}
 	err = o.report(c, results)
-	if !o.Changes.DryRun && (!c.shown || c.json) {
+	if !c.dryRun && (!c.shown || c.json) {
 		noteKept(c, results)
 	}
 	if o.checkpoints {
@@ -121,7 +122,7 @@ type keptCheckpoints struct {
 func (o *rmOptions) reportKept(c *console, results []*move.Result, kept []move.Kept) {
 	if c.json {
 		gone := slices.DeleteFunc(slices.Clone(results), func(r *move.Result) bool { return r.Err != nil })
-		c.document(keptCheckpoints{1, true, len(gone), kept, o.Changes.DryRun})
+		c.document(keptCheckpoints{1, true, len(gone), kept, c.dryRun})
 		return
 	}
 	why := map[string]int{}

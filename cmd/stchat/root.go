@@ -48,11 +48,19 @@ func exitStatus(no string) string {
 // globals are the flags that every command has.
 type globals struct {
 	color   string
-	quiet   bool
+	data    string // the user folder that --data names, "" for none
+	jqText  string // the program of --jq
+	json    bool   // the results are JSON documents
 	noPager bool
+	quiet   bool
+	verbose bool // what a person is usually spared is shown, too
 }
 
 func (g *globals) addFlags(fs *pflag.FlagSet) {
+	fs.Var(filled(&g.data), "data", "the SillyTavern user folder `DIR`; default: found from the paths, else around the working folder")
+	fs.BoolVar(&g.json, "json", false, "print JSON documents, one per line")
+	fs.Var(filled(&g.jqText), "jq", "print what the jq program `EXPR` makes of the documents; means --json")
+	fs.BoolVarP(&g.verbose, "verbose", "v", false, "show what is usually left out")
 	fs.Var(oneOf(&g.color, "auto", "auto", "always", "never"), "color", "use colour: `WHEN` is auto, always or never; NO_COLOR turns it off too")
 	fs.BoolVar(&g.noPager, "no-pager", false, "print what is long to the terminal itself; also with an empty STCHAT_PAGER")
 	fs.BoolVarP(&g.quiet, "quiet", "q", false, "print no notes, warnings or progress; errors are always printed")
@@ -142,6 +150,7 @@ func verbs() []named {
 		{"open", "Edit", newOpen},
 		{"rename", "Edit", newRename},
 		{"repair", "Edit", newRepair},
+		{"replace", "Edit", newReplace},
 		{"restore", "Keep", newRestore},
 		{"rm", "Edit", newRm},
 		{"schemas", "", newSchemas},
@@ -170,6 +179,9 @@ type verb struct {
 	means  *subjects            // which of them name chats; nil: none, or the command itself finds out
 	offers cobra.CompletionFunc // completes arguments; nil: with chats
 	hidden bool
+	plain  bool     // it prints no documents
+	writes bool     // it may change files
+	empty  bool     // an argument may be empty
 	rules  []string // which flags go together: see [agree]
 	pages  string   // [everything], or the flag with which it goes through a pager; "": never
 	options
@@ -193,7 +205,7 @@ func (f flagless) run(_ context.Context, c *console, _ *pflag.FlagSet, args []st
 
 // command makes a command of Cobra's.
 func (c *console) command(v verb) *cobra.Command {
-	cmd := &cobra.Command{Use: v.use, Short: v.short, Long: v.doc + exitStatus(v.no), Example: v.example, Hidden: v.hidden, Args: v.operands, ValidArgsFunction: v.offers}
+	cmd := &cobra.Command{Use: v.use, Short: v.short, Long: v.doc + exitStatus(v.no), Example: v.example, Hidden: v.hidden, Args: v.early, ValidArgsFunction: v.offers}
 	switch {
 	case v.below != nil:
 		c.group(cmd, v.below)
@@ -202,8 +214,11 @@ func (c *console) command(v verb) *cobra.Command {
 		cmd.ValidArgsFunction = c.offering(func(t *tab) { t.arguments(&v) })
 	}
 	v.addFlags(cmd.Flags())
-	if cmd.Flags().Lookup("json") != nil {
-		cmd.Flags().String("jq", "", "print what the jq program `EXPR` makes of the documents; means --json")
+	if v.writes {
+		c.addWriting(cmd.Flags())
+	}
+	if v.means != nil && v.means.messages {
+		cmd.Annotations = map[string]string{takesMessages: "yes"}
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.started = cmd.CommandPath()
@@ -219,19 +234,15 @@ func (c *console) runVerb(v *verb, cmd *cobra.Command, args []string) error {
 	if err := c.readJQ(cmd); err != nil {
 		return err
 	}
-	c.json, _ = cmd.Flags().GetBool("json") // not every command has it
+	if c.json && v.plain {
+		return usagef("%s prints no JSON", cmd.Name())
+	}
 	if err := cmp.Or(agree(cmd.Flags(), v.rules), readTimes(cmd.Flags(), c.Now()), c.readUndoMost(cmd.Flags())); err != nil {
 		return err
 	}
-	if slices.Contains(args, "") {
-		return usagef("an argument is empty")
-	}
-	if v.means != nil {
-		c.means, c.flags = v.means, cmd.Flags()
-		var err error
-		if args, err = c.resolve(cmd.Flags(), v.means, args); err != nil {
-			return c.documented(err)
-		}
+	args, err := c.operands(v, cmd, args)
+	if err != nil {
+		return c.documented(err)
 	}
 	return c.throughPager(cmd.Flags(), v.pages, func() error {
 		err := c.documented(v.run(cmd.Context(), c, cmd.Flags(), args))
@@ -242,9 +253,66 @@ func (c *console) runVerb(v *verb, cmd *cobra.Command, args []string) error {
 	})
 }
 
-// operands checks a command's arguments, with an error that says what they are instead of how
-// many.
-func (v verb) operands(cmd *cobra.Command, args []string) error {
+// operands gives MESSAGES and what follows them to a command's options, and returns the other
+// arguments, with paths in the place of OWNER/NAME.
+func (c *console) operands(v *verb, cmd *cobra.Command, args []string) ([]string, error) {
+	fs := cmd.Flags()
+	for i, arg := range args {
+		args[i] = strings.TrimPrefix(arg, negative)
+	}
+	if slices.Contains(args, "") && !v.empty {
+		return nil, usagef("an argument is empty")
+	}
+	if v.means == nil {
+		return args, nil
+	}
+	means := *v.means
+	if isGiven(fs, "output") {
+		means.all = true
+	}
+	c.means = &means
+
+	chats, err := means.following(fs, v.options, args)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.counted(cmd, chats); err != nil {
+		return nil, err
+	}
+	return c.resolve(&means, chats)
+}
+
+// emptyFlag refuses a flag whose value is empty, as an unset variable makes it.
+func emptyFlag(cmd *cobra.Command, args []string) error {
+	before := "" // the flag whose value comes next
+	for _, arg := range args {
+		name, value, valued := strings.Cut(arg, "=")
+		switch {
+		case before != "" && arg == "":
+			return usagef("%s is empty", before)
+		case before != "":
+			before = ""
+		case arg == "--":
+			return nil
+		case strings.HasPrefix(arg, "--") && valued && value == "":
+			return usagef("%s is empty", name)
+		case wantsValue(cmd.Flags(), cmd.InheritedFlags(), arg):
+			before = arg
+		}
+	}
+	return nil
+}
+
+// early checks the arguments before the flags go together, unless MESSAGES are to be taken from them.
+func (v *verb) early(cmd *cobra.Command, args []string) error {
+	if v.means != nil && v.means.messages {
+		return nil
+	}
+	return v.counted(cmd, args)
+}
+
+// counted checks how many arguments a command has, with an error that says what they are instead.
+func (v *verb) counted(cmd *cobra.Command, args []string) error {
 	if v.args == nil || v.args(cmd, args) == nil {
 		return nil
 	}
@@ -272,12 +340,11 @@ func (v *verb) next(n int) []string {
 func run(ctx context.Context, e env, args []string) int {
 	c := newConsole(e, args)
 	root := newRoot(c)
-	root.SetArgs(args)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := c.execute(ctx, root)
 	err = cmp.Or(err, c.unprinted()) // of help
 	var usage *usageError
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, errNothing):
 		return 0
 	case errors.Is(err, errNo):
 		return exitNo
@@ -299,10 +366,47 @@ func run(ctx context.Context, e env, args []string) int {
 	return exitTrouble
 }
 
+// execute finds the command, judges it before its flags, and runs it.
+func (c *console) execute(ctx context.Context, root *cobra.Command) (*cobra.Command, error) {
+	root.SetArgs(c.args)
+	if len(c.args) > 0 && strings.HasPrefix(c.args[0], cobra.ShellCompRequestCmd) {
+		return root.ExecuteContextC(ctx)
+	}
+	root.InitDefaultHelpCmd()
+	cmd, rest, err := root.Find(c.args)
+	if err != nil {
+		return root, err
+	}
+	if word := firstOperand(cmd, rest); word != "" && len(cmd.Commands()) > 0 && cmd.Name() != "help" {
+		return cmd, onlyCommands(cmd, []string{word})
+	}
+	if err := emptyFlag(cmd, rest); err != nil {
+		return cmd, err
+	}
+	if cmd.Annotations[takesMessages] != "" {
+		path := strings.Fields(cmd.CommandPath())[1:]
+		root.SetArgs(slices.Concat(path, markNegatives(cmd, rest)))
+	}
+	return root.ExecuteContextC(ctx)
+}
+
+// firstOperand returns the first argument of a command that is no flag and no flag's value, "" for none.
+func firstOperand(cmd *cobra.Command, args []string) string {
+	valued := false
+	for _, arg := range args {
+		isFlag := strings.HasPrefix(arg, "-") && arg != "-"
+		if !valued && !isFlag {
+			return arg
+		}
+		valued = !valued && isFlag && wantsValue(cmd.Flags(), cmd.PersistentFlags(), arg)
+	}
+	return ""
+}
+
 // readUndoMost reads how much undo may keep, for a command that writes.
 func (c *console) readUndoMost(fs *pflag.FlagSet) error {
 	text := c.Getenv(undoVariable)
-	if text == "" || fs.Lookup("no-sync") == nil && fs.Lookup("write") == nil && !isGiven(fs, "output") {
+	if text == "" || fs.Lookup("dry-run") == nil && !isGiven(fs, "output") {
 		return nil
 	}
 	size, ok := parseSize(text)
@@ -316,7 +420,13 @@ func (c *console) readUndoMost(fs *pflag.FlagSet) error {
 // changes completes the options for writing that all commands share.
 func (c *console) changes(opt *changeset.Options) {
 	opt.Command, opt.Now, opt.NewUUID, opt.KeepBytes = recorded(c.args), c.Now(), uuid.NewString, c.undoMost
+	opt.NoSync = c.Getenv(noSyncVariable) == "1"
+	opt.DryRun = c.dryRun
 }
+
+// newSlugs reports whether every chat that is edited in place gets a new slug, so that an open tab of
+// SillyTavern is stopped instead of overwriting the edit.
+func (c *console) newSlugs() bool { return c.Getenv(newSlugVariable) == "1" }
 
 // coloured reports whether to use colour. The first of these decides: --color never
 // and NO_COLOR turn it off, --color always on, TERM=dumb off, FORCE_COLOR and

@@ -28,7 +28,6 @@ type hint struct {
 
 // saying is how the results of a verb are printed.
 type saying struct {
-	dryRun  bool
 	steps   bool // print what was done too, not only what would be
 	counted bool // the steps are told otherwise: counted, or in the documents
 	hints   []hint
@@ -51,10 +50,10 @@ func say[D any](c *console, how *saying, source string, r *ops.Result[D]) {
 	}
 	c.notes(r.Notes)
 	c.work.done++
-	c.wrote = c.wrote || len(r.Steps) > 0 && !how.dryRun
-	if (how.dryRun || how.steps) && !how.counted {
+	c.wrote = c.wrote || len(r.Steps) > 0 && !c.dryRun
+	if (c.dryRun || how.steps) && !how.counted {
 		for _, s := range r.Steps {
-			c.note("%s", stepText(s, how.dryRun))
+			c.note("%s", stepText(s, c.dryRun))
 		}
 	}
 	if r.NoRecord != nil {
@@ -95,10 +94,10 @@ func sayAll[R, D any](c *console, how *saying, results []R, of func(R) (source s
 		done(one)
 	}
 	if c.printed() == nil || c.wrote {
-		if how.left && !how.dryRun {
+		if how.left && !c.dryRun {
 			c.closeLeftTabs()
 		}
-		if len(how.edited) > 0 && !how.dryRun {
+		if len(how.edited) > 0 && !c.dryRun {
 			c.closeTabs(how.bumped, how.edited...)
 		}
 		if how.end != nil {
@@ -200,10 +199,9 @@ func helps(hint string) string {
 		"name":        "choose another name",
 		"naming":      "choose another name or --naming",
 		"new-chat":    "-n NAME makes a new chat of it, -o writes its bytes",
-		"no-group":    "with --no-group the group file is not touched",
 		"no-link":     "leave --link out",
 		"no-metadata": "mend that, or let the metadata count as {} with --skip-damaged",
-		"no-slug":     "leave --bump-integrity out",
+		"no-slug":     "unset STCHAT_NEW_SLUG",
 		"other-chat":  "'stchat merge OWNER FROM' brings it as a chat of its own",
 		"no-source":   "'stchat snapshot' begins a history, and --from looks in a folder with copies",
 		"plain":       "delete it first, or change it as it is",
@@ -211,9 +209,9 @@ func helps(hint string) string {
 		"repair":      "see 'stchat repair'",
 		"replay":      "--force writes it, and Luker cuts it there",
 		"restore":     "put it there with --in-place, or name a file with -o",
-		"slug":        "leave --integrity out, or give new or a UUID",
-		"speaker":     "say who with --name",
-		"swipe":       "'stchat swipe --choose' chooses another",
+		"slug":        "leave integrity out, or give new or a UUID",
+		"speaker":     "say who with --speaker",
+		"swipe":       "'stchat swipe' chooses another",
 		"untouched":   "without --link the source is not touched",
 		"whose":       "'stchat merge OWNER FROM' says whose they are",
 		"wait":        "let the extension finish, or --force leaves them as they are",
@@ -225,6 +223,13 @@ func unreadable(bad *changeset.UnreadableError) string {
 	return either(errors.Is(bad, changeset.ErrVersion), "; update stchat, or ", "; ") + "'stchat undo --prune " + visible.Quote(bad.ID) + "' drops it" +
 		when(!bad.Done, " with what was kept for it")
 }
+
+// noSyncVariable is the environment variable that leaves it to the system when data reaches the
+// disk: faster on copies, not safe against power loss.
+const noSyncVariable = "STCHAT_NO_SYNC"
+
+// newSlugVariable is the environment variable that gives every chat edited in place a new slug.
+const newSlugVariable = "STCHAT_NEW_SLUG"
 
 // undoVariable is the environment variable that limits how much is kept for undo.
 const undoVariable = "STCHAT_UNDO_MAX"

@@ -22,7 +22,7 @@ func shellBlocks(page string) (blocks []string) {
 
 // TestScale runs the commands of docs/scale.md twice on an archive of three users:
 // a script for Slurm as each of its tasks, and what needs GNU parallel where that
-// is installed. Nothing fails, the shards make the whole, and the second run
+// is installed. Nothing fails, the parts make the whole, and the second run
 // makes nothing more. What a task takes does not depend on how many others there
 // are in the same call of sbatch. That call itself is tried by scripts/slurm.
 func TestScale(t *testing.T) {
@@ -82,7 +82,7 @@ func TestScale(t *testing.T) {
 		return chats
 	}
 	if whole, parts := count("inspect.jsonl"), count("inspect-?.jsonl"); whole == 0 || whole != parts {
-		t.Errorf("inspect tells of %d chats, its shards of %d", whole, parts)
+		t.Errorf("inspect tells of %d chats, its parts of %d", whole, parts)
 	}
 	if n := count("made-?.jsonl"); n == 0 {
 		t.Error("the second run tells nothing of what exists already")

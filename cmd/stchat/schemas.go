@@ -35,6 +35,7 @@ folder DIR, made from the types that are printed.
 `, hidden: true, // for who changes a document: the schemas are in docs/schema
 		example: "  stchat schemas docs/schema",
 		args:    cobra.ExactArgs(1),
+		plain:   true,
 		options: flagless(func(_ *console, args []string) error {
 			for _, d := range documents() {
 				schema := jsondoc.Schema(d.of)

@@ -77,11 +77,11 @@ func TestScreens(t *testing.T) {
 	if _, errs, code := terminal(t, 0, "snapshot", "--data", user); code != 0 {
 		t.Fatal(errs)
 	}
-	if _, errs, code := terminal(t, 0, "branch", "--no-sync", a, "--at", "1", "-n", strings.Repeat("長い名前", 10)); code != 0 {
+	if _, errs, code := terminal(t, 0, "branch", a, "--at", "1", "-n", strings.Repeat("長い名前", 10)); code != 0 {
 		t.Fatal(errs)
 	}
 	long := `extra={"image":"/user/images/` + strings.Repeat("long ", 30) + `.png"}`
-	if _, errs, code := terminal(t, 0, "edit", "--no-sync", b, "-a", "0", "--set", long); code != 0 {
+	if _, errs, code := terminal(t, 0, "edit", b, "-a", "0", "--set", long); code != 0 {
 		t.Fatal(errs)
 	}
 	if err := os.RemoveAll(filepath.Join("chats", "汐見 栞")); err != nil { // for lost
@@ -218,7 +218,7 @@ func TestGoldenScreens(t *testing.T) {
 		{"hard", hardFolder(t), hardA, hardB, filepath.Join("chats", "Mira", "deep 39.jsonl"), "lamp"},
 	} {
 		t.Chdir(folder.user)
-		for _, made := range [][]string{{"snapshot", "-m", "before the storm"}, {"hide", "--no-sync", folder.b, "--at", "2"}, {"snapshot"}} {
+		for _, made := range [][]string{{"snapshot", "-m", "before the storm"}, {"hide", folder.b, "--at", "2"}, {"snapshot"}} {
 			if out := screenOf(t, folder.user, 80, "C.UTF-8", append(made, "--color", "never")); strings.Contains(out, "exit") {
 				t.Fatal(made, out)
 			}
@@ -333,11 +333,11 @@ func TestSearchShowsWhatItFound(t *testing.T) {
 	path, other := hardChats()
 	long := strings.Repeat("a long way before the ", 9)
 	for i, text := range []string{long + "lantern", long + "lantern goes out <!-- a lantern -->", "<pic prompt=\"" + long + "lantern at dusk\">"} {
-		if _, errs, code := terminal(t, 0, "edit", "--no-sync", path, "-a", strconv.Itoa(i), "--set", "mes="+text); code != 0 {
+		if _, errs, code := terminal(t, 0, "edit", path, "-a", strconv.Itoa(i), "--set", "mes="+text); code != 0 {
 			t.Fatal(errs)
 		}
 	}
-	for _, command := range [][]string{{"snapshot"}, {"edit", "--no-sync", path, "-a", "1", "--set", "mes=x"}} {
+	for _, command := range [][]string{{"snapshot"}, {"edit", path, "-a", "1", "--set", "mes=x"}} {
 		if _, errs, code := terminal(t, 0, command...); code != 0 {
 			t.Fatal(errs)
 		}

@@ -19,6 +19,9 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"stchat/internal/patch"
+	"stchat/internal/rawjson"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
@@ -47,6 +50,7 @@ func scriptCmds() map[string]scriptCmd {
 		"jsonget":      scriptJSONGet,
 		"says":         scriptSays,
 		"offers":       scriptOffers,
+		"fields":       scriptFields,
 	}
 	for name, cmd := range cmds {
 		cmds[name] = func(ts *testscript.TestScript, neg bool, args []string) {
@@ -328,5 +332,27 @@ func scriptSays(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if !same {
 		ts.Fatalf("%s is\n\t%s\nwant\n\t%s", args[0], strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+	}
+}
+
+// scriptFields prints values of the JSON objects on stdout, one object a line, separated by tabs: fields
+// LIST, of keys and JSON pointers. In texts tab, line feed and backslash are escaped.
+func scriptFields(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: fields LIST")
+	}
+	for line := range strings.Lines(ts.ReadFile("stdout")) {
+		var row []string
+		for name := range strings.SplitSeq(args[0], ",") {
+			path, err := patch.ParseKey(name)
+			ts.Check(err)
+			raw, _ := patch.Get([]byte(strings.TrimSpace(line)), path)
+			text, isText := rawjson.Unquote(raw)
+			if !isText {
+				text = string(rawjson.Compact(raw))
+			}
+			row = append(row, escaped(text))
+		}
+		fmt.Fprintln(ts.Stdout(), strings.Join(row, "\t"))
 	}
 }

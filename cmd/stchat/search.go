@@ -71,15 +71,14 @@ path-#index, and -- stands between two texts.
 type searchOptions struct {
 	listFlags
 	storeFlag
-	opt         look.SearchOptions
-	query, data string
-	roles       []string
+	opt   look.SearchOptions
+	query string
+	roles []string
 }
 
 func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	o.storeFlag.addFlags(fs)
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named; OWNER/NAME is found in it")
 	fs.Var(someOf(&o.roles, "", choose.Roles()...), "role", "any role in `LIST`: "+strings.Join(choose.Roles(), ", "))
 	fs.StringArrayVar(&o.opt.Names, "speaker", nil, "said by exactly `NAME`; may be repeated")
 	fs.Var(since(&o.opt.Since), "since", "sent at `TIME` or later: RFC 3339, a local date such as 2026-03-01, or an age such as 2w")
@@ -89,7 +88,6 @@ func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(number(&o.opt.Around, 0, "a number"), "context", "C", "show `N` messages before and after each, too")
 	o.opt.Limit = 20
 	fs.Var(number(&o.opt.Limit, 0, "a number, 0 for all"), "limit", "show at most `N` texts; 0: all")
-	fs.Bool("json", false, "print JSON documents, one per line")
 }
 
 // options turns the flags and arguments into look.SearchOptions; those after -- are paths.
@@ -101,7 +99,7 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 	for i, arg := range args {
 		if dash < 0 || i < dash {
 			is, missing := isPath(arg)
-			if found, err := c.isSubject("", arg); err != nil {
+			if found, err := c.isSubject(arg); err != nil {
 				return opt, err
 			} else if len(found.Paths) > 0 && strings.Contains(arg, "/") && !userdir.HasExtension(arg) {
 				paths = append(paths, found.Paths...)
@@ -128,10 +126,10 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 	if len(query) > 1 && len(paths) == 0 {
 		o.noteOwner(c, query[len(query)-1])
 	}
-	if paths, err = c.resolve(fs, reads(), paths); err != nil {
+	if paths, err = c.resolve(reads(), paths); err != nil {
 		return opt, err
 	}
-	if opt.List, err = o.folders(ctx, c, paths, nameFolder("search lighthouse"), o.data); err != nil {
+	if opt.List, err = o.folders(ctx, c, paths, nameFolder("search lighthouse")); err != nil {
 		return opt, err
 	}
 	for _, role := range o.roles {
@@ -142,7 +140,7 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 
 // noteOwner says how to search the chats of an owner whose name was taken for a word.
 func (o *searchOptions) noteOwner(c *console, word string) {
-	found, err := c.finder(o.data).Find(word)
+	found, err := c.finder().Find(word)
 	if err == nil && found.Owner && !found.Guess {
 		c.note("%s was taken for a word; its chats are %s", word, visible.Quote(word+"/*"))
 	}

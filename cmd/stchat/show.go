@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,42 +14,25 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/names"
 	"stchat/internal/ops/look"
-	"stchat/internal/patch"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
-	"stchat/internal/rawjson"
 	"stchat/internal/visible"
-	"stchat/internal/words"
 )
 
 func newShow() verb {
 	return verb{
-		use: "show CHAT...", short: "Print messages",
-		doc: `Print messages of a chat; without a choice, all of them.
-
---format says how:
-  read      to be read on a terminal, where it is the default: the text as
-            SillyTavern shows it, wrapped
-  text      NAME: TEXT, as it is stored, with a blank line between
-            messages; the default in a pipe
-  markdown  **NAME** · #INDEX · DATE, and the text
-  raw       the stored lines, byte for byte: 'add' takes them
-  fields    the values of --fields, separated by tabs, with several chats the
-            path first; in strings tab, line feed and backslash are written
-            \t, \n and \\
-
-Reading stops after the last message that RANGES can include. With --tail it
-starts at the end of the file: what comes before is neither read nor checked,
-so indexes are unknown. A damaged line among those read is an error, unless
---skip-damaged leaves it out.
-` + choiceDoc, no: "no message was chosen",
-		example: `  stchat show "chats/Mira/Harbour.jsonl" --at 3..9
-  stchat show chat.jsonl --last 2 --tail
-  stchat show chat.jsonl --format markdown --role user > mine.md
-  stchat show chat.jsonl --format fields --fields index,name,/extra/model
-  stchat show chat.jsonl --at 12 --swipes`,
-		means:   reads(),
+		use: "show CHAT... [MESSAGES]", short: "Print messages",
+		doc: `Without MESSAGES all of them are printed: on a terminal to be read, the text as
+SillyTavern shows it; in a pipe as NAME: TEXT, as it is stored, with a blank
+line between messages. --raw prints the stored lines, byte for byte, which 'add'
+takes. A damaged line is an error, unless --skip-damaged leaves it out.
+`, no: "no message is chosen",
+		example: `  stchat show Mira/Harbour 3..9
+  stchat show Mira/@ --last 20
+  stchat show "Mira/*" --role user --count`,
+		means:   &subjects{messages: true, owners: "show"},
 		pages:   everything,
+		rules:   []string{"raw excludes swipes|reasoning|display", "count excludes raw|swipes|reasoning|display"},
 		options: &showOptions{},
 	}
 }
@@ -59,24 +41,25 @@ so indexes are unknown. A damaged line among those read is an error, unless
 type messageReadFlags struct {
 	listFlags
 	choiceFlags
-	data        string
 	skipDamaged bool
 }
 
 func (o *messageReadFlags) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.skipDamaged, "skip-damaged", false, "leave damaged lines out instead of refusing the chat")
 	o.choiceFlags.addFlags(fs)
 	o.listFlags.addFlags(fs)
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the chat's path")
-	fs.BoolVar(&o.skipDamaged, "skip-damaged", false, "leave damaged lines out instead of refusing the chat")
-	fs.Bool("json", false, "print JSON documents, one per line")
 }
 
 // read returns the options for each chat, and the chats.
 func (o *messageReadFlags) read(ctx context.Context, c *console, args []string, example string) (look.MessageOptions, []string, error) {
 	paths, err := o.chats(ctx, c, args, "name a chat, e.g. `"+example+"`")
+	if err == nil {
+		err = o.find(ctx, paths)
+	}
+	o.chosenBy.Clip = true
 	return look.MessageOptions{
 		Choice: o.choice(), SkipDamaged: o.skipDamaged,
-		Open: chat.Options{Data: userFolder(c, o.data, paths), Stdin: c.In},
+		Open: chat.Options{Data: userFolder(c, paths), Stdin: c.In},
 	}, paths, err
 }
 
@@ -89,67 +72,54 @@ type messageCount struct {
 
 type showOptions struct {
 	messageReadFlags
-	count                      bool
-	format                     string
-	fields                     []string
+	count, raw                 bool
 	swipes, reasoning, display bool
-	tail                       bool
 }
 
 func (o *showOptions) addFlags(fs *pflag.FlagSet) {
-	formats := []string{"read", "text", "markdown", "raw", "fields"}
-	fs.Var(oneOf(&o.format, "", formats...), "format", "how messages are printed: `FORMAT` is "+strings.Join(formats, ", "))
-	fs.StringSliceVar(&o.fields, "fields", nil, "with --format fields: `LIST` of keys, JSON pointers, path, index, role, words, bytes")
 	fs.BoolVar(&o.swipes, "swipes", false, "all swipes: the number of the chosen one, and the others, from 1")
 	fs.BoolVar(&o.reasoning, "reasoning", false, "also the reasoning, before the text")
 	fs.BoolVar(&o.display, "display", false, "the text as it is displayed, where a translation is stored")
-	fs.BoolVar(&o.count, "count", false, "print only how many messages there are")
-	fs.BoolVar(&o.tail, "tail", false, "read from the end of the file; with --last N or --at -N..-1")
+	fs.BoolVar(&o.raw, "raw", false, "the stored lines, byte for byte")
+	fs.BoolVar(&o.count, "count", false, "only how many messages there are")
 	o.messageReadFlags.addFlags(fs)
 }
 
-func (o *showOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	opt, paths, err := o.read(ctx, c, args, "stchat show chat.jsonl --at 3..9")
+func (o *showOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	if c.json && (o.raw || o.display) {
+		return usagef("--json prints whole documents: leave --raw and --display out")
+	}
+	return o.print(ctx, c, args)
+}
+
+// print prints the chosen messages of chats, or how many they are.
+func (o *showOptions) print(ctx context.Context, c *console, args []string) error {
+	opt, paths, err := o.read(ctx, c, args, "stchat show Mira/Harbour 3..9")
 	if err != nil {
 		return err
 	}
 	if o.count {
 		return o.runCount(ctx, c, opt, paths)
 	}
-	opt.Tail, opt.SwipeTexts = o.tail, o.swipes
-	o.format = cmp.Or(o.format, either(c.shown, "read", "text"))
-	switch {
-	case o.tail && !opt.Choice.HasTail():
-		return usagef("--tail needs --last N, or --at -N..-1: how much of the end is meant")
-	case (o.format == "fields") != (len(o.fields) > 0):
-		return usagef("--format fields and --fields LIST go together")
-	case c.json && (fs.Changed("format") || o.display):
-		return usagef("--json prints whole documents: leave --format and --display out")
-	case (o.format == "raw" || o.format == "fields") && (o.swipes || o.reasoning || o.display):
-		return usagef("--swipes, --reasoning and --display go with --format text or markdown")
-	}
+	opt.SwipeTexts = o.swipes
 	p := &messagePrinter{console: c, o: o}
-	if o.format == "read" && !c.json {
+	if c.shown && !o.raw && !c.json {
 		p.reader = &reader{screen: newScreen(c, 76), reasoning: o.reasoning, ranges: o.chosenBy.Ranges}
-	}
-	if len(paths) > 1 && len(o.fields) > 0 && !slices.Contains(o.fields, "path") {
-		o.fields = slices.Insert(o.fields, 0, "path")
-	}
-	for _, name := range o.fields {
-		path, err := patch.ParseKey(name)
-		if err != nil {
-			return usagef("--fields: %v", err)
-		}
-		p.fields = append(p.fields, field{name, path})
 	}
 	chosen := 0
 	for _, path := range paths {
 		opt.Path = path
-		p.title = when(len(paths) > 1 && !c.json && o.format != "raw" && o.format != "fields", path)
+		p.title = ""
+		if len(paths) > 1 && !c.json && !o.raw {
+			p.title = path
+		}
 		read, err := look.Messages(ctx, opt, p.print)
 		chosen += read.Chosen
 		if p.reader != nil && err == nil {
 			p.reader.end(read)
+		}
+		if read.Clipped && err == nil {
+			c.note("%s ends there: it has no more messages", shortName(path))
 		}
 		c.leftOut(path, read.Skipped, o.skipDamaged)
 		if err != nil {
@@ -198,37 +168,21 @@ func (o *showOptions) runCount(ctx context.Context, c *console, opt look.Message
 type messagePrinter struct {
 	*console
 	o      *showOptions
-	fields []field
 	title  string // of the chat, until its first message
 	any    bool   // something was printed
 	reader *reader
-}
-
-// field is one of --fields.
-type field struct {
-	name string
-	path patch.Path
 }
 
 func (p *messagePrinter) print(m *look.Message) error {
 	switch {
 	case p.json:
 		return p.document(m)
-	case p.o.format == "raw":
+	case p.o.raw:
 		line := string(m.Stored)
 		if p.OutTTY {
 			line = visible.Text(line)
 		}
 		fmt.Fprintln(p.w, line)
-	case p.o.format == "fields":
-		row := make([]string, len(p.fields))
-		for i, f := range p.fields {
-			row[i] = f.of(m)
-			if p.OutTTY {
-				row[i] = visible.Text(row[i])
-			}
-		}
-		p.row(row...)
 	case p.reader != nil:
 		p.reader.print(m)
 	default:
@@ -267,10 +221,6 @@ func (p *messagePrinter) printSaid(m *look.Message, name, about string, text *st
 	if p.OutTTY { // in a pipe it stays as it is
 		body = visible.Lines(body)
 	}
-	if p.o.format == "markdown" {
-		p.paragraph(joined(" · ", "**"+name+"**", numberOf(m.Index), textOr(m.Date), about) + "\n\n" + body)
-		return
-	}
 	p.paragraph(paint(p.outColor, roleColor(m.Role), name+when(about != "", " ("+about+")")) + ": " + body)
 }
 
@@ -284,31 +234,6 @@ func (p *messagePrinter) paragraph(text string) {
 	}
 	p.any = true
 	fmt.Fprintln(p.w, text)
-}
-
-// of returns the value of a field, "" if the message has none.
-func (f field) of(m *look.Message) string {
-	text := deref(m.Text)
-	switch f.name {
-	case "path":
-		return escaped(m.Path)
-	case "index":
-		return digits(m.Index)
-	case "role":
-		return m.Role
-	case "words":
-		return strconv.Itoa(words.Number(prose.Plain(text)))
-	case "bytes":
-		return strconv.Itoa(len(text))
-	}
-	raw, ok := patch.Get(m.Stored, f.path)
-	if !ok {
-		return ""
-	}
-	if s, ok := rawjson.Unquote(raw); ok {
-		return escaped(s)
-	}
-	return string(rawjson.Compact(raw))
 }
 
 // escaped returns a text without tabs and line ends, which separate fields and rows.

@@ -17,27 +17,24 @@ import (
 
 func newSlim() verb {
 	return verb{
-		use: "slim CHAT...", short: "Drop swipes, reasoning and inlined pictures",
-		doc: `Make chats smaller by what nobody reads any more. --drop says what goes:
+		writes: true,
+		use:    "slim CHAT... [MESSAGES]", short: "Drop swipes, reasoning and inlined pictures",
+		doc: `Chats get smaller by what nobody reads any more. --drop says what goes:
 
   swipes     swipes that are not chosen, and what the chosen one repeats of its
              message. A swipe with a checkpoint or a branch stays
   reasoning  the reasoning of models
   images     pictures inside messages (PNG, JPEG, GIF, WebP, AVIF) become files
              in user/images, and the messages name them
+  /extra/KEY that key of each message
 
 The last messages stay as they are (--keep-last), and so does every message
 whose text is not that of its chosen swipe. What extensions keep for each swipe
-(variables of MVU and others) goes with it, and where it does not fit the
-swipes, the message stays as it is. Before the new file gets its name,
-it is read again: names, texts, dates and everything else must be as before.
-
-The old chat is kept for undo until 'stchat undo --prune' drops it; only then is
-the space free. A copy that was not made slim brings its swipes back when it is
-merged. Prints each chat that changed with what went.
-` + choiceDoc + inPlaceDoc, no: "--expect-… fails",
-		example: "  stchat slim \"chats/Mira/Harbour.jsonl\"\n  stchat slim chats --drop swipes,reasoning,images --keep-last 200 --dry-run",
-		means:   edits(),
+goes with it. The old chat is kept for undo until 'stchat undo --prune' drops
+it; only then is the space free.
+`, no: "--expect fails",
+		example: "  stchat slim Mira/Harbour\n  stchat slim \"Mira/*\" --drop swipes,reasoning --dry-run\n  stchat slim Mira/@ ..99 --drop images",
+		means:   &subjects{writes: true, messages: true},
 		options: &slimOptions{},
 	}
 }
@@ -52,7 +49,7 @@ type slimOptions struct {
 
 func (o *slimOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(someOf(&o.drop, "", "swipes", "reasoning", "images"), "drop", "what goes: `LIST` of swipes, reasoning, images; default: swipes")
-	o.keepLast = 60
+	o.keepLast = 10
 	fs.Var(number(&o.keepLast, 0, "a number of messages"), "keep-last", "leave the last `N` messages as they are")
 	fs.VarP(filled(&o.output), "output", "o", "write the slim chat to this new .jsonl `PATH`, and leave the CHAT as it is")
 	o.choiceFlags.addFlags(fs)
@@ -78,12 +75,12 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 		Swipes: slices.Contains(o.drop, "swipes"), Reasoning: slices.Contains(o.drop, "reasoning"), Images: slices.Contains(o.drop, "images"),
 	})
 	end()
-	sum := o.summary(len(list))
+	sum := o.summary(c, len(list))
 	failedAll(c, o.walked.Errs)
 	var freed int64
 	var edited []string
 	bumped := true
-	how := &saying{dryRun: o.Changes.DryRun, hints: editHints(), end: func() {
+	how := &saying{hints: editHints(), end: func() {
 		sum.Failed += len(list) - sum.Changed - sum.Unchanged
 		if o.sum(c, &sum); len(edited) > 0 && c.printed() == nil {
 			c.note("%s are free once 'stchat undo --prune' drops what is kept for undo", formatBytes(freed))

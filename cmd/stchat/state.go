@@ -60,16 +60,11 @@ a tab of Luker that has the chat open keeps what it has read until reloaded.
 // stateFlags are the flags of every command that changes state.
 type stateFlags struct{ state.Options }
 
-func (o *stateFlags) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.Changes.DryRun, "dry-run", false, "do everything but write; show what would change")
-	addTerms(fs, &o.Terms, "a chat that is edited itself")
-	fs.Var(filled(&o.Data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
-	fs.Bool("json", false, "print a JSON document for each PATH")
-}
-
 func (o *stateFlags) options(c *console, path string) state.Options {
 	opt := o.Options
-	opt.Path, opt.Data = path, userFolder(c, opt.Data, []string{path})
+	opt.ExpectMessages = -1
+	opt.BumpIntegrity = c.newSlugs()
+	opt.Path, opt.Data = path, userFolder(c, []string{path})
 	c.changes(&opt.Changes)
 	return opt
 }
@@ -77,7 +72,7 @@ func (o *stateFlags) options(c *console, path string) state.Options {
 // report prints what became of the state of each PATH, and returns the worst outcome.
 func (o *stateFlags) report(c *console, results []*state.Result) error {
 	edited := false
-	how := &saying{dryRun: o.Changes.DryRun, steps: !c.json, hints: editHints(), bumped: o.BumpIntegrity}
+	how := &saying{steps: !c.json, hints: editHints(), bumped: c.newSlugs()}
 	how.end = func() {
 		if edited && len(how.edited) == 0 {
 			c.note("if this chat is open in Luker, reload it there: it keeps the state that it has read")
@@ -169,13 +164,10 @@ copy of the chat's slug; recap: and illustrator: are in the chat itself.
 
 type stateListOptions struct {
 	listFlags
-	data string
 }
 
 func (o *stateListOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
-	fs.Bool("json", false, "print JSON documents, one per line")
 }
 
 func (o *stateListOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
@@ -186,7 +178,7 @@ func (o *stateListOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet
 	lib := new(library.Library)
 	t := stateTable("namespace", "kind", "#size", "#entries", "#commits", "floors", "replays")
 	for _, path := range paths {
-		l, err := state.ListOf(ctx, lib, state.ReadOptions{Path: path, Data: userFolder(c, o.data, []string{path})})
+		l, err := state.ListOf(ctx, lib, state.ReadOptions{Path: path, Data: userFolder(c, []string{path})})
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -260,7 +252,6 @@ message, and its images, with whether each file exists.
 }
 
 type stateGetOptions struct {
-	stateReadFlags
 	at     int
 	stored bool
 }
@@ -268,7 +259,6 @@ type stateGetOptions struct {
 func (o *stateGetOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(messageNumber(&o.at), "at", "a", "as of message `N`; -1 is the last")
 	fs.BoolVar(&o.stored, "stored", false, "the file as it is, and not what its commits come to")
-	o.stateReadFlags.addFlags(fs)
 }
 
 // messageNumber returns the value of an --at that takes the number of one message.
@@ -279,7 +269,7 @@ func (o *stateGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 	if err != nil {
 		return err
 	}
-	opt := state.GetOptions{ReadOptions: state.ReadOptions{Path: path, Data: userFolder(c, o.data, []string{path})}, Namespaces: namespaces, Stored: o.stored}
+	opt := state.GetOptions{ReadOptions: state.ReadOptions{Path: path, Data: userFolder(c, []string{path})}, Namespaces: namespaces, Stored: o.stored}
 	opt.At = given(fs, "at", &o.at)
 	v, err := state.Get(ctx, new(library.Library), opt)
 	if err != nil {
@@ -317,22 +307,16 @@ still exists.
 	}
 }
 
-// stateReadFlags are the flags of the commands that print what a namespace holds.
-type stateReadFlags struct{ data string }
+type stateLogOptions struct{}
 
-func (o *stateReadFlags) addFlags(fs *pflag.FlagSet) {
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: found from the path")
-	fs.Bool("json", false, "print a JSON document")
-}
-
-type stateLogOptions struct{ stateReadFlags }
+func (*stateLogOptions) addFlags(*pflag.FlagSet) {}
 
 func (o *stateLogOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	path, rest, err := onePath(args, 1, "log chat.jsonl memory_graph")
 	if err != nil {
 		return err
 	}
-	l, err := state.LogOf(ctx, new(library.Library), state.ReadOptions{Path: path, Data: userFolder(c, o.data, []string{path})}, rest[0])
+	l, err := state.LogOf(ctx, new(library.Library), state.ReadOptions{Path: path, Data: userFolder(c, []string{path})}, rest[0])
 	if err != nil {
 		return &ops.SourceError{Path: path, Err: stateUsage(err)}
 	}
@@ -374,12 +358,13 @@ func digits[N int | int64](n *N) string {
 
 func newStateSet() verb {
 	return verb{
-		use: "set PATH NS", short: "Change what a namespace holds",
+		writes: true,
+		use:    "set PATH NS", short: "Change what a namespace holds",
 		doc: `Change what a namespace holds. An empty namespace counts as {}; the result must
 be an object.
 
-Changes are made in this order: --replace, --merge, --merge-patch, --patch,
---set, --unset. If there is a floor log, the change becomes one commit, of the
+Changes are made in this order: --replace, --merge, --patch, --set,
+--unset. If there is a floor log, the change becomes one commit, of the
 last message or that of --at, and of its chosen swipe or that of --swipe; if the
 last commit is of a later message, so is this one. --floor starts a floor log
 for an empty namespace. --reset FILE replaces the log with a list of commits; []
@@ -401,7 +386,7 @@ arrows.
   stchat state set characters/Mira.png mood --merge mood.json`,
 		rules: []string{
 			"force needs reset",
-			"reset excludes set|set-string|unset|merge|merge-patch|patch|replace = --reset stands alone: it puts a whole log in place",
+			"reset excludes set|unset|merge|patch|replace = --reset stands alone: it puts a whole log in place",
 			"reset excludes at|swipe|floor = --reset takes no --at, --swipe or --floor: each commit says where it belongs",
 		},
 		means:   &subjects{most: 1, chats: true, writes: true},
@@ -428,7 +413,6 @@ func (o *stateSetOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(number(&o.scene, 0, "the number of a message"), "scene", "with recap: and --version: of the scene that ends with message `N`")
 	fs.Var(number(&o.version, 0, "the number of a version"), "version", "with recap: make version `K` current")
 	fs.BoolVar(&o.Force, "force", false, "with --reset: also commits that Luker cannot replay")
-	o.stateFlags.addFlags(fs)
 }
 
 func (o *stateSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
@@ -471,7 +455,8 @@ func sum(text string) (string, error) {
 
 func newStateDelete() verb {
 	return verb{
-		use: "delete PATH NS...", short: "Delete namespaces",
+		writes: true,
+		use:    "delete PATH NS...", short: "Delete namespaces",
 		doc: `Delete namespaces: the sidecar, or the floor log and what an older Luker left
 beside it. What is not there is no error.
 ` + stateChangeDoc, no: "the chat is not as it was expected to be",
@@ -483,6 +468,8 @@ beside it. What is not there is no error.
 
 type stateDeleteOptions struct{ stateFlags }
 
+func (o *stateDeleteOptions) addFlags(*pflag.FlagSet) {}
+
 func (o *stateDeleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	path, namespaces, err := onePath(args, 0, "delete chat.jsonl memory_graph")
 	if err != nil {
@@ -493,7 +480,8 @@ func (o *stateDeleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagS
 
 func newStatePrune() verb {
 	return verb{
-		use: "prune PATH... [NS...]", short: "Drop what is provably dead",
+		writes: true,
+		use:    "prune PATH... [NS...]", short: "Drop what is provably dead",
 		doc: `Drop what is certainly unused by the extensions' own rules: Auto-Recap's pending
 operations older than --older-than, versions of the running recap whose scene
 no longer has a recap, Auto-Illustrator's prompts for messages beyond the end,
@@ -518,11 +506,10 @@ type statePruneOptions struct {
 func (o *statePruneOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(until(&o.before).notEmpty(), "older-than", "drop pending operations noted before `TIME`, such as 12h, 7d or 2026-03-01; default: 24h")
 	o.listFlags.addFlags(fs)
-	o.stateFlags.addFlags(fs)
 }
 
 func (o *statePruneOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
-	named, namespaces, err := c.amongWords(&o.listFlags, o.Data, args, true)
+	named, namespaces, err := c.amongWords(&o.listFlags, args, true)
 	if err != nil {
 		return err
 	}

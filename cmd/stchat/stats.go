@@ -52,9 +52,9 @@ chats, messages, words, words of the user, other swipes, first and last date.
 type statsOptions struct {
 	listFlags
 	choiceFlags
-	opt                 look.StatsOptions
-	count, output, data string
-	force               bool
+	opt           look.StatsOptions
+	count, output string
+	force         bool
 }
 
 func (o *statsOptions) addFlags(fs *pflag.FlagSet) {
@@ -63,8 +63,6 @@ func (o *statsOptions) addFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.opt.Gap, "gap", time.Hour, "a session ends after `TIME` without a message, such as 30m")
 	fs.StringVarP(&o.output, "output", "o", "", "write a page to `FILE`.html instead")
 	fs.BoolVar(&o.force, "force", false, "replace the file")
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named")
-	fs.Bool("json", false, "print JSON documents, one per row, and one that sums up")
 	addTopic(fs, "Flags that choose messages", o.addFilters)
 	o.listFlags.addFlags(fs)
 }
@@ -76,13 +74,13 @@ func (o *statsOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 	case o.output != "" && !strings.HasSuffix(strings.ToLower(o.output), ".html"):
 		return usagef("-o takes a name that ends in .html: a page is written")
 	}
-	list, err := o.folders(ctx, c, args, nameFolder("stats"), o.data)
+	list, err := o.folders(ctx, c, args, nameFolder("stats"))
 	if err != nil {
 		return err
 	}
 	opt := o.opt
 	opt.List, opt.Choice, opt.Every, opt.Zone = list, o.choice(), o.count == "all", time.Local
-	opt.Open.Data = userFolder(c, o.data, list.Paths)
+	opt.Open.Data = userFolder(c, list.Paths)
 	opt.By = cmp.Or(opt.By, "owner")
 	end := c.meter("counting", false, &opt.Meter)
 	s, err := look.Stats(ctx, opt)
@@ -95,7 +93,7 @@ func (o *statsOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 		c.leftOut(d.Path, d.Damage, true)
 	}
 	failedAll(c, s.Errs)
-	return cmp.Or(o.print(ctx, c, s), outcome(len(s.Errs) > 0, s.Messages == 0 && !o.allowEmpty))
+	return cmp.Or(o.print(ctx, c, s), outcome(len(s.Errs) > 0, s.Messages == 0))
 }
 
 func (o *statsOptions) print(ctx context.Context, c *console, s *look.Statistics) error {

@@ -23,13 +23,12 @@ type storeOptions struct {
 	storeFlag
 	verify, mend, prune, forget, compact bool
 	rules                                history.Rules
-	data                                 string
-	dryRun                               bool
 }
 
 func newStore() verb {
 	return verb{
-		use: "store [CHAT...]", short: "Check the history, or make it smaller",
+		writes: true,
+		use:    "store [CHAT...]", short: "Check the history, or make it smaller",
 		doc: `Show what the history of a user folder holds, check it, or make it smaller.
 The folder is that of --data, else the one around the working folder, else the
 one that STCHAT_DATA names.
@@ -84,17 +83,14 @@ func (o *storeOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.forget, "forget", false, "drop all that is kept of the given chats")
 	fs.BoolVar(&o.compact, "compact", false, "return free space in the file to the disk")
 	o.storeFlag.addFlags(fs)
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
-	fs.BoolVar(&o.dryRun, "dry-run", false, "do everything but write; say what would be freed")
-	fs.Bool("json", false, "print a JSON document instead of text")
 }
 
 func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
-	root, err := undoRoot(c, o.data)
+	root, err := undoRoot(c)
 	if err != nil {
 		return err
 	}
-	opt := keep.HistoryOptions{Root: root, Store: o.of(c), Now: c.Now(), DryRun: o.dryRun}
+	opt := keep.HistoryOptions{Root: root, Store: o.of(c), Now: c.Now(), DryRun: c.dryRun}
 	var d *keep.History
 	switch {
 	case o.verify:
@@ -119,7 +115,7 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	if c.flush(); len(d.Problems) > 0 {
 		return errNo
 	}
-	if o.forget && !o.dryRun {
+	if o.forget && !c.dryRun {
 		for _, chat := range args {
 			if _, stat := os.Stat(chat); stat == nil {
 				c.note("%s: the file is still there, and the next snapshot would take it again", chat)
@@ -162,7 +158,7 @@ func (o *storeOptions) print(c *console, d *keep.History) {
 		return
 	}
 	if f := d.Freed; f != nil && !o.compact {
-		verb := either(o.dryRun, "would be dropped", "dropped")
+		verb := either(c.dryRun, "would be dropped", "dropped")
 		c.note("%s and %s %s: %s", c.many(f.Versions, "version"), c.many(int(f.Pieces), "line"), verb, formatBytes(f.Bytes))
 	}
 	s := newScreen(c, 0)
@@ -178,14 +174,13 @@ func (o *storeOptions) print(c *console, d *keep.History) {
 type snapshotOptions struct {
 	listFlags
 	storeFlag
-	opt     keep.SnapshotOptions
-	verbose bool
-	data    string
+	opt keep.SnapshotOptions
 }
 
 func newSnapshot() verb {
 	return verb{
-		use: "snapshot [PATH...]", short: "Keep a version of every chat that changed",
+		writes: true,
+		use:    "snapshot [PATH...]", short: "Keep a version of every chat that changed",
 		doc: `Keep a version of every chat that changed since the last snapshot, with group
 files, lorebooks, cards and Luker's sidecars, in one file: .stchat/history.db
 in the user folder. Lines that the history already has are not stored again, so
@@ -226,29 +221,22 @@ func (o *snapshotOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.opt.Backups, "backups", false, "also take SillyTavern's own backups, as earlier versions")
 	fs.StringVarP(&o.opt.Note, "message", "m", "", "a `NOTE` for the new versions; those with a note are never pruned")
 	fs.BoolVar(&o.opt.Rescan, "rescan", false, "also read files that look unchanged")
-	fs.BoolVarP(&o.verbose, "verbose", "v", false, "on a terminal: one line per file, as in a pipe")
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named")
-	fs.BoolVar(&o.opt.DryRun, "dry-run", false, "do everything but write; say what would be kept")
-	fs.Bool("json", false, "print JSON documents, one per new version, and one that sums up")
 }
 
 func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
-	list, err := o.folders(ctx, c, args, nameFolder("snapshot"), o.data)
+	list, err := o.folders(ctx, c, args, nameFolder("snapshot"))
 	if err != nil {
 		return err
 	}
-	if o.opt.Backups && !list.Shard.Whole() {
-		return usagef("--backups goes without --shard: to know whose backup one is takes all chats")
-	}
 	few := &takenFiles{screen: newScreen(c, 0), kinds: map[string]int{}}
 	opt := o.opt
-	opt.List, opt.Store, opt.Now = list, o.of(c), c.Now()
+	opt.List, opt.Store, opt.Now, opt.DryRun = list, o.of(c), c.Now(), c.dryRun
 	end := c.meter("keeping", c.json, &opt.Meter)
 	opt.Each = func(t keep.Taken) error {
 		switch {
 		case c.json:
 			return c.document(t)
-		case c.shown && !o.verbose:
+		case c.shown && !c.verbose:
 			few.add(t)
 		case c.OutTTY:
 			fmt.Fprintf(c.w, "%s  rev %d%s\n", visible.Text(t.Path), t.Rev, when(!opt.DryRun, ", "+formatBytes(t.Stored)+" more"))
@@ -273,13 +261,13 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 		return withHint(err, nil)
 	}
 	if sum.Files > 0 || len(sum.Errs) == 0 {
-		if c.shown && !o.verbose && !c.json {
+		if c.shown && !c.verbose && !c.json {
 			c.note("%s", few.sum(sum))
 		} else {
 			c.note("%s", snapshotSum(sum))
 		}
 	}
-	if sum.Gone > 0 && !o.opt.DryRun {
+	if sum.Gone > 0 && !c.dryRun {
 		folder, store := "", o.of(c)
 		if len(list.Paths) == 1 && userdir.IsDir(list.Paths[0]) {
 			folder = visible.Args(absolute(list.Paths[0]))

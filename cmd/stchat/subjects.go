@@ -7,32 +7,36 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
-	"stchat/internal/choose"
 	"stchat/internal/library"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/state"
-	"stchat/internal/patch"
 	"stchat/internal/userdir"
+	"stchat/internal/visible"
 )
 
-// subjects says which arguments of a command name chats, and how freely.
+// subjects says what the arguments of a command mean: how many stand before the first CHAT, which
+// are CHATs and how freely they may be named, and what may follow them.
 type subjects struct {
-	most   int  // how many arguments do, from the first; 0: all
-	others int  // how many at the end do not
-	chats  bool // only chats: no OWNER, no OWNER/*
-	writes bool // the command says what it found by a part of a name, and takes no bare OWNER
-	whole  bool // it takes no parts of names
-	all    bool // it does nothing unless it finds all of them
-	// deletes means that it deletes whole chats, where somebody may have meant messages
-	deletes bool
+	first    int    // how many arguments stand before the first CHAT
+	most     int    // how many CHATs there are at most; 0: any number
+	others   int    // how many arguments at the end are no CHATs
+	chats    bool   // only chats: no OWNER, no OWNER/*
+	writes   bool   // nothing is done before every CHAT is found, and a bare OWNER is not all its chats
+	whole    bool   // a part of a name is not enough
+	all      bool   // as writes, for a command that only reads
+	messages bool   // MESSAGES may follow the CHATs
+	what     string // what may follow MESSAGES, as the synopsis calls it; "" for nothing
+	deletes  string // the command that deletes messages, where a number is no CHAT
+	owners   string // the command, where a bare OWNER is refused although it only reads
 }
 
 // reads are the subjects of a command that reads.
@@ -46,35 +50,37 @@ func single() *subjects { return &subjects{chats: true, writes: true} }
 
 // finder returns what finds names in the user folder of --data, else the one around the working
 // folder, else that of STCHAT_DATA.
-func (c *console) finder(data string) *address.Finder {
-	return &address.Finder{Lib: new(library.Library), Data: data, Else: c.Getenv(dataVariable)}
+func (c *console) finder() *address.Finder {
+	return &address.Finder{Lib: new(library.Library), Data: c.data, Else: c.Getenv(dataVariable)}
 }
 
 // resolve replaces the arguments that name chats as OWNER/NAME by their paths.
-func (c *console) resolve(fset *pflag.FlagSet, s *subjects, args []string) (paths []string, err error) {
+func (c *console) resolve(s *subjects, args []string) (paths []string, err error) {
 	end := len(args) - s.others
 	if s.most > 0 {
-		end = min(end, s.most)
+		end = min(end, s.first+s.most)
 	}
-	end = max(end, 0)
+	end = max(end, s.first)
+	if len(args) < end {
+		return args, nil // too few, which the command itself says
+	}
 
-	paths, err = c.findAll(fset, s, args[:end])
+	named, err := c.findAll(s, args[s.first:end])
 	if err != nil {
 		return nil, err
 	}
-	return append(paths, args[end:]...), nil
+	return slices.Concat(args[:s.first], named, args[end:]), nil
 }
 
-// findAll returns the paths of what arguments name. A command that writes needs all of them before it
-// does anything; one that reads shows the others, and fails where the path of one that is not there
-// would be opened.
-func (c *console) findAll(fset *pflag.FlagSet, s *subjects, args []string) (paths []string, err error) {
-	f := c.finder(flagText(fset, "data"))
-	f.Whole = s.whole
-	writes := s.writes || isGiven(fset, "output")
+// findAll returns the paths of what arguments name. A command that writes needs all of them; one that
+// reads shows the others, and fails where the path of one that is not there would be opened.
+func (c *console) findAll(s *subjects, args []string) (paths []string, err error) {
+	f := c.finder()
+	f.Whole, f.WholeOwner = s.whole, s.writes
+	needsAll := s.writes || s.all || len(args) == 1
 	for _, arg := range args {
-		found, err := c.find(f, s, arg, writes)
-		if isA[*address.NoneError](err) && !writes && !s.all && len(args) > 1 {
+		found, err := c.find(f, s, arg)
+		if err != nil && isA[*address.NoneError](err) && !needsAll {
 			c.unknown[arg] = withHint(err, nil)
 			paths = append(paths, arg)
 			continue
@@ -87,8 +93,8 @@ func (c *console) findAll(fset *pflag.FlagSet, s *subjects, args []string) (path
 	return paths, nil
 }
 
-// find returns the paths of what one argument names, which for a command that writes must exist.
-func (c *console) find(f *address.Finder, s *subjects, arg string, writes bool) (paths []string, err error) {
+// find returns the paths of what one argument names.
+func (c *console) find(f *address.Finder, s *subjects, arg string) (paths []string, err error) {
 	found, err := f.Find(arg)
 	if err == nil {
 		err = s.judge(arg, found)
@@ -101,11 +107,12 @@ func (c *console) find(f *address.Finder, s *subjects, arg string, writes bool) 
 	}
 	if len(found.Paths) > 0 {
 		if found.Guess && s.writes {
-			c.note("%s is %s", arg, found.Paths[0])
+			c.note("%s is %s", visible.Quote(arg), shortName(found.Paths[0]))
 		}
 		return found.Paths, nil
 	}
-	if !writes {
+
+	if !s.writes && !s.all {
 		return []string{arg}, nil
 	}
 
@@ -123,16 +130,21 @@ func (c *console) find(f *address.Finder, s *subjects, arg string, writes bool) 
 	return paths, nil
 }
 
-// numbered is the error of a CHAT that is not there, which may have been meant as a message's number.
+// shortName returns the name of a chat as tables show it.
+func shortName(path string) string {
+	return names.Short(filepath.Base(filepath.Dir(path)), userdir.ChatName(path))
+}
+
+// numbered is the error of a CHAT that is not there, which may have been meant as MESSAGES.
 func (s *subjects) numbered(arg string, err error) error {
 	none, ok := errors.AsType[*address.NoneError](err)
-	if !ok || none.Empty || strings.Trim(arg, "-.,0123456789") != "" {
+	if !ok || none.Empty || !looksLikeMessages(arg) {
 		return err
 	}
-	if s.deletes {
-		return usagef("%s: no chat is called so; messages are deleted with `stchat delete CHAT --at %s`", arg, arg)
+	if s.deletes != "" {
+		return usagef("%s: no chat is called so; messages are deleted with `%s CHAT %s`", arg, s.deletes, arg)
 	}
-	return usagef("%s: no chat is called so; messages are named with --at", arg)
+	return usagef("%s: no chat is called so", arg)
 }
 
 // judge refuses what a command does not take.
@@ -143,8 +155,8 @@ func (s *subjects) judge(arg string, found address.Found) error {
 		return usagef("%s is a character or group; name one of its chats, or %s/@, the one that is open", arg, arg)
 	case s.chats && found.All && len(found.Paths) > 0, s.most == 1 && len(found.Paths) > 1:
 		return usagef("%s are several chats; name one of them", arg)
-	case s.writes && found.Owner:
-		return usagef("%s is a character or group; %s/* means all of its chats, %s/@ the one that is open", arg, arg, arg)
+	case (s.writes || s.owners != "") && found.Owner:
+		return usagef("%s is a character or group; \"%s/*\" means all of its chats, %s the one that is open", arg, arg, visible.Quote(arg+"/@"))
 	}
 	return nil
 }
@@ -152,9 +164,9 @@ func (s *subjects) judge(arg string, found address.Found) error {
 // amongWords returns those arguments that name chats, as paths, and the others. A command that
 // writes also takes cards, and says what it found by a part of a name. Where --files-from names none
 // either, it is an error that the first is no chat.
-func (c *console) amongWords(list *listFlags, data string, args []string, writes bool) (paths, others []string, err error) {
+func (c *console) amongWords(list *listFlags, args []string, writes bool) (paths, others []string, err error) {
 	for _, arg := range args {
-		found, err := c.isSubject(data, arg)
+		found, err := c.isSubject(arg)
 		if err == nil && writes {
 			err = edits().judge(arg, found)
 		}
@@ -163,7 +175,7 @@ func (c *console) amongWords(list *listFlags, data string, args []string, writes
 			return nil, nil, err
 		case len(found.Paths) > 0:
 			if found.Guess && writes {
-				c.note("%s is %s", arg, found.Paths[0])
+				c.note("%s is %s", visible.Quote(arg), shortName(found.Paths[0]))
 			}
 			paths = append(paths, found.Paths...)
 		case writes && state.IsCard(arg):
@@ -173,7 +185,7 @@ func (c *console) amongWords(list *listFlags, data string, args []string, writes
 		}
 	}
 	if len(paths) == 0 && len(others) > 0 && list.filesFrom == "" { // a chat is meant: say which there are
-		found, err := c.finder(data).Find(others[0])
+		found, err := c.finder().Find(others[0])
 		if err = cmp.Or(err, edits().judge(others[0], found)); err != nil {
 			return nil, nil, withHint(err, nil)
 		}
@@ -183,14 +195,14 @@ func (c *console) amongWords(list *listFlags, data string, args []string, writes
 
 // isSubject reports whether an argument among words is a path that exists, or the OWNER/NAME of
 // a chat, and returns what it found. It is an error if it fits several chats.
-func (c *console) isSubject(data, arg string) (found address.Found, err error) {
+func (c *console) isSubject(arg string) (found address.Found, err error) {
 	if _, err := os.Stat(arg); err == nil || chat.CheckName(arg) == nil {
 		return address.Found{Paths: []string{arg}}, nil
 	}
 	if !strings.Contains(strings.TrimRight(filepath.ToSlash(arg), "/"), "/") || strings.Contains(arg, `"`) {
 		return found, nil
 	}
-	found, err = c.finder(data).Find(arg)
+	found, err = c.finder().Find(arg)
 	if isA[*address.NoneError](err) {
 		err = nil
 	}
@@ -199,8 +211,8 @@ func (c *console) isSubject(data, arg string) (found address.Found, err error) {
 
 // folderOf returns the folder of chats of a character that is named as a bare OWNER, else the
 // argument: histories know chats that are gone, and find those themselves.
-func (c *console) folderOf(data, arg string) string {
-	found, err := c.finder(data).Find(arg)
+func (c *console) folderOf(arg string) string {
+	found, err := c.finder().Find(arg)
 	if err != nil || !found.Owner || !userdir.IsDir(found.Paths[0]) {
 		return arg
 	}
@@ -215,72 +227,18 @@ func (l *listFlags) chats(ctx context.Context, c *console, args []string, exampl
 	}
 	for _, path := range list.Paths {
 		if userdir.IsDir(path) && chat.CheckName(path) != nil {
-			walked := ops.Walk(ops.List{Paths: []string{path}, Shard: list.Shard, AllowEmpty: list.AllowEmpty})
+			walked := ops.Walk(ops.List{Paths: []string{path}, AllowEmpty: list.AllowEmpty})
 			for _, e := range walked.Errs {
 				return nil, e
 			}
 			for _, t := range walked.Chats {
 				paths = append(paths, t.Path)
 			}
-		} else if list.Shard.Has(path) {
+		} else {
 			paths = append(paths, path)
 		}
 	}
 	return paths, nil
-}
-
-// choiceDoc explains the flags of choiceFlags in a command's help.
-const choiceDoc = `
-CHOOSING MESSAGES
-Messages count from 0. RANGES are 7, -1 (the last), 3..9 or 3-9, 40.., ..9,
--5..-1, and lists of these with commas; both ends are included. A message must
-meet all the flags given; --first and --last then take some of those messages.
-They come in the chat's order, each once.
-`
-
-// choiceFlags choose messages of a chat (CONTENT.md 1.1).
-type choiceFlags struct {
-	chosenBy     choose.Choice // but for what follows
-	hidden, seen bool
-}
-
-func (f *choiceFlags) addFlags(fs *pflag.FlagSet) {
-	addTopic(fs, "Flags that choose messages", func(fs *pflag.FlagSet) {
-		fs.VarP(parsed(choose.ParseRanges, func(r []choose.Range) { f.chosenBy.Ranges = append(f.chosenBy.Ranges, r...) }), "at", "a", "these `RANGES`, such as 7, 3..9 or -5..-1")
-		fs.Var(number(&f.chosenBy.First, 1, "a number of messages, from 1"), "first", "the first `N` of what is chosen")
-		fs.Var(number(&f.chosenBy.Last, 1, "a number of messages, from 1"), "last", "the last `N` of what is chosen")
-		f.addFilters(fs)
-	})
-}
-
-// addFilters adds those that do not count messages.
-func (f *choiceFlags) addFilters(fs *pflag.FlagSet) {
-	by := &f.chosenBy.Filter
-	fs.Var(parsed(roles, func(list []string) { by.Roles = append(by.Roles, list...) }), "role", "any role in `LIST`: "+strings.Join(choose.Roles(), ", ")+"; may be repeated")
-	fs.StringArrayVar(&by.Names, "name", nil, "said by exactly `NAME`; may be repeated")
-	fs.BoolVar(&f.hidden, "hidden", false, "only hidden messages")
-	fs.BoolVar(&f.seen, "no-hidden", false, "no hidden messages")
-	fs.Var(parsed(patch.ParseKey, func(p patch.Path) { by.Has = append(by.Has, p) }), "has", "has this `KEY`; one that begins with / is a JSON pointer, such as /extra/model")
-	fs.Var(parsed(regexp.Compile, func(re *regexp.Regexp) { by.Match = append(by.Match, re) }).notEmpty(), "match", "the text matches the regular expression `RE` (RE2; (?i) for any letter case); all that are given must match")
-	fs.Var(since(&by.Since).notEmpty(), "since", "sent at `TIME` or later: a local date such as 2026-03-01, an age such as 3d, or RFC 3339")
-	fs.Var(until(&by.Until).notEmpty(), "until", "sent at `TIME` or earlier; a date means all of that day")
-}
-
-// choice returns what the flags choose.
-func (f *choiceFlags) choice() choose.Choice {
-	c := f.chosenBy
-	if f.hidden || f.seen {
-		c.Filter.Hidden = &f.hidden
-	}
-	return c
-}
-
-// roles reads a list of roles.
-func roles(list string) ([]string, error) {
-	if list == "" {
-		return nil, refusal("is empty")
-	}
-	return choose.ParseRoles(list)
 }
 
 // storeVariable is the environment variable that names the store unless --store does.
@@ -297,9 +255,9 @@ func (f *storeFlag) addFlags(fs *pflag.FlagSet) {
 func (f *storeFlag) of(c *console) string { return cmp.Or(f.path, c.Getenv(storeVariable)) }
 
 // where returns which chat is meant, and in which store.
-func (f *storeFlag) where(c *console, args []string, data string) (keep.Where, error) {
+func (f *storeFlag) where(c *console, args []string) (keep.Where, error) {
 	if len(args) == 0 {
 		return keep.Where{}, usagef("name a chat, e.g. `stchat %s \"chats/Mira/Harbour.jsonl\"` or Mira/Harbour", strings.TrimPrefix(c.started, "stchat "))
 	}
-	return keep.Where{Chat: args[0], Store: f.of(c), Data: cmp.Or(data, c.Getenv(dataVariable)), Now: c.Now()}, nil
+	return keep.Where{Chat: args[0], Store: f.of(c), Data: cmp.Or(c.data, c.Getenv(dataVariable)), Now: c.Now()}, nil
 }

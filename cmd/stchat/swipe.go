@@ -3,11 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"stchat/internal/chat"
-	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
+	"stchat/internal/visible"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,76 +14,74 @@ import (
 
 func newSwipe() verb {
 	return verb{
-		use: "swipe CHAT", short: "Choose, add or delete a swipe",
-		doc: `Choose, add or delete a swipe of one message. Swipes count from 1, as the
-screen shows them.
+		writes: true,
+		use:    "swipe CHAT MESSAGE [K]", short: "Show, choose, add or delete swipes of a message",
+		doc: `K chooses a swipe; they count from 1, as the screen shows them. What the message
+has now is first stored in its own swipe, as SillyTavern does before it swipes.
+Without K the swipes are shown.
 
---choose K first stores what the message has now in its own swipe, as
-SillyTavern does before it swipes. --add TEXT adds a swipe at the end and prints
-its number; with --choose and no number it is chosen. --delete K deletes a
-swipe; if it was the chosen one, the next is chosen, or the last. What
-extensions keep for the swipe (variables of MVU and others) goes with it.
-` + asBranchDoc + inPlaceDoc, no: "no message was chosen, or --expect-… fails",
-		example: "  stchat swipe chat.jsonl -a -1 --choose 2\n  stchat swipe chat.jsonl -a 12 --add \"Not tonight.\"\n  stchat swipe chat.jsonl -a 12 --choose 1 --as-branch -n \"other answer\"",
-		args:    cobra.RangeArgs(1, 2),
-		means:   &subjects{most: 1, chats: true, writes: true},
+--add adds a swipe at the end, prints its number and chooses nothing. If the
+chosen swipe is deleted, the next is chosen, or the last. What extensions keep
+for the swipe goes with it.
+`, no: "no message is chosen, or --expect fails",
+		example: `  stchat swipe Mira/@ -1
+  stchat swipe Mira/@ -1 2
+  stchat swipe Mira/Harbour 12 --add "Not tonight."`,
+		args:    cobra.ExactArgs(1),
+		means:   &subjects{most: 1, chats: true, writes: true, messages: true, what: swipeNumber},
+		rules:   []string{"add excludes delete"},
 		options: &swipeOptions{},
 	}
 }
 
 type swipeOptions struct {
-	choiceFlags
+	choiceFlags // of which only --at
 	inPlaceFlags
-	asBranchFlags
-	choose string // a number, or newest
+	choose int
 	add    string
 	remove int
 }
 
 func (o *swipeOptions) addFlags(fs *pflag.FlagSet) {
-	o.choiceFlags.addFlags(fs)
-	fs.StringVar(&o.choose, "choose", "", "choose swipe `K`; with --add and no number, the new one")
-	fs.Lookup("choose").NoOptDefVal = newest
+	fs.VarP(parsed(messagesOrName, o.takeAt), "at", "a", "the `MESSAGE`: a number, or the name of a checkpoint or branch")
 	fs.StringVar(&o.add, "add", "", "add a swipe with this `TEXT`; - reads it from stdin")
 	fs.Var(number(&o.remove, 1, "a swipe's number, from 1"), "delete", "delete swipe `K`")
-	o.asBranchFlags.addFlags(fs)
-	o.inPlaceFlags.addFlags(fs, "with --add: also for messages of the user and of the system; with --delete: also if what an extension keeps for each swipe does not fit the swipes, and leave that as it is")
+	o.inPlaceFlags.addFlags(fs, "also for messages of the user and of the system, and where what an extension keeps for each swipe does not fit the swipes")
+}
+
+// takeWhat implements [whatTaker].
+func (o *swipeOptions) takeWhat(_ *pflag.FlagSet, text string) error {
+	if err := number(&o.choose, 1, "a number from 1").Set(text); err != nil {
+		return usagef("K, the swipe, %v", err)
+	}
+	return nil
 }
 
 func (o *swipeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	choice := o.choice()
-	if choice.All() {
-		return usagef("say which message, e.g. --at -1")
-	}
-	opt := edit.SwipeOptions{Choice: choice, SwipeChange: edit.SwipeChange{Delete: o.remove}}
-	args, err := o.chosenSwipe(args, &opt)
-	if err != nil {
+	if err := o.find(ctx, args); err != nil {
 		return err
 	}
-	if fs.Changed("add") {
-		if opt.Add = &o.add; o.add == chat.Stdin {
+	if len(o.chosenBy.Ranges) == 0 {
+		return usagef("which message? e.g. `stchat swipe %s -1`", visible.Quote(args[0]))
+	}
+	adds, deletes := fs.Changed("add"), o.remove > 0
+	if o.choose > 0 && (adds || deletes) {
+		return usagef("K chooses a swipe; leave it out with --add and --delete")
+	}
+	if o.choose == 0 && !adds && !deletes {
+		return o.show(ctx, c, args[0])
+	}
+
+	opt := edit.SwipeOptions{Options: o.options(c, args), Choice: o.choice(), SwipeChange: edit.SwipeChange{Choose: o.choose, Delete: o.remove}}
+	if adds {
+		if o.add == chat.Stdin {
 			data, err := readInput(ctx, c, chat.Stdin)
 			if err != nil {
 				return err
 			}
-			o.add = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+			o.add = withoutLineEnd(data)
 		}
-	}
-	wanted := either(opt.Choose > 0, 1, 0) + either(opt.Add != nil, 1, 0) + either(opt.Delete > 0, 1, 0)
-	switch {
-	case wanted != 1:
-		return usagef("give one of --choose K, --add TEXT and --delete K")
-	case opt.Chosen && opt.Add == nil:
-		return usagef("--choose takes a swipe's number, from 1")
-	}
-	opt.Options = o.options(c, args)
-	if err := o.check(fs); err != nil {
-		return err
-	}
-	if o.as {
-		return o.asBranchFlags.run(ctx, c, &o.inPlaceFlags, args, choice, opt.Taints(), func(m *cut.SourceMessage) ([]byte, error) {
-			return opt.Line(m.Index+1, m.Line, m.Metadata)
-		})
+		opt.Add = &o.add
 	}
 	return o.report(c, edit.Swipe(ctx, opt), func(r *edit.Result) {
 		if r.Swipe != 0 {
@@ -93,28 +90,9 @@ func (o *swipeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 	})
 }
 
-// newest is the value of --choose for the swipe that --add adds.
-const newest = "new"
-
-// chosenSwipe reads --choose into opt and returns the other arguments. As --choose may
-// stand alone, pflag takes its value only after an equals sign: in "--choose 2" the number
-// arrives as an argument.
-func (o *swipeOptions) chosenSwipe(args []string, opt *edit.SwipeOptions) ([]string, error) {
-	text := o.choose
-	if len(args) == 2 {
-		if text != newest {
-			return nil, usagef("one CHAT, not %q too", args[1])
-		}
-		text, args = args[1], args[:1]
-	}
-	switch text {
-	case "":
-	case newest:
-		opt.Chosen = true
-	default:
-		if err := number(&opt.Choose, 1, "a swipe's number, from 1").Set(text); err != nil {
-			return nil, usagef("--choose %v", err)
-		}
-	}
-	return args, nil
+// show shows the swipes of the message.
+func (o *swipeOptions) show(ctx context.Context, c *console, path string) error {
+	shown := &showOptions{swipes: true}
+	shown.choiceFlags = o.choiceFlags
+	return shown.print(ctx, c, []string{path})
 }

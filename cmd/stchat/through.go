@@ -44,7 +44,7 @@ const everything = "*"
 // throughPager calls run, with what it prints to a terminal going through the pager. It starts with
 // the first byte; meanwhile stderr is held back, and Ctrl-C is the pager's.
 func (c *console) throughPager(fs *pflag.FlagSet, with string, run func() error) error {
-	if c.Pager == "" || !c.OutTTY || c.Getenv("TERM") == "dumb" || isGiven(fs, "json") || isGiven(fs, "jq") || c.noPager || with != everything && !isGiven(fs, with) {
+	if c.Pager == "" || !c.OutTTY || c.Getenv("TERM") == "dumb" || c.json || c.jqText != "" || c.noPager || with != everything && !isGiven(fs, with) {
 		return run()
 	}
 	p := &pager{console: c, out: c.Out, err: c.Err}
@@ -173,14 +173,13 @@ func (h *heldBack) Write(b []byte) (int, error) {
 	return p.held.Write(b)
 }
 
-// readJQ reads --jq, if a command has it and it is given; it means --json. The program sees nothing
+// readJQ reads --jq, if it is given; it means --json. The program sees nothing
 // but the documents: no environment, no files, no modules.
 func (c *console) readJQ(cmd *cobra.Command) error {
-	flag := cmd.Flags().Lookup("jq")
-	if flag == nil || !flag.Changed {
+	if c.jqText == "" {
 		return nil
 	}
-	query, err := gojq.Parse(flag.Value.String())
+	query, err := gojq.Parse(c.jqText)
 	if err == nil {
 		var code *gojq.Code
 		code, err = gojq.Compile(query, gojq.WithEnvironLoader(func() []string { return nil }))
@@ -189,7 +188,8 @@ func (c *console) readJQ(cmd *cobra.Command) error {
 	if err != nil {
 		return usagef("--jq: %v", err)
 	}
-	return cmd.Flags().Set("json", "true")
+	c.json = true
+	return nil
 }
 
 // printThroughJQ prints what the program of --jq makes of a document: strings as they are, other

@@ -72,20 +72,18 @@ const wholeTexts = 8_000_000
 
 type treeOptions struct {
 	listFlags
-	opt                      look.TreeOptions
-	format, output, by, data string
-	force                    bool
-	up, down                 bool
-	formatSet                bool
+	opt                look.TreeOptions
+	format, output, by string
+	force              bool
+	up, down           bool
+	formatSet          bool
 }
 
 func (o *treeOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	fs.Var(oneOf(&o.format, "text", "text", "json", "dot", "mermaid", "svg", "html"), "format", "`FORMAT` of the output: text, json, dot, mermaid, svg or html; default: by the extension of -o, else text")
-	fs.Bool("json", false, "the same as --format json")
 	fs.VarP(output(&o.output), "output", "o", "write to `FILE` (.txt, .json, .dot, .mmd, .svg, .html) instead of stdout")
 	fs.BoolVar(&o.force, "force", false, "replace the file that -o names")
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`, where no PATH is named; OWNER/NAME is found in it")
 	fs.Var(oneOf(&o.by, "links", "links", "content"), "by", "find parents by `WHAT`: links, or content alone")
 	fs.BoolVar(&o.up, "up", false, "only the chat's ancestors")
 	fs.BoolVar(&o.down, "down", false, "only the chat's descendants")
@@ -125,7 +123,7 @@ func (o *treeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	if err := o.resolve(c, fs); err != nil {
 		return err
 	}
-	list, err := o.folders(ctx, c, args, nameFolder("tree"), o.data)
+	list, err := o.folders(ctx, c, args, nameFolder("tree"))
 	if err != nil {
 		return err
 	}

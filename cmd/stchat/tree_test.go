@@ -220,6 +220,10 @@ func TestRulesNameFlags(t *testing.T) {
 			if v.options != nil {
 				v.addFlags(fs)
 			}
+			new(globals).addFlags(fs)
+			if v.writes {
+				new(console).addWriting(fs)
+			}
 			for _, rule := range v.rules {
 				if !form.MatchString(rule) {
 					t.Errorf("%s: %q is no rule", v.use, rule)

@@ -26,16 +26,16 @@ import (
 )
 
 type undoOptions struct {
-	list, force, verbose bool
-	prune                string // an ID or an age
-	keep                 int
-	data                 string
-	changes              changeset.Options
+	list, force bool
+	prune       string // an ID or an age
+	keep        int
+	changes     changeset.Options
 }
 
 func newUndo() verb {
 	return verb{
-		use: "undo [ID]", short: "Take back what a command did",
+		writes: true,
+		use:    "undo [ID]", short: "Take back what a command did",
 		doc: `Take back what the last command did, all of it or nothing. Every command that
 writes files records that in the user folder, under .stchat/, and keeps the old
 files there. A single new file in a folder that is not a user folder and has no
@@ -89,16 +89,11 @@ func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.force, "force", false, "leave files that were changed since as they are, and take the rest back")
 	fs.Var(filled(&o.prune), "prune", "drop the record `ID` for good, or all from before a TIME such as 30d, 12h or 2026-03-01")
 	fs.Var(number(&o.keep, 0, "a number of at least 0"), "keep", "drop all records but the newest `N`")
-	fs.Var(filled(&o.data), "data", "the SillyTavern user folder `DIR`; default: the one around the working folder")
-	addNoSync(fs, &o.changes.NoSync)
-	fs.BoolVar(&o.changes.DryRun, "dry-run", false, "do everything but write; say what would be done")
-	fs.BoolVarP(&o.verbose, "verbose", "v", false, "on a terminal: every file, as in a pipe")
-	fs.Bool("json", false, "a JSON document instead of text")
 }
 
 func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	pruning := fs.Changed("prune") || fs.Changed("keep")
-	root, err := undoRoot(c, o.data)
+	root, err := undoRoot(c)
 	if err != nil {
 		return err
 	}
@@ -139,20 +134,20 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	if since, ok := errors.AsType[*changeset.SinceError](r.Err); ok {
 		r.Err = &hinted{since, "; --force leaves these files as they are and takes the rest back"}
 	}
-	say(c, &saying{dryRun: o.changes.DryRun, counted: true, hints: hints}, "", r)
+	say(c, &saying{counted: true, hints: hints}, "", r)
 	switch {
 	case r.Err != nil:
 		return errReported
 	case c.json:
 		return c.document(r.Doc)
 	}
-	lines, brief := undone(c, r), c.shown && !o.verbose
+	lines, brief := undone(c, r), c.shown && !c.verbose
 	for _, line := range lines[:either(brief, 1, len(lines))] {
 		c.line(c.prose(line, ""))
 	}
 	if brief {
 		s := newScreen(c, 0)
-		s.plan(o.changes.DryRun, undonePlan(r))
+		s.plan(c.dryRun, undonePlan(r))
 	}
 	if err := c.unprinted(); err != nil {
 		return err
@@ -191,8 +186,8 @@ func undone(c *console, r *past.Result) []string {
 
 // undoRoot returns the folder whose records or history are meant: data, else STCHAT_DATA,
 // else the user folder around the working folder, else the working folder.
-func undoRoot(c *console, data string) (string, error) {
-	if data = cmp.Or(data, c.Getenv(dataVariable)); data != "" {
+func undoRoot(c *console) (string, error) {
+	if data := cmp.Or(c.data, c.Getenv(dataVariable)); data != "" {
 		info, err := os.Stat(data)
 		if err != nil {
 			return "", fmt.Errorf("--data: %w", ops.PathError(err))
@@ -212,7 +207,8 @@ func undoRoot(c *console, data string) (string, error) {
 // undoCommand returns the undo command that reaches the records of a root from the working folder.
 func (c *console) undoCommand(root, args string) string {
 	command := "stchat undo" + when(args != "", " "+args)
-	if here, err := undoRoot(c, ""); err != nil || userdir.RealPath(here) != userdir.RealPath(root) {
+	around := either(c.data == "", c, &console{env: c.env})
+	if here, err := undoRoot(around); err != nil || userdir.RealPath(here) != userdir.RealPath(root) {
 		command += " --data " + visible.Quote(root)
 	}
 	return command
@@ -297,7 +293,7 @@ func runPrune(ctx context.Context, c *console, opt past.PruneOptions) error {
 		}
 	}
 	c.flush()
-	verb := either(opt.Changes.DryRun, "would be dropped, which would free", "dropped, which frees")
+	verb := either(c.dryRun, "would be dropped, which would free", "dropped, which frees")
 	c.note("%s %s %s", c.many(len(list), "record"), verb, formatBytes(freed))
 	return nil
 }

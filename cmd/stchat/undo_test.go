@@ -19,11 +19,11 @@ func TestUndoTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"one", strings.Repeat("日本語", 20), "a\x1b[2Jb"} {
-		if _, errs, code := terminal(t, 0, "branch", "--no-sync", chat, "--at", "0", "-n", name); code != 0 {
+		if _, errs, code := terminal(t, 0, "branch", chat, "--at", "0", "-n", name); code != 0 {
 			t.Fatal(errs)
 		}
 	}
-	if _, errs, code := terminal(t, 0, "undo", "--no-sync", "--data", user); code != 0 {
+	if _, errs, code := terminal(t, 0, "undo", "--data", user); code != 0 {
 		t.Fatal(errs)
 	}
 	for _, width := range []int{72, 80, 120, 400} {
@@ -36,7 +36,7 @@ func TestUndoTable(t *testing.T) {
 		if len(lines) != 5 || !strings.Contains(lines[0], "age") || strings.Contains(lines[0], "time") != (width > 120) {
 			t.Errorf("%d:\n%s", width, out)
 		}
-		if width == 400 && (!strings.Contains(out, "(undone) stchat branch --no-sync "+filepath.Join("chats", "Mira", "a.jsonl")) || strings.Contains(out, user)) {
+		if width == 400 && (!strings.Contains(out, "(undone) stchat branch "+filepath.Join("chats", "Mira", "a.jsonl")) || strings.Contains(out, user)) {
 			t.Error(out)
 		}
 	}

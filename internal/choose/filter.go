@@ -138,6 +138,8 @@ type Choice struct {
 	// Only, if not nil, narrows the choice like Ranges: it reports whether a message is
 	// chosen. It is called in the messages' order.
 	Only func(index int) bool
+	// Clip lets a range end at the last message where it goes beyond it.
+	Clip bool
 	// Whole reads on behind the last message that can be meant, so that all are counted.
 	Whole bool
 }
@@ -171,6 +173,7 @@ type Scanned struct {
 	Messages int           // number of messages read
 	Chosen   int           // number of messages handed out
 	Whole    bool          // the whole chat was read
+	Clipped  bool          // a range ends at the last message instead of beyond it
 	Last     Place         // of the last message read; its Len is 0 if there is none
 	Damage   jsonl.Damages // of the lines read
 }

@@ -18,6 +18,7 @@ var ErrRange = errors.New("not a message number or range")
 type Range struct {
 	From, To int
 	toEnd    bool // To is open
+	soft     bool // To may be beyond the last message
 }
 
 // Open reports whether the range goes to the end, wherever that is.
@@ -187,7 +188,9 @@ func (r Range) resolve(messages int) (interval, error) {
 		return interval{}, err
 	}
 	to := open
-	if !r.toEnd {
+	if r.soft && messages >= 0 && r.To >= messages {
+		to = messages - 1
+	} else if !r.toEnd {
 		if to, err = place(r.To); err != nil {
 			return interval{}, err
 		}
@@ -216,6 +219,32 @@ func bound(ranges []Range) int {
 		}
 	}
 	return most
+}
+
+// required returns the ranges whose ends the chat must have: all, or where they are clipped single
+// messages, and the beginnings of the others.
+func (c *Choice) required() []Range {
+	if !c.Clip {
+		return c.Ranges
+	}
+	var list []Range
+	for _, r := range c.Ranges {
+		if r.From >= 0 && !r.toEnd {
+			list = append(list, Range{From: r.From, To: r.From})
+		}
+	}
+	return list
+}
+
+// clipped returns ranges that end at the last message where they go beyond it.
+func clipped(ranges []Range) []Range {
+	list := slices.Clone(ranges)
+	for i, r := range list {
+		if r.To > r.From && r.From >= 0 && !r.toEnd {
+			list[i].soft = true
+		}
+	}
+	return list
 }
 
 // walker finds out which indexes are chosen, if they come in order.

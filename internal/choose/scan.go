@@ -24,8 +24,11 @@ type Beside[T any] struct {
 // ScanBeside is [Choice.Scan] and reads something else of the same messages. If an index counts
 // from the end, they are counted first, unless Whole is set and the index is near the end.
 func ScanBeside[T any](ctx context.Context, c *Choice, src Source, each func(Place) error, also Beside[T]) (Scanned, error) {
-	s := &scan{choice: c, each: each, bounded: bound(c.Ranges) >= 0}
 	ranges, messages := c.Ranges, -1
+	if c.Clip {
+		ranges = clipped(ranges)
+	}
+	s := &scan{choice: c, each: each, ranges: ranges, bounded: bound(c.Ranges) >= 0}
 	switch back := fromEnd(ranges); {
 	case back == 0:
 	case back <= maxBack && c.Whole: // all is read anyway
@@ -57,9 +60,10 @@ func ScanBeside[T any](ctx context.Context, c *Choice, src Source, each func(Pla
 		return s.found, err
 	}
 	if s.found.Whole || limit >= 0 && s.found.Messages < limit {
-		if named := bound(c.Ranges); named >= s.found.Messages {
+		if named := bound(c.required()); named >= s.found.Messages {
 			return s.found, &OutOfRangeError{named, s.found.Messages}
 		}
+		s.found.Clipped = bound(c.Ranges) >= s.found.Messages
 	}
 	return s.found, s.finish()
 }
@@ -118,6 +122,7 @@ func lines[T any](ctx context.Context, src Source, limit int, match func(*jsonl.
 // scan is one run of [Choice.Scan].
 type scan struct {
 	choice  *Choice
+	ranges  []Range // of the choice, clipped if it says so
 	each    func(Place) error
 	walker  walker
 	bounded bool // some range has an end, which the chat must have
@@ -173,7 +178,7 @@ func (s *scan) decide() error {
 	if s.back == 0 {
 		return nil
 	}
-	wanted, err := resolve(s.choice.Ranges, s.found.Messages)
+	wanted, err := resolve(s.ranges, s.found.Messages)
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ export const ours = {
         at.put(path.join(at.source.folder, `${at.name}.sync-conflict-20260102-030405-ABCDEFG.jsonl`), old.bytes);
         return ['merge', '-y', '--conflicts', at.t.data.root];
     }, { may: [...parted, ...past] }),
-    new: grow((at) => ['new', owner(at.source), '-n', someName(at), ...at.dice.maybe('--open'), ...at.dice.maybe('--like', theOther(at)?.file ?? at.file), ...at.dice.maybe('--set', 'note_depth=2')],
+    new: grow((at) => ['new', owner(at.source), '-n', someName(at), ...at.dice.maybe('--open')],
         { may: ['header-only', 'group-missing-chat'], refused: /exists|already|is taken|a group's|group/ }),
     split: grow((at) => {
         const how = at.dice.pick([['--last', '3'], ['--at', '3'], ['--every', String(Math.ceil(at.messages.length / 2))]]);
@@ -121,18 +121,18 @@ export const ours = {
     ])]),
     'delete': edit((at) => ['delete', at.file, ...at.dice.pick([['-a', some(at)], ['--last', '1'], ['-a', '1..2']])]),
     'hide': edit((at) => ['message', at.dice.pick(['hide', 'unhide']), at.file, '-a', `${some(at)}..`], []),
-    'edit': edit((at) => ['edit', at.file, '-a', some(at), '--set-string', `mes=Set in step ${at.step}.`, ...at.dice.maybe('--bump-integrity')]),
+    'edit': edit((at) => ['edit', at.file, '-a', some(at), '--set', `mes=Set in step ${at.step}.`, ...at.dice.maybe('--bump-integrity')]),
     'edit --sub': edit((at) => ['edit', at.file, '-a', '0..', '--sub', `${at.dice.pick(['amber', 'inlet', 'step'])}=x${at.step}`, ...at.dice.maybe('--all-swipes')]),
-    'edit --as-branch': grow((at) => at.messages.length ? ['edit', at.file, '-a', some(at), '--set-string', `mes=Otherwise in step ${at.step}.`, '--as-branch', '-n', someName(at), ...at.dice.maybe('--link'), ...at.dice.maybe('--open')] : null,
+    'edit --as-branch': grow((at) => at.messages.length ? ['edit', at.file, '-a', some(at), '--set', `mes=Otherwise in step ${at.step}.`, '--as-branch', '-n', someName(at), ...at.dice.maybe('--link'), ...at.dice.maybe('--open')] : null,
         { may: parted }),
     'swipe --add': edit((at) => ['swipe', at.file, '-a', '-1', '--add', `Swipe of step ${at.step}.`, ...at.dice.maybe('--choose')], parted, /user|system|--force/),
     'swipe --as-branch': grow((at) => {
         const swipe = swiped(at);
-        return swipe && ['swipe', at.file, '-a', swipe.at, '--choose', swipe.k, '--as-branch', '-n', someName(at)];
+        return swipe && ['swipe', at.file, '-a', swipe.at, swipe.k, '--as-branch', '-n', someName(at)];
     }, { may: linked }),
     'swipe --choose': edit((at) => {
         const swipe = swiped(at);
-        return swipe && ['swipe', at.file, '-a', swipe.at, '--choose', swipe.k];
+        return swipe && ['swipe', at.file, '-a', swipe.at, swipe.k];
     }, linked),
     'swipe --delete': edit((at) => {
         const swipe = swiped(at);
@@ -157,8 +157,8 @@ export const ours = {
         const book = at.dice.pick(books(at));
         return book && books(at).length > 1 ? ['delete', book] : null;
     }, { refused: /names? it|named|used/ }),
-    repair: deed((at) => ['repair', at.t.data.root, '--write'], { may: ['unlisted-branch', 'missing-main-chat', 'diverged-checkpoint'] }), // a link to a renamed chat leads there again
-    'repair --rule': deed((at) => ['repair', at.file, '--write', '--rule', at.dice.pick(['unlisted-branch', 'dangling-main-chat', 'dangling-checkpoint', 'dangling-branch', 'integrity-shared', 'swipe-info'])],
+    repair: deed((at) => ['repair', at.t.data.root, '-y'], { may: ['unlisted-branch', 'missing-main-chat', 'diverged-checkpoint'] }), // a link to a renamed chat leads there again
+    'repair --rule': deed((at) => ['repair', at.file, '-y', '--rule', at.dice.pick(['unlisted-branch', 'dangling-main-chat', 'dangling-checkpoint', 'dangling-branch', 'integrity-shared', 'swipe-info'])],
         { may: ['missing-main-chat', 'unlisted-branch'] }),
     slim: edit((at) => ['slim', at.file, '--keep-last', '2', ...at.dice.maybe('--drop', 'swipes,reasoning,images')]),
     'state set': deed((at) => ['state', 'set', at.file, at.dice.pick(['hp', 'memory_graph']), ...at.dice.maybe('--floor'), '--set', `value=${at.step}`], { may: sidecars, refused: /floor|empty/ }),

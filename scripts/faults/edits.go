@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -59,9 +60,9 @@ func edits() []*scenario {
 		many[fmt.Sprintf("chats/Mira/%02d.jsonl", i)] = chat("", 20)
 	}
 	renamed := []string{"rename", harbour, want}
-	tide := []string{"-a", "0..", "--sub", "Wave=Tide"}
+	tide := []string{"Wave", "Tide"}
 	sub := func(chats ...string) []string {
-		return append(append([]string{"edit"}, chats...), tide...)
+		return slices.Concat([]string{"replace"}, tide, chats)
 	}
 	rows := func(chats ...string) []string {
 		return append([]string{"export", "--format", "rows", "-o", "data.ndjson"}, chats...)

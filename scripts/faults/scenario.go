@@ -64,7 +64,7 @@ func scenarios() []*scenario {
 	}
 	call := func(args ...string) func(string) []string {
 		return func(label string) []string {
-			return append(slices.Clone(args), "--name", label, "--integrity", uuid)
+			return append(slices.Clone(args), "--name", label, "--unset", "integrity")
 		}
 	}
 	reads := func(args ...string) func(string) []string {
@@ -114,8 +114,8 @@ func scenarios() []*scenario {
 		{name: "check", files: group, only: "meddle", args: reads("check", ".")},
 		{name: "diff-meta", files: solo, only: "meddle", args: reads("diff-meta", harbour, quay)},
 		{
-			name: "repair --write", files: hurt, masked: true, mends: true,
-			args: func(string) []string { return []string{"repair", "chats", "--write"} },
+			name: "repair -y", files: hurt, masked: true, mends: true,
+			args: func(string) []string { return []string{"repair", "chats", "-y"} },
 		},
 	}...)
 }

@@ -15,6 +15,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"stchat/internal/card"
 	"stchat/internal/group"
@@ -57,6 +59,8 @@ type Finder struct {
 	Data  string // the user folder; "": the one around the working folder, else Else
 	Else  string
 	Whole bool // a part of a name is not enough
+	// WholeOwner means that a part of an owner's name is not enough for all its chats.
+	WholeOwner bool
 
 	all   *[4][]candidate // what candidates returned; nil: not yet asked
 	named []candidate     // what readCards returned; nil: not yet read
@@ -95,13 +99,17 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 	case o == nil && f.Root() == "":
 		return found, nil
 	case o == nil:
-		return found, &NoneError{Arg: arg, Known: f.Owners()}
+		return found, &NoneError{Arg: arg, Known: f.nearby(name)}
 	case !named && o.Group == nil && !errors.Is(f.Lib.Folder(o.Folder).Err, fs.ErrNotExist):
-		found.Owner, found.Paths = true, []string{o.Folder}
+		found.Owner, found.Guess, found.Paths = true, o.Part, []string{o.Folder}
 		return found, nil
 	}
 	if _, err := o.Chats(f.Lib); err != nil {
 		return found, ops.PathError(err)
+	}
+	found.Guess = o.Part
+	if o.Part && name == "*" && f.WholeOwner {
+		return found, fmt.Errorf("%s: %w: %q", arg, ErrWhole, o.Name+"/*")
 	}
 	list := o.Names(f.Lib)
 	var chosen []string
@@ -116,12 +124,16 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 			return found, err
 		}
 		chat, ok := f.Lib.Folder(o.Folder).Target(open)
-		if found.Guess = true; !ok {
+		found.Guess = true
+		if !ok {
 			return found, fmt.Errorf("%s: %w", arg, &ops.Kind{Code: "not-found", Text: "no chat is open there"})
 		}
 		chosen = []string{chat}
 	default:
-		if chosen, found.Guess = Match(list, name); found.Guess && f.Whole && len(chosen) > 0 {
+		var part bool
+		chosen, part = Match(list, name)
+		found.Guess = part || o.Part
+		if part && f.Whole && len(chosen) > 0 {
 			return found, fmt.Errorf("%s: %w: %s", arg, ErrWhole, several(owner, chosen))
 		}
 		if len(chosen) > 1 {
@@ -146,13 +158,16 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 // first slash divides.
 func (f *Finder) Split(arg string) (o *Owner, owner, name string, err error) {
 	arg = strings.TrimRight(filepath.ToSlash(arg), "/")
-	if last := strings.LastIndex(arg, "/"); last > 0 {
-		if o, err = f.owner(arg[:last]); o != nil || err != nil {
-			return o, arg[:last], arg[last+1:], err
+	last := strings.LastIndex(arg, "/")
+	for _, find := range []func(string) (*Owner, error){f.owner, f.ownerByPart} {
+		if last > 0 {
+			if o, err = find(arg[:last]); o != nil || err != nil {
+				return o, arg[:last], arg[last+1:], err
+			}
 		}
-	}
-	if o, err = f.owner(arg); o != nil || err != nil {
-		return o, arg, "", err
+		if o, err = find(arg); o != nil || err != nil {
+			return o, arg, "", err
+		}
 	}
 	owner, name, _ = strings.Cut(arg, "/")
 	return nil, owner, name, nil
@@ -230,6 +245,23 @@ func (f *Finder) Root() string {
 
 func (f *Finder) dir() userdir.Dir { return userdir.Dir{Root: f.Root()} }
 
+// nearby returns what an argument that names nothing may have meant: owners, and their chats if a
+// chat is named.
+func (f *Finder) nearby(name string) []string {
+	list := f.Owners()
+	if name == "" {
+		return list
+	}
+	for _, called := range slices.Clone(list) {
+		if o, err := f.owner(called); err == nil && o != nil && o.Name == called {
+			for _, chat := range o.Names(f.Lib) {
+				list = append(list, called+"/"+chat)
+			}
+		}
+	}
+	return list
+}
+
 // Owners returns the names of the owners in the user folder.
 func (f *Finder) Owners() (list []string) {
 	ranks, _ := f.candidates() // without groups if they cannot be read
@@ -278,7 +310,7 @@ func newCandidate(called, path string, g *group.File) candidate {
 	return candidate{called, names.FoldNFC(called), path, g}
 }
 
-// owner finds the owner of a name, nil if there is none.
+// owner finds the owner of a whole name, nil if there is none.
 func (f *Finder) owner(name string) (*Owner, error) {
 	dir := f.dir()
 	if dir.Root == "" {
@@ -299,24 +331,89 @@ func (f *Finder) owner(name string) (*Owner, error) {
 	}
 	for _, fits := range []func(candidate) bool{same, folded} {
 		for _, rank := range ranks {
-			var places []string
-			var found candidate
-			for _, c := range rank {
-				if fits(c) {
-					places, found = append(places, c.path), c
-				}
+			found := fitting(rank, fits)
+			if len(found) > 1 {
+				return nil, fmt.Errorf("%s: %w: %s", name, ErrSeveral, several("", placesOf(found)))
 			}
-			switch {
-			case len(places) > 1:
-				return nil, fmt.Errorf("%s: %w: %s", name, ErrSeveral, several("", places))
-			case found.group != nil:
-				return ofGroup(dir, found.group), nil
-			case len(places) == 1:
-				return character(dir, found.path)
+			if len(found) == 1 {
+				return found[0].owner(dir)
 			}
 		}
 	}
 	return nil, nil
+}
+
+// ownerByPart finds the only owner of whose name a word begins so, nil if there is none.
+func (f *Finder) ownerByPart(name string) (*Owner, error) {
+	dir := f.dir()
+	ranks, err := f.candidates()
+	fold := names.FoldNFC(name)
+	if dir.Root == "" || fold == "" || err != nil {
+		return nil, nil //nolint:nilerr // owner has said what is wrong
+	}
+	begins := func(c candidate) bool { return wordBegins(c.folded, fold) }
+	found := fitting(slices.Concat(ranks[0], ranks[2]), begins)
+	if len(found) == 0 {
+		return nil, nil
+	}
+	called := make([]string, len(found))
+	for i, c := range found {
+		called[i] = c.called
+	}
+	if len(found) > 1 {
+		return nil, fmt.Errorf("%s: %w: %s", name, ErrSeveral, several("", called))
+	}
+	if f.Whole {
+		return nil, fmt.Errorf("%s: %w: %q", name, ErrWhole, called[0])
+	}
+	o, err := found[0].owner(dir)
+	if o != nil {
+		o.Part = true
+	}
+	return o, err
+}
+
+// wordBegins reports whether a word of a name begins so; both are folded.
+func wordBegins(name, begin string) bool {
+	for at := 0; at < len(name); {
+		i := strings.Index(name[at:], begin)
+		if i < 0 {
+			return false
+		}
+		at += i
+		before, _ := utf8.DecodeLastRuneInString(name[:at])
+		if at == 0 || !unicode.IsLetter(before) && !unicode.IsDigit(before) {
+			return true
+		}
+		at++
+	}
+	return false
+}
+
+// fitting returns the candidates that fit.
+func fitting(rank []candidate, fits func(candidate) bool) (found []candidate) {
+	for _, c := range rank {
+		if fits(c) {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+func placesOf(list []candidate) []string {
+	places := make([]string, len(list))
+	for i, c := range list {
+		places[i] = c.path
+	}
+	return places
+}
+
+// owner returns the owner that a candidate is.
+func (c candidate) owner(dir userdir.Dir) (*Owner, error) {
+	if c.group != nil {
+		return ofGroup(dir, c.group), nil
+	}
+	return character(dir, c.path)
 }
 
 // readCards returns the characters by what their cards say, which are read only once.

@@ -28,6 +28,7 @@ type Owner struct {
 	Avatar string      // of a character: the file name of a picture
 	Card   string      // of a character, its path; "": there is none
 	Group  *group.File // nil: a character
+	Part   bool        // found by the beginning of a word of its name
 }
 
 // OwnerOf finds the owner that an argument names: a folder in chats/, a card, a group file, or
@@ -38,7 +39,12 @@ func OwnerOf(lib *library.Library, arg, data string) (*Owner, error) {
 		return o, err
 	}
 	f := &Finder{Lib: lib, Data: data}
-	named, nameErr := f.owner(strings.TrimRight(filepath.ToSlash(arg), "/"))
+	name := strings.TrimRight(filepath.ToSlash(arg), "/")
+	named, nameErr := f.owner(name)
+	if named == nil && nameErr == nil {
+		f.Whole = true // the error has the whole name
+		named, nameErr = f.ownerByPart(name)
+	}
 	switch {
 	case named != nil || nameErr != nil:
 		return named, nameErr

@@ -106,6 +106,13 @@ func findDate(ctx context.Context, opt *Options, src *chat.Chat) (lastMessage, e
 	return found, src.Errorf("no message is as old as %s", opt.AsOf.Format(time.RFC3339))
 }
 
+// MessageNamed returns the index of the message of a chat at which a checkpoint or branch of that name
+// hangs. The error wraps [ErrNoPoint] if there is none.
+func MessageNamed(ctx context.Context, path, name string) (int, error) {
+	found, err := findNamed(ctx, &Options{AtName: name}, path)
+	return found.index, err
+}
+
 // findNamed finds the message at which a source links to a checkpoint or branch, or else the
 // last message that the two share (FAMILY.md 1.1).
 func findNamed(ctx context.Context, opt *Options, source string) (lastMessage, error) {

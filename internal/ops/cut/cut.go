@@ -199,7 +199,7 @@ var (
 	ErrGivenTwice        = error(&ops.Kind{Text: "an earlier CHAT of this call has this name already", Hint: "naming"})
 	ErrNoSnapshot        = error(&ops.Kind{Text: "there is no snapshot of it", Hint: "clone"})
 	ErrRequirement       = error(&ops.Kind{Code: "refused", Text: "required"}) // something that was required does not hold
-	ErrGroupFile         = error(&ops.Kind{Text: "the group file cannot be edited", Hint: "no-group"})
+	ErrGroupFile         = error(&ops.Kind{Text: "the group file cannot be edited"})
 	ErrLinkElsewhere     = error(&ops.Kind{Text: "a link needs the new chat beside its source", Hint: "no-link"})
 	ErrLink              = error(&ops.Kind{Text: "the source cannot be edited", Hint: "untouched"})
 	ErrNoSlug            = error(&ops.Kind{Text: "the chat has no header to hold a slug", Hint: "no-slug"})

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"stchat/internal/choose"
 	"stchat/internal/message"
@@ -23,6 +25,8 @@ type SetOptions struct {
 	Sub    []Substitution
 	// AllSwipes makes the substitutions in every swipe.
 	AllSwipes bool
+	// One refuses a choice of several messages with [choose.ErrNotOne].
+	One bool
 }
 
 var (
@@ -39,6 +43,9 @@ func Set(ctx context.Context, opt SetOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		subs := prepared(opt.Sub)
 		places, err := o.chosen(ctx, scanning{Choice: opt.Choice})
+		if err == nil && opt.One && len(places) > 1 {
+			err = o.chat.Errorf("%w, not %d", choose.ErrNotOne, len(places))
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -127,6 +134,7 @@ func judged(line, edited []byte) ([]byte, error) {
 type Substitution struct {
 	Match *regexp.Regexp
 	With  string // may name groups: $1, ${name}
+	Words bool   // only a match that no letter or digit touches
 }
 
 // GroupError means that the text of a substitution names a group that its expression lacks.
@@ -185,7 +193,7 @@ func prepared(list []Substitution) []substituting {
 		if !onlySpelling(prefix) {
 			continue
 		}
-		if all[i].prefix = prefix; whole && prefix != "" && s.Match.NumSubexp() == 0 {
+		if all[i].prefix = prefix; whole && prefix != "" && s.Match.NumSubexp() == 0 && !s.Words {
 			all[i].literal = all[i].replacement([]byte(prefix), []int{0, len(prefix)})
 		}
 	}
@@ -228,6 +236,9 @@ func (s *substituting) splices(raw []byte) (list []rawjson.Splice) {
 		text, places, size := decode(body[at:])
 		for _, match := range s.Match.FindAllSubmatchIndex(text, -1) {
 			from, to := match[0], match[1]
+			if s.Words && !isWord(text, from, to) {
+				continue
+			}
 			if places != nil {
 				from, to = places[from], places[to]
 			}
@@ -242,6 +253,14 @@ func (s *substituting) splices(raw []byte) (list []rawjson.Splice) {
 		}
 	}
 	return list
+}
+
+// isWord reports whether neither a letter nor a digit stands before or behind a part of a text.
+func isWord(text []byte, from, to int) bool {
+	before, _ := utf8.DecodeLastRune(text[:from])
+	behind, _ := utf8.DecodeRune(text[to:])
+	touches := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+	return (from == 0 || !touches(before)) && (to == len(text) || !touches(behind))
 }
 
 // onlySpelling reports whether a text can be written in only one way, as long as nothing is

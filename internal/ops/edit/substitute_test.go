@@ -36,12 +36,12 @@ func TestSubstitution(t *testing.T) {
 		{`^$`, `-`, `""`, `"-"`},
 		{`x*`, `-`, `"\u00e9"`, `"-\u00e9-"`},
 	} {
-		subs := prepared([]Substitution{{regexp.MustCompile(c.match), c.with}})
+		subs := prepared([]Substitution{{Match: regexp.MustCompile(c.match), With: c.with}})
 		if got := string(in([]byte(c.raw), subs)); got != c.want {
 			t.Errorf("%s=%s in %q: %q, want %q", c.match, c.with, c.raw, got, c.want)
 		}
 	}
-	if got := string(in([]byte(`5`), prepared([]Substitution{{regexp.MustCompile(`5`), "6"}}))); got != "5" {
+	if got := string(in([]byte(`5`), prepared([]Substitution{{Match: regexp.MustCompile(`5`), With: "6"}}))); got != "5" {
 		t.Errorf("in a number: %s", got)
 	}
 }
@@ -101,7 +101,7 @@ func FuzzSubstitution(f *testing.F) {
 		if err != nil || !ok || !utf8.ValidString(with) || len(body) > 1000 || strings.ContainsAny(body, "\x00\x01\x1f\n\r\t") {
 			return
 		}
-		got := in(raw, prepared([]Substitution{{re, with}}))
+		got := in(raw, prepared([]Substitution{{Match: re, With: with}}))
 		decoded, ok := rawjson.Unquote(got)
 		if !ok {
 			t.Fatalf("%q=%q in %q: %q is no text", match, with, raw, got)
@@ -135,9 +135,9 @@ func TestReworded(t *testing.T) {
 		members := []string{`"mes":` + pick(mes, mes, "5"), swipes, `"swipe_id":` + pick("0", "1", "7")}
 		r.Shuffle(3, func(i, k int) { members[i], members[k] = members[k], members[i] })
 		line := []byte("{" + strings.Join(members, ",") + "}")
-		list := []Substitution{{regexp.MustCompile(pick("harbour", "b", "h(.)", "$", "", `"`, "é|b", "(?i)B", `\\`, "\n")), pick("", "b", `"\`, "haven", "$0", "${1}r", "\n")}}
+		list := []Substitution{{Match: regexp.MustCompile(pick("harbour", "b", "h(.)", "$", "", `"`, "é|b", "(?i)B", `\\`, "\n")), With: pick("", "b", `"\`, "haven", "$0", "${1}r", "\n")}}
 		if r.IntN(4) == 0 {
-			list = append(list, Substitution{regexp.MustCompile(pick("b", "haven", "^")), pick("harbour", "x")})
+			list = append(list, Substitution{Match: regexp.MustCompile(pick("b", "haven", "^")), With: pick("harbour", "x")})
 		}
 		subs := prepared(list)
 		old := rawjson.Value(line, "mes")

@@ -260,6 +260,7 @@ type MessagesRead struct {
 	Chosen  int
 	Total   int // messages of the chat; below 0 if it was not read to its end
 	Skipped jsonl.Damages
+	Clipped bool // a range ends at the last message instead of beyond it
 }
 
 // Messages calls each, unless it is nil, for the chosen messages of a chat, in the chat's order.
@@ -304,6 +305,7 @@ func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error
 	if scanned.Whole {
 		read.Total = scanned.Messages
 	}
+	read.Clipped = scanned.Clipped
 	read.Skipped.Append(scanned.Damage)
 	if err := opt.judge(c, read.Skipped); err != nil {
 		return read, err

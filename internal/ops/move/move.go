@@ -170,6 +170,3 @@ func (f *folder) find(path string) (*family.Chat, error) {
 func (f *folder) isGroup() bool { return f.graph.Folder.Kind == userdir.Group }
 
 func newResult(from string) *Result { return &Result{Doc: Moved{Schema: 1, From: from}} }
-
-// ErrNoFile means that a chat has no file yet in which anything could be set.
-var ErrNoFile = errors.New("it has no file yet")

@@ -10,12 +10,10 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/library"
-	"stchat/internal/lorebook"
 	"stchat/internal/meta"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
-	"stchat/internal/patch"
 	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
@@ -25,10 +23,8 @@ import (
 type NewOptions struct {
 	Options
 	Owner string
-	Name  string        // "": as SillyTavern names it
-	Like  string        // a chat to copy the settings from
-	Set   patch.Changes // changes of its metadata
-	Open  bool          // make it the chat that the owner opens with
+	Name  string // "": as SillyTavern names it
+	Open  bool   // make it the chat that the owner opens with
 }
 
 // Made is the new chat: the document of new.
@@ -61,12 +57,12 @@ func New(ctx context.Context, opt NewOptions) *NewResult {
 	if r.Err = ops.InFiles(lib, o.Dir, opt.Owner); r.Err != nil {
 		return r
 	}
-	return ops.One(ctx, opt.Changes, r, changeset.Unit{Root: changeset.RootOf(filepath.Join(o.Folder, "x")), Draft: func(ctx context.Context, s *changeset.Set) error {
-		return draftNew(ctx, o, lib, &opt, r, s)
+	return ops.One(ctx, opt.Changes, r, changeset.Unit{Root: changeset.RootOf(filepath.Join(o.Folder, "x")), Draft: func(_ context.Context, s *changeset.Set) error {
+		return draftNew(o, lib, &opt, r, s)
 	}})
 }
 
-func draftNew(ctx context.Context, o *address.Owner, lib *library.Library, opt *NewOptions, r *NewResult, s *changeset.Set) error {
+func draftNew(o *address.Owner, lib *library.Library, opt *NewOptions, r *NewResult, s *changeset.Set) error {
 	name, err := nameNew(o, lib, opt)
 	if err != nil {
 		return err
@@ -77,13 +73,10 @@ func draftNew(ctx context.Context, o *address.Owner, lib *library.Library, opt *
 	d := &r.Doc
 	d.Name, d.Path, d.Opened = name, filepath.Join(o.Folder, name+names.Extension), opt.Open
 	if o.Group != nil {
-		if opt.Like != "" || !opt.Set.Empty() {
-			return fmt.Errorf("%s: %w", opt.Owner, ErrNoFile)
-		}
 		d.Listed = &o.Group.Path
 		return group.List(s, o.Group.Path, group.Begun(name), opt.Open, name)
 	}
-	if err := draftHeader(ctx, o, lib, opt, r, s); err != nil || !opt.Open {
+	if err := draftHeader(opt, r, s); err != nil || !opt.Open {
 		return err
 	}
 	_, err = ops.OpenInCard(s, o.Dir, filepath.Base(o.Folder), name)
@@ -115,50 +108,12 @@ func nameNew(o *address.Owner, lib *library.Library, opt *NewOptions) (string, e
 }
 
 // draftHeader drafts a character's new chat.
-func draftHeader(ctx context.Context, o *address.Owner, lib *library.Library, opt *NewOptions, r *NewResult, s *changeset.Set) error {
+func draftHeader(opt *NewOptions, r *NewResult, s *changeset.Set) error {
 	h := meta.New()
-	if opt.Like != "" {
-		if err := like(ctx, lib, opt.Like, h.Metadata()); err != nil {
-			return err
-		}
-	}
-	if err := h.Change(opt.Set.Apply); err != nil {
-		return err
-	}
-	if name, ok := lorebook.NameIn(h.Metadata()); ok {
-		if book, err := lib.ReadBook(o.Dir, name); err == nil && book.InternalCount() > 0 { // a missing book holds nothing
-			r.Warn("%s: the lorebook %q holds extension state, and the new chat writes into the same book", r.Doc.Path, name)
-		}
-	}
 	slug := opt.Changes.NewUUID()
 	h.Metadata().Set("integrity", rawjson.Quote(slug))
 	r.Doc.Integrity = &slug
 	return ops.Create(s, r.Doc.Path, "the new chat", h.Bytes(), changeset.InFolder())
-}
-
-// like copies the settings of a chat, and nothing that belongs to its story.
-func like(ctx context.Context, lib *library.Library, path string, into *rawjson.Object) error {
-	c, err := ops.Open(ctx, lib, path, ops.Anything, chat.Options{Any: true})
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	for key, raw := range c.Metadata().All() {
-		if isSetting(key) {
-			into.Set(key, rawjson.Compact(raw))
-		}
-	}
-	return nil
-}
-
-// isSetting reports whether a key of the metadata is a setting of SillyTavern's own
-// (FORMATS.md E3).
-func isSetting(key string) bool {
-	switch key {
-	case "scenario", "mes_example", "system_prompt", "persona", "world_info", "custom_background", "chat_backgrounds", "quickReply", "attachments":
-		return true
-	}
-	return strings.HasPrefix(key, "note_") || strings.HasPrefix(key, "cfg_")
 }
 
 // Opened describes the change of a card or group file: the document of open.

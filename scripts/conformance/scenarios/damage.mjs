@@ -51,7 +51,7 @@ const repaired = {
         fs.writeFileSync(source.file, Buffer.concat([Buffer.from([0xEF, 0xBB, 0xBF]), bytes]));
         t.stchat({ code: 1 }, 'check', source.file);
         const quarantine = `${source.file.slice(0, -'.jsonl'.length)}.damaged`;
-        t.stchat({ changes: [source.file, quarantine], says: [reload, /fixed/] }, 'repair', '--write', source.file);
+        t.stchat({ changes: [source.file, quarantine], says: [reload, /fixed/] }, 'repair', '-y', source.file);
         t.stchat('check', source.file);
         return { source, survivors };
     },
@@ -75,7 +75,7 @@ const unshared = {
             slug: source.meta.integrity,
         });
         t.stchat({ changes: [file], says: [reload, /fixed/] },
-            'repair', '--write', '--rule', 'integrity-shared', source.file, file);
+            'repair', '-y', '--rule', 'integrity-shared', source.file, file);
         return { source, twin };
     },
     async run(t, { source, twin }) {

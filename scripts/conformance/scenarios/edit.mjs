@@ -68,9 +68,9 @@ const steps = [
     { what: 'deleteMessage', page: inScript('deleteMessage', 4), ours: ['delete', '-a', '4'] },
     { what: 'deleteMessage of the last one', page: inScript('deleteMessage', 10), ours: ['delete', '-a', '-1'] },
     { what: 'the editor, a reply', page: editor(2, 'said "otherwise" — é'), ours: ['set', '-a', '2', '--set', 'mes=said "otherwise" — é', '--set', '/extra/bias=null'] },
-    { what: 'the editor, the user', page: editor(1, 'asked otherwise'), ours: ['set', '-a', '1', '--sub', '(?s)^.*$=asked otherwise', '--set-string', '/extra/bias='] },
-    { what: 'a swipe', page: swipeTo(2, 1), ours: ['swipe', '-a', '2', '--choose', '2'] },
-    { what: 'a swipe back', page: swipeTo(2, 0), ours: ['swipe', '-a', '2', '--choose', '1'] },
+    { what: 'the editor, the user', page: editor(1, 'asked otherwise'), ours: ['set', '-a', '1', '--sub', '(?s)^.*$=asked otherwise', '--set', '/extra/bias='] },
+    { what: 'a swipe', page: swipeTo(2, 1), ours: ['swipe', '-a', '2', '2'] },
+    { what: 'a swipe back', page: swipeTo(2, 0), ours: ['swipe', '-a', '2', '1'] },
     { what: 'deleteSwipe of another', page: inScript('deleteSwipe', 2, 2), ours: ['swipe', '-a', '2', '--delete', '3'] },
     { what: 'deleteSwipe of the chosen one', page: inScript('deleteSwipe', 0, 2), ours: ['swipe', '-a', '2', '--delete', '1'] },
     { what: '/hide', page: slash('/hide 5-7'), ours: ['hide', '-a', '5-7'] },
@@ -138,7 +138,7 @@ const greeting = {
         await swipeTo(0, 1)(t);
         await savePage(t);
         await quiet(source.file);
-        t.stchat({ changes: [replica.file], says: [reload] }, 'swipe', replica.file, '-a', '0', '--choose', '2');
+        t.stchat({ changes: [replica.file], says: [reload] }, 'swipe', replica.file, '-a', '0', '2');
         sameBytes(fs.readFileSync(replica.file), fs.readFileSync(source.file), 'the chat');
     },
 };

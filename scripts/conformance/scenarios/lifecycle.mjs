@@ -80,7 +80,7 @@ const duplicated = {
         await leave(t);
         await quiet(chatFile(copy, 'Fresh'));
         const before = snapshot(folders(t));
-        t.stchat({ changes: [source.file] }, 'edit', source.file, '-a', '3', '--set-string', 'mes=In other words.', '-q');
+        t.stchat({ changes: [source.file] }, 'edit', source.file, '-a', '3', '--set', 'mes=In other words.', '-q');
         const text = fs.readFileSync(source.file, 'utf8');
         const saved = await t.server.post('/api/chats/save', {
             avatar_url: source.avatar, file_name: source.chat, chat: text.split('\n').map((line) => JSON.parse(line)), force: true,

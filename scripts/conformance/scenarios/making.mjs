@@ -1,4 +1,4 @@
-// Chats that come of others: new --like, split, merge, slim, and import, opened in the page.
+// Chats that come of others: split, merge, slim, and import, opened in the page.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -11,44 +11,6 @@ import { andBack, chatFile, clean, finds, leadsBack, leave, lists, saves, shows,
 import { open, quiet } from '../tab.mjs';
 import { until } from '../waits.mjs';
 import { formats, upload, user } from './import.mjs';
-
-const like = {
-    id: 'make-like',
-    title: 'page: new --like, the settings and nothing of the story',
-    skip,
-    prepare(t) {
-        const book = t.data.lorebook('Book of make like', { plain: true });
-        const settings = { note_prompt: 'Mind the tide.', note_depth: 2, scenario: 'At sea.', world_info: book.name };
-        const source = t.data.solo('make like', { meta: { ...settings, attachments: [] } });
-        const side = t.path('branch', source.file, '--at', '6', '-n', 'Liked');
-        return { source, side };
-    },
-    async run(t, { source, side }) {
-        const file = chatFile(source, 'Fresh');
-        andBack(t, [file], 'new', source.folder, '-n', 'Fresh', '--like', side);
-        const { integrity } = JSON.parse(fs.readFileSync(file, 'utf8')).chat_metadata;
-        assert.match(integrity, uuid);
-        for (const other of [source.file, side]) {
-            assert.ok(!fs.readFileSync(other, 'utf8').includes(integrity), 'the slug is another chat\u2019s');
-        }
-        const { note_prompt, note_interval, note_position, note_depth, note_role, scenario, world_info, attachments } = source.meta;
-        const want = { note_prompt, note_interval, note_position, note_depth, note_role, scenario, world_info, attachments, integrity };
-        sameBytes(fs.readFileSync(file), lines({ chat_metadata: want, user_name: 'unused', character_name: 'unused' }), 'the new file');
-        finds(t, ['header-only'], file);
-
-        const seen = await open(t, source, 'Fresh');
-        same(seen.messages.map((m) => m.mes), [`A greeting of ${source.character}.`], 'the greeting');
-        for (const [key, value] of Object.entries(want)) {
-            same(seen.meta[key], value, `${key} in the page`);
-        }
-        const note = await t.page.evaluate(() => [document.querySelector('#extension_floating_prompt').value, document.querySelector('#extension_floating_depth').value]);
-        same(note, ['Mind the tide.', '2'], 'the author\u2019s note that the page shows');
-        for (const key of ['main_chat', 'variables', 'dotted.key', 'tainted']) {
-            assert.ok(!(key in seen.meta) || key === 'tainted' && !seen.meta.tainted, `${key} is in the new chat`);
-        }
-        await saves(t);
-    },
-};
 
 const split = {
     id: 'make-split',
@@ -221,4 +183,4 @@ const opened = {
     },
 };
 
-export const making = [like, split, merge, slim, imported, opened];
+export const making = [split, merge, slim, imported, opened];

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"stchat/internal/chat"
+	"stchat/internal/choose"
+	"stchat/internal/ops/edit"
+	"stchat/internal/ops/look"
+	"stchat/internal/patch"
+	"stchat/internal/rawjson"
+)
+
+// runEditor lets a person edit the text of the one chosen message in an editor.
+func (o *editOptions) runEditor(ctx context.Context, c *console, choice choose.Choice, common edit.Options) error {
+	if !c.InTTY || !c.OutTTY {
+		return usagef("what is to change? Give the TEXT, or e.g. --set name=Ines; an editor needs a terminal")
+	}
+	if len(common.Chats) != 1 {
+		return usagef("an editor is for one message of one chat, not for %d chats", len(common.Chats))
+	}
+	old, err := textOf(ctx, common.Chats[0], choice)
+	if err != nil {
+		return err
+	}
+	text, kept, err := c.edited(ctx, old)
+	if err != nil {
+		return err
+	}
+	if text == old {
+		c.note("unchanged")
+		return os.RemoveAll(filepath.Dir(kept))
+	}
+
+	values := patch.Changes{Patch: unlessChanged(old), Edits: []patch.Edit{{Path: patch.Path{"mes"}, Value: rawjson.Quote(text)}}}
+	results := edit.Set(ctx, edit.SetOptions{Options: common, Choice: choice, Values: values, One: true})
+	err = o.report(c, results, func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Changed) })
+	if err != nil {
+		c.note("the text is kept in %s", kept)
+		return cmp.Or(err, errReported)
+	}
+	return os.RemoveAll(filepath.Dir(kept))
+}
+
+// unlessChanged returns a JSON patch that only tests that a message still has a text.
+func unlessChanged(text string) []patch.Operation {
+	test := `[{"op":"test","path":"/mes","value":` + string(rawjson.Quote(text)) + `}]`
+	list, err := patch.ParseOperations([]byte(test))
+	if err != nil {
+		panic(err) // it is a constant but for a quoted text
+	}
+	return list
+}
+
+// textOf returns the text of the one chosen message of a chat.
+func textOf(ctx context.Context, path string, choice choose.Choice) (text string, err error) {
+	found := 0
+	_, err = look.Messages(ctx, look.MessageOptions{Path: path, Choice: choice}, func(m *look.Message) error {
+		found++
+		text = deref(m.Text)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return "", withHint(err, editHints())
+	case found == 0:
+		return "", fmt.Errorf("%s: %w", chat.Label(path), choose.ErrNone)
+	case found > 1:
+		return "", usagef("an editor is for one message, and %d are chosen", found)
+	}
+	return text, nil
+}
+
+// edited returns a text as a person leaves it in an editor, and the file that holds it, in a folder of its
+// own.
+func (c *console) edited(ctx context.Context, old string) (text, path string, err error) {
+	dir, err := os.MkdirTemp("", "stchat-edit-")
+	if err != nil {
+		return "", "", err
+	}
+	path = filepath.Join(dir, "message.md")
+	if err := os.WriteFile(path, []byte(old+"\n"), 0o600); err != nil {
+		return "", "", errors.Join(err, os.RemoveAll(dir))
+	}
+
+	cmd := editorCommand(ctx, c, path)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.In, c.Files[0], c.Files[1]
+	if err := cmd.Run(); err != nil {
+		return "", "", errors.Join(fmt.Errorf("the editor failed, and nothing is changed: %w", err), os.RemoveAll(dir))
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", "", err
+	}
+	return withoutLineEnd(data), path, nil
+}
+
+// editorCommand returns the command that opens a file in VISUAL, EDITOR, or what the system has.
+func editorCommand(ctx context.Context, c *console, path string) *exec.Cmd {
+	editor := cmp.Or(c.Getenv("VISUAL"), c.Getenv("EDITOR"))
+	if runtime.GOOS == "windows" {
+		words := strings.Fields(cmp.Or(editor, "notepad"))
+		return exec.CommandContext(ctx, words[0], append(words[1:], path)...) //nolint:gosec // it is the user's own setting
+	}
+	if editor == "" {
+		editor = "vi"
+		if _, err := exec.LookPath("nano"); err == nil {
+			editor = "nano"
+		}
+	}
+	return exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, path) //nolint:gosec // it is the user's own setting
+}

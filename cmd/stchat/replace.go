@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"stchat/internal/ops/edit"
+)
+
+func newReplace() verb {
+	return verb{
+		writes: true,
+		use:    "replace OLD NEW CHAT... [MESSAGES]", short: "Replace a text in messages",
+		doc: `OLD is replaced wherever it stands in the text of a message and in its chosen
+swipe, letter for letter. NEW may be empty. -E reads OLD as a regular expression
+(RE2), and NEW may then contain $1 and ${name}; $$ is a dollar sign.
+`, no: "OLD is not found, or --expect fails",
+		example: `  stchat replace harbor harbour Mira/Harbour
+  stchat replace Jon John "Mira/*" -w --dry-run
+  stchat replace -E "(\w+)'s lamp" "the lamp of $1" Mira/@ 40..`,
+		means:   &subjects{first: 2, writes: true, messages: true},
+		empty:   true,
+		options: &replaceOptions{},
+	}
+}
+
+type replaceOptions struct {
+	choiceFlags
+	inPlaceFlags
+	regular, folded, words, swipes bool
+}
+
+func (o *replaceOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVarP(&o.regular, "regexp", "E", false, "take OLD for a regular expression (RE2)")
+	fs.BoolVarP(&o.folded, "ignore-case", "i", false, "whatever the letter case of OLD")
+	fs.BoolVarP(&o.words, "word", "w", false, "only whole words")
+	fs.BoolVar(&o.swipes, "swipes", false, "also in the swipes that are not chosen")
+	o.choiceFlags.addFlags(fs)
+	o.addManyFlags(fs, "")
+}
+
+func (o *replaceOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	substitution, err := o.substitution(args[0], args[1])
+	if err != nil {
+		return err
+	}
+	common, err := o.walk(ctx, c, args[2:], "replace Jon John Mira/Harbour")
+	if err != nil {
+		return err
+	}
+	opt := edit.SetOptions{Options: common, Choice: o.choice(), Sub: []edit.Substitution{substitution}, AllSwipes: o.swipes}
+	results := edit.Set(ctx, opt)
+	err = o.reportMany(c, results, func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Changed) })
+	found := slices.ContainsFunc(results, func(r *edit.Result) bool { return r.Err == nil && len(r.Doc.Changed) > 0 })
+	if err == nil && !found {
+		return errNo
+	}
+	return err
+}
+
+// substitution returns what replaces old by text.
+func (o *replaceOptions) substitution(old, text string) (edit.Substitution, error) {
+	if old == "" {
+		return edit.Substitution{}, usagef("OLD is empty")
+	}
+	pattern := old
+	if !o.regular {
+		pattern = regexp.QuoteMeta(old)
+	}
+	if o.folded {
+		pattern = `(?i)` + pattern
+	}
+	match, err := regexp.Compile(pattern)
+	if err != nil {
+		return edit.Substitution{}, usagef("OLD: %v", err)
+	}
+	if !o.regular {
+		text = strings.ReplaceAll(text, "$", "$$")
+	}
+	substitution, err := edit.NewSubstitution(match, text)
+	if err != nil {
+		return substitution, usagef("NEW: %v", err)
+	}
+	substitution.Words = o.words
+	return substitution, nil
+}
