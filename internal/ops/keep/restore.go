@@ -56,13 +56,15 @@ var (
 	ErrChangedRow = error(&ops.Kind{Code: "damaged", Text: "the history is damaged where it says what this is: its name, its time, or whose it is", Hint: "changed-row"})
 	// ErrNoChat means that a file is no chat, so a copy of it beside it would be of no use.
 	ErrNoChat = error(&ops.Kind{Code: "usage", Text: "is there, and not a chat: say where its version should go", Hint: "restore"})
+	// ErrStray means that a chat is where SillyTavern looks for none, so a new one beside it would be of no use.
+	ErrStray = error(&ops.Kind{Code: "usage", Text: "SillyTavern looks for no chats in this folder, so a new one beside it would not be seen", Hint: "restore"})
 	// ErrNotEmpty means that the folder to restore to is not empty.
 	ErrNotEmpty = errors.New("is not empty; name a folder that is empty or not there yet")
 )
 
 // Restore makes a file from one of its versions. The error wraps [ErrUnknown], [ErrNoVersion],
-// [ErrOthers], [ErrNobody] or [ErrNothing] if there is no such version, or [ErrGone] or
-// [ErrNoChat].
+// [ErrOthers], [ErrNobody] or [ErrNothing] if there is no such version, or [ErrGone], [ErrNoChat] or
+// [ErrStray].
 func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 	s, v, err := chosen(ctx, &opt)
 	defer s.close()
@@ -107,6 +109,8 @@ func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 		err = on.revive(ctx, s.path)
 	case !history.KindOf(s.rel).IsChat():
 		return nil, fmt.Errorf("%s: %w", s.path, ErrNoChat)
+	case opt.Output == "" && ops.JudgeChatPlace(s.path) != nil:
+		return nil, fmt.Errorf("%s: %w", s.path, ErrStray)
 	default:
 		return on.res, on.branch(ctx)
 	}
