@@ -104,7 +104,9 @@ func (p *pass) line(ctx context.Context, l *jsonl.Line, base jsonl.Base) error {
 	case whole:
 		p.strip(one, rest, damage)
 	case l.Damage == nil:
-		p.survivor(one, base.Index+l.Index)
+		if err := p.survivor(one, base.Index+l.Index); err != nil {
+			return err
+		}
 	}
 	if err := p.edit(one); err != nil || one.gone {
 		return err
@@ -163,12 +165,11 @@ func (p *pass) unjudged(more rules.Set) *messageRepairer {
 }
 
 // survivor repairs a line that is whole; index counts those before it.
-func (p *pass) survivor(one *line, index int) {
+func (p *pass) survivor(one *line, index int) error {
 	if p.plan.chat.HasHeader {
 		if index == 0 {
 			p.header = bytes.TrimRight(bytes.Clone(one.raw), "\r")
-			p.repairHeader(one)
-			return
+			return p.repairHeader(one)
 		}
 		index--
 	}
@@ -189,17 +190,21 @@ func (p *pass) survivor(one *line, index int) {
 		p.messages++
 	}
 	p.note(one, index)
+	return nil
 }
 
 // repairHeader repairs the header in front.
-func (p *pass) repairHeader(one *line) {
+func (p *pass) repairHeader(one *line) error {
 	h, err := meta.Parse(one.raw)
 	switch {
 	case err != nil && !p.plan.want.Has(rules.NotAnObject):
-		return // a new slug in it would repair nothing
+		return nil // a new slug in it would repair nothing
 	case err != nil:
 		h = meta.ParseLenient(one.raw)
 		one.changes = append(one.changes, rules.Change{Rule: rules.NotAnObject, Text: "put {} in place of chat_metadata; the line as it was is in the quarantine file", Lost: one.raw, What: err.Error()})
+	}
+	if err := p.keepOld(one, h); err != nil {
+		return err
 	}
 	for _, edit := range p.plan.header {
 		edit.do(h)
@@ -216,6 +221,25 @@ func (p *pass) repairHeader(one *line) {
 	if p.plan.slug != "" || len(one.changes) > 0 {
 		one.data = h.Bytes()
 	}
+	return nil
+}
+
+// keepOld keeps the metadata that go from group files and that the header has not, or has otherwise.
+func (p *pass) keepOld(one *line, h *meta.Header) error {
+	for _, old := range p.plan.old {
+		if old.isIn(h.Metadata()) {
+			continue
+		}
+		at := one.step
+		at.rule = rules.GroupOldLayout
+		what := fmt.Sprintf("the metadata in the file of the group %q, which differs from the header's", clip(old.group))
+		p.plan.done.add(at, "moved to the quarantine file: "+what, nil, nil)
+		p.plan.keptOld++
+		if err := p.lost.add(at, what, old.raw); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // note notes the branches that leave a message.

@@ -14,6 +14,7 @@ import (
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
+	"stchat/internal/metadiff"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
 	"stchat/internal/rules"
@@ -36,10 +37,12 @@ type plan struct {
 	beside []luker.Sidecar
 
 	groups groupEdits
-	left   []string // what was asked for but cannot be repaired
+	old    []oldMetadata // what goes from group files
+	left   []string      // what was asked for but cannot be repaired
 
 	// known once it is drafted
 	done       actions
+	keptOld    int    // actions that only keep old metadata: the chat stays as it is for them
 	quarantine string // path; empty: nothing is taken out
 	outcome    changeset.Outcome
 }
@@ -56,7 +59,7 @@ type headerEdit struct {
 
 // isEmpty reports whether the chat's own file stays as it is.
 func (p *plan) isEmpty() bool {
-	return p.chat == nil || p.chat.Reading == nil && p.want.IsEmpty() && p.view == nil && len(p.header) == 0 && len(p.notes) == 0 && p.state.IsEmpty()
+	return p.chat == nil || len(p.old) == 0 && p.chat.Reading == nil && p.want.IsEmpty() && p.view == nil && len(p.header) == 0 && len(p.notes) == 0 && p.state.IsEmpty()
 }
 
 // unit returns the change of the plan's file and of what belongs to it.
@@ -109,7 +112,7 @@ func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, file
 			return err
 		}
 	}
-	if p.done.total == 0 {
+	if p.done.total == p.keptOld {
 		set.Drop(out)
 		return nil
 	}
@@ -136,7 +139,30 @@ func (p *plan) forget(files []*group.File) {
 	for _, f := range files {
 		e := p.groups.of(f.Path, f.Raw())
 		e.Forget = append(e.Forget, p.chat.Name)
+		if raw, ok := f.OldMetadata(p.chat.Name); ok {
+			p.old = append(p.old, oldMetadata{f.Name, raw})
+		}
 	}
+}
+
+// oldMetadata is what a group file holds of a chat's metadata.
+type oldMetadata struct {
+	group string // its name
+	raw   []byte
+}
+
+// isIn reports whether the chat's header has all of it.
+func (o *oldMetadata) isIn(metadata *rawjson.Object) bool {
+	old, err := rawjson.ParseObject(o.raw)
+	if err != nil {
+		return false
+	}
+	for _, key := range old.Keys() {
+		if !metadiff.Equal(old.Value(key), metadata.Value(key)) {
+			return false
+		}
+	}
+	return true
 }
 
 // edit adds a change to the header.
