@@ -19,9 +19,9 @@ func (b *batch) mayGreet(l *jsonl.Line) bool {
 	return isFirst && !rawjson.Truthy(user)
 }
 
-// isGreeted reports whether a message's text is what SillyTavern can have made of the greeting in the
+// IsGreeted reports whether a message's text is what SillyTavern can have made of the greeting in the
 // chosen swipe, both raw strings.
-func isGreeted(swipe, mes []byte) bool {
+func IsGreeted(swipe, mes []byte) bool {
 	greeting, ok := rawjson.Unquote(swipe)
 	if !ok {
 		return false

@@ -81,7 +81,7 @@ func judgeChoice(l *jsonl.Line, b *batch, swipes []byte, n int) {
 		return
 	}
 	message := fmt.Sprintf("swipe %d is chosen, but its text is not the message's", id+1)
-	if b.mayGreet(l) && isGreeted(swipeAt(swipes, id), mes) {
+	if b.mayGreet(l) && IsGreeted(swipeAt(swipes, id), mes) {
 		b.addUnlessGreeting(SwipeText, l, swipes, message)
 		return
 	}
@@ -210,7 +210,7 @@ func repairSwipes(want Set, line []byte, first bool) (out []byte, changes []Chan
 // hasChosenText reports whether the chosen swipe is the message's text, or the greeting that it was
 // made of.
 func (s *swipeList) hasChosenText() bool {
-	return swipeIs(s.raw, s.n, s.id, s.mes) || s.greets && isGreeted(swipeAt(s.raw, s.id), s.mes)
+	return swipeIs(s.raw, s.n, s.id, s.mes) || s.greets && IsGreeted(swipeAt(s.raw, s.id), s.mes)
 }
 
 // lastWithText returns the last swipe that has text, -1 if none has.

@@ -135,7 +135,7 @@ func (s *slimming) plan(ctx context.Context) (*Plan, error) {
 	p.Edits = func(context.Context) func(choose.Place) Edit {
 		return func(at choose.Place) Edit {
 			return func(line []byte) ([]byte, error) {
-				made := s.slim(line)
+				made := s.slim(line, at.Index == 0)
 				changes := !bytes.Equal(made.line, line)
 				if at.Index >= n-s.opt.KeepLast {
 					if changes {
@@ -214,7 +214,7 @@ func (s *slimming) writePictures(set *changeset.Set, p *Plan) error {
 		if err != nil {
 			return s.open.chat.Errorf("%w", err)
 		}
-		for _, img := range s.slim(line).pictures {
+		for _, img := range s.slim(line, at.Index == 0).pictures {
 			path := s.path(img)
 			if written[path] {
 				continue
@@ -285,8 +285,9 @@ type inlined struct {
 	sum, ext string
 }
 
-// slim returns a message without what is to be dropped.
-func (s *slimming) slim(line []byte) (made slim) {
+// slim returns a message without what is to be dropped. first says that it is the chat's first one, in
+// which SillyTavern replaces the macros of the chosen greeting.
+func (s *slimming) slim(line []byte, first bool) (made slim) {
 	made.line = line
 	step := func(part int, do func()) {
 		before := len(made.line)
@@ -294,12 +295,13 @@ func (s *slimming) slim(line []byte) (made slim) {
 		made.bytes[part] = int64(before - len(made.line))
 	}
 	var at [4]rawjson.Span
-	rawjson.Places(line, at[:], "swipes", "swipe_id", "mes", "swipe_info")
+	rawjson.Places(line, at[:], "swipes", "swipe_id", "mes", "is_user")
 	value := func(k int) []byte { return line[at[k].At:at[k].End] }
 	if swipes := value(0); rawjson.KindOf(swipes) == rawjson.Array && rawjson.Len(swipes) > 0 {
 		chosen, _ := rawjson.Int(value(1))
+		greets := first && !rawjson.Truthy(value(3))
 		place, ok := rawjson.ElementPlace(swipes, chosen)
-		if made.left = !ok || !rules.SameText(swipes[place.At:place.End], value(2)); made.left {
+		if made.left = !ok || !isText(swipes[place.At:place.End], value(2), greets); made.left {
 			return made
 		}
 		if s.opt.Swipes {
@@ -326,6 +328,11 @@ func (s *slimming) slim(line []byte) (made slim) {
 		})
 	}
 	return made
+}
+
+// isText reports whether a swipe is the message's text. greets says that the message is the greeting.
+func isText(swipe, mes []byte, greets bool) bool {
+	return rules.SameText(swipe, mes) || greets && rules.IsGreeted(swipe, mes)
 }
 
 func isReasoning(key string) bool { return key == "reasoning" || strings.HasPrefix(key, "reasoning_") }
