@@ -28,8 +28,8 @@ func TestDamagedHeaderFailsAlone(t *testing.T) {
 		{"checkpoint", "CHATS"},
 		{"branch", "CHATS", "--at", "1", "--isolate"},
 		{"meta", "set", "CHATS", "--set", "a=1"},
-		{"edit", "CHATS", "--at", "1", "--set", "mes=x"},
-		{"delete", "CHATS", "--at", "1"},
+		{"edit", "CHATS", "1", "--set", "mes=x"},
+		{"delete", "CHATS", "1", "-y"},
 		{"export", "CHATS", "--format", "txt", "-o", "OUT"},
 		{"export", "CHATS", "--format", "rows", "-o", "OUT"},
 		{"clone-lorebook", "CHATS"},
@@ -59,7 +59,7 @@ func withChats(command, chats []string) (args []string) {
 			args = append(args, arg)
 		}
 	}
-	return append(args, "--json", "--no-sync")
+	return append(args, "--json")
 }
 
 // chatsWithHeader makes a user folder with n chats that share a lorebook, of which the one at index

@@ -30,6 +30,7 @@ type headStep struct {
 type newHeader struct {
 	missing []rules.ID // empty: none is needed
 	old     []byte
+	whole   *wholeHeader // that of an older version, where the chat's own is damaged; nil: none
 }
 
 // frontOfFile is what comes before a chat's first surviving line.
@@ -177,11 +178,16 @@ func makeHeader(src jsonl.Source, need newHeader) (*head, error) {
 		}
 		change = "moved the chat's metadata from the group file into a header"
 	}
-	h, err := insert(src, line.Bytes())
+	data := line.Bytes()
+	if need.whole != nil {
+		data = need.whole.line
+		change = "put the header back that is damaged, from " + need.whole.where
+	}
+	h, err := insert(src, data)
 	if err != nil {
 		return nil, err
 	}
-	h.add(need.missing, 1, change, line.Bytes())
+	h.add(need.missing, 1, change, data)
 	return h, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"
@@ -93,6 +94,11 @@ func (p *planner) head(ctx context.Context, c *rules.Chat) (again *rules.Chat, e
 	for _, id := range []rules.ID{rules.NoHeader, rules.MisplacedHeader} {
 		if have.Has(id) && !c.HasHeader && old == nil && (id == rules.NoHeader || c.Inside == 1) {
 			need.missing = append(need.missing, id)
+		}
+	}
+	if slices.Contains(need.missing, rules.NoHeader) && c.Inside != 1 {
+		if need.whole, err = wholeHeaderOf(ctx, src, c); err != nil {
+			return nil, err
 		}
 	}
 	h, err := putInFront(ctx, src, c, have, need)
