@@ -43,14 +43,15 @@ const (
 type console struct {
 	env
 	globals
-	args    []string // of the program
-	started string   // the command whose RunE was called
-	work    work
-	w       *bufio.Writer // results go through it to Out; see [console.printed]
-	docErr  error         // of the first document that could not be printed
-	docs    jsondoc.Encoder
-	erred   bool // an error was told, and the command went on
-	wrote   bool // files are changed, so that an error in printing is not the whole answer
+	args      []string // of the program
+	started   string   // the command whose RunE was called
+	insteadOf string   // what runs in place of a word of other programs; "": none
+	work      work
+	w         *bufio.Writer // results go through it to Out; see [console.printed]
+	docErr    error         // of the first document that could not be printed
+	docs      jsondoc.Encoder
+	erred     bool // an error was told, and the command went on
+	wrote     bool // files are changed, so that an error in printing is not the whole answer
 
 	dryRun bool // files are left alone: only say what would change
 	yes    bool // do not ask

@@ -30,12 +30,12 @@ import (
 // usage of --force, "" for a command without it.
 func addTerms(fs *pflag.FlagSet, o *edit.Terms, force string, to *bool) {
 	o.ExpectMessages = -1
-	addTopic(fs, writing, func(fs *pflag.FlagSet) {
+	addTopic(fs, editTerms, func(fs *pflag.FlagSet) {
 		fs.Var(expected(o), "expect", "exit 1 unless the chat has `N` messages, or this integrity slug")
-		if force != "" {
-			fs.BoolVar(to, "force", false, force)
-		}
 	})
+	if force != "" {
+		fs.BoolVar(to, "force", false, force)
+	}
 }
 
 // expected returns the value of --expect: a number of messages, or a slug.
@@ -293,7 +293,7 @@ type valueFlags struct {
 }
 
 func (v *valueFlags) addFlags(fs *pflag.FlagSet) {
-	addTopic(fs, "Flags that change values", func(fs *pflag.FlagSet) {
+	addTopic(fs, values, func(fs *pflag.FlagSet) {
 		fs.Func("set", "set `KEY=VALUE`; VALUE is JSON if it parses as JSON, else text; a KEY that begins with / is a JSON pointer, such as /extra/model", v.set)
 		fs.Func("unset", "remove `KEY`", v.unset)
 		fs.Var(filled(&v.merge), "merge", "merge the JSON object in `FILE`, its top level only; - is stdin")
@@ -327,7 +327,7 @@ func (v *valueFlags) set(text string) error {
 
 	encoded := patch.ParseValue(value)
 	if v.metadata {
-		encoded = edit.MetaValue(path, value)
+		encoded = ops.MetaValue(path, value)
 	}
 	v.edits = append(v.edits, patch.Edit{Path: path, Value: encoded})
 	return nil

@@ -318,13 +318,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := unknown.GetSpecifiedName()
 		if unknown.GetSpecifiedShortnames() != "" {
-			return usagef("there is no flag -%s", name)
+			return usagef("there is no flag -%s%s", name, strangeFlag(cmd, name))
 		}
-		var flags []string
-		add := func(f *pflag.Flag) { flags = append(flags, f.Name) }
-		cmd.Flags().VisitAll(add)
-		cmd.InheritedFlags().VisitAll(add)
-		return usagef("there is no flag --%s%s", name, didYouMean(name, flags, "--"))
+		if meant := strangeFlag(cmd, name); meant != "" {
+			return usagef("there is no flag --%s%s", name, meant)
+		}
+		return usagef("there is no flag --%s%s", name, didYouMean(name, flagNames(cmd), "--"))
 	}
 	if empty, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return usagef("--%s needs a value", empty.GetFlag().Name)

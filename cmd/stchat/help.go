@@ -43,10 +43,10 @@ const environment = `  ` + dataVariable + `       the user folder, where no path
   LC_ALL, LC_CTYPE, LANG   whether the terminal shows more than ASCII
   SOURCE_DATE_EPOCH   the date of manual pages`
 
-// write writes the help of a command: a sentence, how it is called, examples, the text, flags, exit
-// status.
+// write writes the help of a command: a sentence, how it is called, examples, the text, its own flags, and
+// by name those that it shares with others.
 func (h *helpPage) write(cmd *cobra.Command) {
-	text, exit, _ := strings.Cut(cmd.Long, "\nEXIT STATUS\n")
+	text, _, _ := strings.Cut(cmd.Long, "\nEXIT STATUS\n")
 	h.text(cmd.Short + ".")
 	h.title("Usage")
 	fmt.Fprintln(h.w, "  "+either(cmd.HasAvailableSubCommands(), cmd.CommandPath()+" COMMAND", cmd.UseLine()))
@@ -58,19 +58,40 @@ func (h *helpPage) write(cmd *cobra.Command) {
 	if cmd.HasAvailableSubCommands() {
 		h.commands(cmd)
 	}
+	var shared []string
 	for _, t := range topicsOf(cmd) {
-		h.flags(t)
+		if isShared(t.title) {
+			shared = append(shared, t.title)
+		} else {
+			h.flags(t)
+		}
 	}
-	if exit != "" {
-		h.title("Exit status")
-		h.text(strings.TrimRight(exit, "\n"))
+
+	fmt.Fprintln(h.w)
+	if len(shared) > 0 {
+		h.entry("More flags", endColumn, strings.Join(shared, ", ")+" ('stchat help flags')")
+	}
+	if no, ends := cmd.Annotations[exitMeans]; ends {
+		h.entry("Exit", endColumn, "0 done; "+when(no != "", "1 "+no+"; ")+"2 error ('stchat help exit')")
+	}
+	if also := cmd.Annotations[seeAlso]; also != "" {
+		h.entry("See also", endColumn, also)
 	}
 	if !cmd.HasParent() {
+		h.entry("Topics", endColumn, "stchat help "+strings.Join(topicNames(), " | "))
 		h.title("Environment")
 		h.text(environment)
-		h.text(fmt.Sprintf("\n'%s COMMAND --help' shows more about a command; docs/ and the manual\npages describe whole jobs.", cmd.Name()))
 	}
 }
+
+// endColumn is where the texts of the last lines of a page begin.
+const endColumn = 12
+
+// The annotations of a command for its help.
+const (
+	exitMeans = "no"   // what exit code 1 means; empty: it is never returned
+	seeAlso   = "also" // other commands
+)
 
 func (h *helpPage) title(text string) {
 	fmt.Fprintf(h.w, "\n%s\n", paint(h.color, bold, prosed(text+":", h.width, "")))
@@ -143,13 +164,21 @@ func (h *helpPage) commands(cmd *cobra.Command) {
 // flagTopic is the annotation with the title below which help lists a flag.
 const flagTopic = "topic"
 
-// The titles below which help lists flags of many commands.
+// The sets of flags that commands share, as help names them, beside a command's own.
 const (
 	ownFlags     = "Flags"
-	writing      = "Flags for writing"
-	manyFiles    = "Flags for many files"
-	everyCommand = "Flags of every command"
+	choosing     = "messages"
+	values       = "values"
+	editTerms    = "edits"
+	manyFiles    = "lists"
+	writing      = "writing"
+	everyCommand = "every command"
 )
+
+// isShared reports whether a title is that of flags which commands share.
+func isShared(title string) bool {
+	return slices.Contains([]string{choosing, values, editTerms, manyFiles, writing, everyCommand}, title)
+}
 
 // addTopic adds flags to fs that help lists together, below a title.
 func addTopic(fs *pflag.FlagSet, title string, add func(fs *pflag.FlagSet)) {
@@ -182,7 +211,7 @@ func topicsOf(cmd *cobra.Command) (list []topic) {
 		}
 	})
 	every.VisitAll(func(f *pflag.Flag) { byTitle.add(everyCommand, f) })
-	rank := map[string]int{ownFlags: -1, manyFiles: 1, everyCommand: 2}
+	rank := map[string]int{ownFlags: -1, choosing: 1, values: 2, editTerms: 3, manyFiles: 4, writing: 5, everyCommand: 6}
 	slices.SortStableFunc(byTitle.keys, func(a, b string) int { return rank[a] - rank[b] })
 	for _, title := range byTitle.keys {
 		list = append(list, topic{title, byTitle.of[title]})
@@ -193,8 +222,13 @@ func topicsOf(cmd *cobra.Command) (list []topic) {
 // flags lists the flags of a topic.
 func (h *helpPage) flags(t topic) {
 	h.title(t.title)
+	h.list(t.flags)
+}
+
+// list lists flags.
+func (h *helpPage) list(flags []*pflag.Flag) {
 	const column = 26
-	for _, f := range t.flags {
+	for _, f := range flags {
 		what, usage := pflag.UnquoteUsage(f)
 		name := either(f.Shorthand != "", "  -"+f.Shorthand+", --"+f.Name, "      --"+f.Name)
 		h.entry(joined(" ", name, what), column, usage+shownDefault(f))

@@ -40,8 +40,8 @@ func readJSONPage(t *testing.T) map[string]map[string]*described {
 			}
 			continue
 		}
-		if strings.HasPrefix(line, "And [operation and steps]") {
-			maps.Copy(sections[section], sections["operation and steps"])
+		if other := regexp.MustCompile(`^And \[([^]]+)\]`).FindStringSubmatch(line); other != nil {
+			maps.Copy(sections[section], sections[other[1]])
 		}
 		if m := row.FindStringSubmatch(line); m != nil {
 			if sections[section][m[1]] != nil {
@@ -134,7 +134,7 @@ func (p *jsonPage) check(section, prefix string, doc map[string]any) {
 			inner, ok := e.(map[string]any)
 			switch {
 			case !ok:
-			case section == "inspect" && key == "extensions":
+			case (section == "inspect" || section == "list") && key == "extensions":
 				p.check(extensionSection(inner), "", inner)
 			default:
 				p.check(section, prefix+key+"[].", inner)
@@ -188,6 +188,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"what failed", "checkpoint, branch: the last document", "2", []string{"checkpoint", "--json", story, story}},
 		{"inspect", "inspect: the last document", "0", []string{"inspect", "--json", user}},
 		{"inspect", "inspect: the last document", "0", []string{"inspect", "--json", at("chats/Mira"), at("loose.jsonl")}},
+		{"list", "", "0", []string{"list", "--json", user}},
 		{"inspect --messages", "", "0", []string{"inspect", "--messages", "--json", user}},
 		{"lost", "lost: the last document", "1", []string{"lost", "--json", user}},
 		{"lost", "lost: the last document", "1", []string{"lost", "--json", "--from", filepath.Join(elsewhere, "chats"), user}},
@@ -220,7 +221,9 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"repair", "", "1", []string{"repair", "--json", "--dry-run", user}},
 		{"repair", "", "0", []string{"repair", "--json", "-y", story}},
 		{"tree", "tree: the last document", "0", []string{"tree", "--json", "--all", at("chats")}},
-		{"undo --list, --prune, --keep", "", "0", []string{"undo", "--json", "--list", "--data", user}},
+		{"log --commands; undo --prune, --keep", "", "0", []string{"log", "--commands", "--json", "--data", user}},
+		{"undo", "", "0", []string{"undo", "--json", "--data", user}},
+		{"redo", "", "0", []string{"redo", "--json", "--data", user}},
 		{"undo", "", "0", []string{"undo", "--json", "--data", user}},
 		{"export", "export: the summary", "0", []string{"export", "--json", "--skip-damaged", at("chats/Mira"), "-o", t.TempDir()}},
 		{"stats", "stats: the summary", "0", []string{"stats", "--json", at("chats/Mira")}},
@@ -246,7 +249,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"rename, move, rm", "", "0", []string{"rename", "--json", at("chats/Mira/child.jsonl"), "kid"}},
 		{"rename, move, rm", "", "0", []string{"rename", "--json", story, "tale"}},
 		{"snapshot", "snapshot: the last document", "0", []string{"snapshot", "--json", user}},
-		{"log FOLDER", "", "0", []string{"log", "--json", user}},
+		{"log FOLDER", "", "0", []string{"log", "--snapshots", "--json", user}},
 		{"log FOLDER --as-of", "", "0", []string{"log", "--json", "--as-of", "0m", user}},
 		{"rename, move, rm", "rm --checkpoints: the last document", "0", []string{"rm", "--json", "--checkpoints", "--keep", "5", at("chats/Mira")}},
 		{"rename, move, rm", "", "0", []string{"rm", "--json", "--links", "keep", at("chats/Mira/old point.jsonl")}},
@@ -292,6 +295,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		for key, row := range rows {
 			// what the build or the disk decides, and what only moves and --force have
 			if (section == "restore" || section == "split") && p.sections["checkpoint, branch"][key] != nil ||
+				section == "redo" && p.sections["undo"][key] != nil ||
 				section == "slim" && p.sections["add, delete, edit, hide, swipe, unhide; meta set"][key] != nil {
 				continue // of a document that has been seen full
 			}

@@ -93,8 +93,8 @@ func writingVerb(args []string) string {
 	if cmd.Name() == "export" && cmd.Flags().Lookup("output").Value.String() == "" {
 		return "" // it prints
 	}
-	if cmd.Name() == "undo" {
-		return "" // it knows files by inode, which a copy has not; the others' undo is judged
+	if cmd.Name() == "undo" || cmd.Name() == "redo" {
+		return "" // they know files by inode, which a copy has not; the others' undo and redo are judged
 	}
 	return cmd.Name()
 }

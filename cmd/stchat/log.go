@@ -40,47 +40,39 @@ func (p *pickFlags) pick(fs *pflag.FlagSet) (keep.Pick, error) {
 type logOptions struct {
 	storeFlag
 	pickFlags
-	since   time.Time
-	backups bool
-	limit   int
+	since     time.Time
+	backups   bool
+	commands  bool // only these
+	snapshots bool // only these, with what each found
+	limit     int
 }
 
 func newLog() verb {
 	return verb{
 		use: "log [CHAT|FOLDER]", short: "Show what happened, or list the versions of a chat",
-		doc: `Show what happened: without CHAT, or with a FOLDER, list the snapshots of a user
-folder, newest first, and what each found new, changed (+ messages added,
-~ changed, - removed), renamed, gone, or back. --since leaves out older ones.
---as-of lists what was in the folder at that time instead. "stchat lost" lists
-the chats that are gone.
+		doc: `What happened in a user folder, newest first: the commands that undo knows, and
+the snapshots. --snapshots lists what each snapshot found new, changed
+(+ messages added, ~ changed, - removed), renamed, gone or back; --as-of lists
+what was in the folder at that time.
 
-With CHAT it lists the versions of a chat, newest first: number, time, where
-it came from, messages, what was added, changed and removed since the version
-before, note, and the last message. --backups also lists SillyTavern's own
-backups of the chat, and needs no history; a backup is matched to its chat by
-its slug, or else by the lines they share. Versions of other chats that once had
-the same name follow under a heading of their own.
+With CHAT, its versions: number, time, where it came from, messages, what was
+added, changed and removed. With --backups also SillyTavern's own backups of it.
+With --rev or --as-of, what that version changed, a row a message. CHAT may be
+gone or renamed, and any other file that is kept: a lorebook, a card, a group.
 
-CHAT is a path, even of a file that is gone or was renamed, or OWNER/NAME: the
-character's folder or the group's name, and the chat. It may be any file that is
-kept: a lorebook, a card, a group's file, a sidecar, a backup. With --rev or
---as-of, log lists what that version changed, one row per message: + added,
-~ changed, - removed.
-
-REV is a number as listed, which no other version of any chat has, or counts
-from the end: -1 is the newest version. TIME is a date, a time, or an age such
-as 90m, 2h, 3d or 2w: the last version that is not later.
+In a pipe: time, "command" or "snapshot", ID or number, text, files.
 `,
 		example: `  stchat log --since 1w
-  stchat log "chats/Mira/Harbour.jsonl"
   stchat log Mira/Harbour --backups
-  stchat log Mira/Harbour --rev -1
-  stchat log . --as-of 2d`,
+  stchat log Mira/Harbour --rev -1`,
+		also: "undo, restore, lost",
 		args: cobra.MaximumNArgs(1),
 		rules: []string{
 			"rev excludes as-of = --rev and --as-of both name the version; take one of them",
 			"limit excludes rev|as-of = --limit goes with a list, not with one version",
-			"since excludes rev|as-of|backups = --since is about the snapshots of a folder",
+			"since excludes rev|as-of|backups = --since is about what happened in a folder",
+			"commands excludes snapshots|rev|as-of|backups",
+			"snapshots excludes rev|as-of|backups",
 		},
 		pages:   everything,
 		options: &logOptions{},
@@ -88,10 +80,12 @@ as 90m, 2h, 3d or 2w: the last version that is not later.
 }
 
 func (o *logOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.commands, "commands", false, "only commands")
+	fs.BoolVar(&o.snapshots, "snapshots", false, "only snapshots, with the files that each found changed")
+	fs.Var(since(&o.since), "since", "leave out what is older than `TIME`")
+	fs.Var(number(&o.limit, 1, "a number of at least 1"), "limit", "list at most `N`")
 	o.pickFlags.addFlags(fs, "list what changed in")
-	fs.Var(since(&o.since), "since", "of a folder: leave out snapshots before `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
 	fs.BoolVar(&o.backups, "backups", false, "also list SillyTavern's own backups of the chat")
-	fs.Var(number(&o.limit, 1, "a number of at least 1"), "limit", "list at most `N` versions or snapshots")
 	o.storeFlag.addFlags(fs)
 }
 
@@ -115,8 +109,8 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 	if userdir.IsDir(where.Chat) {
 		return o.folder(ctx, c, where)
 	}
-	if !o.since.IsZero() {
-		return usagef("--since is about a folder, and %s is none", visible.Quote(where.Chat))
+	if !o.since.IsZero() || o.commands || o.snapshots {
+		return usagef("--since, --commands and --snapshots are about a folder, and %s is none", visible.Quote(where.Chat))
 	}
 	t := newListing(c)
 	var note, none string
@@ -165,6 +159,8 @@ func (o *logOptions) folder(ctx context.Context, c *console, where keep.Where) (
 		for _, k := range list {
 			err = cmp.Or(err, t.put(k, t.kept(k)))
 		}
+	case !o.snapshots && (o.commands || !isPart(where.Chat)):
+		return o.story(ctx, c, where.Chat, where)
 	default:
 		t.Columns = []grid.Column{{Title: "found"}, {Title: "rev", Right: true}, {Title: "changes", Code: signed}, {Title: "file", Name: true, Code: cyan}}
 		none = "there is no snapshot" + when(!o.since.IsZero(), " since then")
@@ -172,6 +168,15 @@ func (o *logOptions) folder(ctx context.Context, c *console, where keep.Where) (
 	}
 	t.end(none, err)
 	return beginsOne(err)
+}
+
+// isPart reports whether a folder is a part of a user folder.
+func isPart(folder string) bool {
+	if userdir.IsUserDir(folder) {
+		return false
+	}
+	_, inside := userdir.Enclosing(filepath.Join(folder, "x"))
+	return inside || userdir.IsUserDir(filepath.Join(folder, ".."))
 }
 
 // beginsOne adds to the error that there is no history how to begin one.

@@ -220,7 +220,7 @@ type choiceFlags struct {
 }
 
 func (f *choiceFlags) addFlags(fs *pflag.FlagSet) {
-	addTopic(fs, "Flags that choose messages", func(fs *pflag.FlagSet) {
+	addTopic(fs, choosing, func(fs *pflag.FlagSet) {
 		fs.VarP(parsed(messagesOrName, f.takeAt), "at", "a", "these `MESSAGES`, such as 7, 3..9 or -5..-1; or the name of a checkpoint or branch, for the message it hangs on")
 		fs.Var(number(&f.chosenBy.Last, 1, "a number of messages, from 1"), "last", "the last `N` of what is chosen")
 		f.addFilters(fs)

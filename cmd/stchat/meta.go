@@ -169,7 +169,7 @@ type metaSetOptions struct {
 }
 
 // condition parses a condition of --where.
-func condition(text string) (edit.Condition, error) {
+func condition(text string) (ops.Condition, error) {
 	negated := strings.HasPrefix(text, "!")
 	key := strings.TrimPrefix(text, "!")
 	if end := strings.IndexAny(key, "!=~"); end >= 0 {
@@ -180,7 +180,7 @@ func condition(text string) (edit.Condition, error) {
 	if negated {
 		key = "!" + key
 	}
-	c, err := edit.ParseCondition(key)
+	c, err := ops.ParseCondition(key)
 	if err != nil {
 		err = refusal(fmt.Sprintf("%q: %v", text, err))
 	}
@@ -190,7 +190,7 @@ func condition(text string) (edit.Condition, error) {
 func (o *metaSetOptions) addFlags(fs *pflag.FlagSet) {
 	o.metadata = true
 	o.valueFlags.addFlags(fs)
-	fs.Var(parsed(condition, func(c edit.Condition) { o.opt.Where = append(o.opt.Where, c) }).notEmpty(), "where", "only chats that meet `CONDITION`; may be repeated")
+	fs.Var(parsed(condition, func(c ops.Condition) { o.opt.Where = append(o.opt.Where, c) }).notEmpty(), "where", "only chats that meet `CONDITION`; may be repeated")
 	o.addManyFlags(fs, "")
 }
 

@@ -100,10 +100,10 @@ func (s *screen) plan(would bool, rows [][2]string) {
 	}
 }
 
-// undonePlan returns what an undo does, counted.
-func undonePlan(r *past.Result) [][2]string {
+// undonePlan returns what an undo or a redo does, counted.
+func undonePlan(steps []changeset.Step, opens []past.Opens) [][2]string {
 	var restores, removes, moves tally
-	for _, s := range r.Steps {
+	for _, s := range steps {
 		switch s.Do {
 		case changeset.Remove:
 			removes.add(fileKind(s.Path), 1)
@@ -113,11 +113,14 @@ func undonePlan(r *past.Result) [][2]string {
 			restores.add(fileKind(s.Path), 1)
 		}
 	}
-	opens := ""
-	if n := len(r.Doc.Opens) - 1; n >= 0 {
-		opens = r.Doc.Opens[0].Chat + when(n > 0, ", and "+plural.Grouped(n)+" more")
+	opened := ""
+	if n := len(opens) - 1; n >= 0 {
+		opened = opens[0].Chat
+		if n > 0 {
+			opened += ", and " + plural.Grouped(n) + " more"
+		}
 	}
-	return [][2]string{{"restores", restores.text()}, {"moves", moves.text()}, {"removes", removes.text()}, {"opens", opens}}
+	return [][2]string{{"restores", restores.text()}, {"moves", moves.text()}, {"removes", removes.text()}, {"opens", opened}}
 }
 
 // tally counts things by their kind, in the order in which the kinds came.

@@ -80,7 +80,7 @@ func TestPlan(t *testing.T) {
 		t.Errorf("on a narrow screen rename tells\n%s", errs)
 	}
 	out, errs = said("edit", chat, "-a", "0", "--set", "mes=secret")
-	list, _ := said("undo", "--data", root, "--list")
+	list, _ := said("log", "--commands", "--data", root)
 	if undo, _ := said("undo", "--data", root, "--dry-run"); visible.ASCII(list+undo) != list+undo || strings.Count(list+undo, "...") < 2 {
 		t.Errorf("%s%s\na terminal without UTF-8 cannot show\n%s%s", out, errs, list, undo)
 	}

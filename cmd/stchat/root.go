@@ -36,7 +36,7 @@ EXIT STATUS
   130, 143  interrupted
 `
 
-// exitStatus returns the EXIT STATUS section of a command's help; no is what exit code
+// exitStatus returns the EXIT STATUS section of a command's manual page; no is what exit code
 // 1 means, "" if the command never returns it.
 func exitStatus(no string) string {
 	if no != "" {
@@ -92,23 +92,7 @@ func newRoot(c *console) *cobra.Command {
 		c.started = cmd.CommandPath()
 		newHelpPage(c).write(cmd)
 	})
-	root.SetHelpCommand(&cobra.Command{
-		Use:                   "help [COMMAND]",
-		Short:                 "Print the help of a command",
-		Long:                  "Print the help of a command, as 'stchat COMMAND --help' does.\n" + exitStatus(""),
-		Example:               "  stchat help checkpoint\n  stchat help show",
-		DisableFlagsInUseLine: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			topic, rest, err := root.Find(args)
-			if err != nil {
-				return err
-			}
-			if len(rest) > 0 {
-				return onlyCommands(topic, rest)
-			}
-			return topic.Help()
-		},
-	})
+	root.SetHelpCommand(newHelpCommand(c, root))
 	for _, title := range []string{"Make", "Look", "Edit", "Keep"} {
 		root.AddGroup(&cobra.Group{ID: title, Title: title})
 	}
@@ -140,6 +124,7 @@ func verbs() []named {
 		{"hide", "Edit", func() verb { return newHide(true) }},
 		{"import", "Make", newImport},
 		{"inspect", "Look", newInspect},
+		{"list", "Look", newList},
 		{"log", "Look", newLog},
 		{"lost", "Look", newLost},
 		{"man", "", newMan},
@@ -148,6 +133,7 @@ func verbs() []named {
 		{"move", "Edit", newMove},
 		{"new", "Make", newNew},
 		{"open", "Edit", newOpen},
+		{"redo", "Keep", newRedo},
 		{"rename", "Edit", newRename},
 		{"repair", "Edit", newRepair},
 		{"replace", "Edit", newReplace},
@@ -175,6 +161,7 @@ type verb struct {
 	use, short, doc, example string
 
 	no     string               // what exit code 1 means; "": the command never returns it
+	also   string               // other commands that help names
 	args   cobra.PositionalArgs // nil: any
 	means  *subjects            // which of them name chats; nil: none, or the command itself finds out
 	offers cobra.CompletionFunc // completes arguments; nil: with chats
@@ -206,6 +193,7 @@ func (f flagless) run(_ context.Context, c *console, _ *pflag.FlagSet, args []st
 // command makes a command of Cobra's.
 func (c *console) command(v verb) *cobra.Command {
 	cmd := &cobra.Command{Use: v.use, Short: v.short, Long: v.doc + exitStatus(v.no), Example: v.example, Hidden: v.hidden, Args: v.early, ValidArgsFunction: v.offers}
+	cmd.Annotations = map[string]string{seeAlso: v.also}
 	switch {
 	case v.below != nil:
 		c.group(cmd, v.below)
@@ -213,12 +201,13 @@ func (c *console) command(v verb) *cobra.Command {
 	case v.offers == nil:
 		cmd.ValidArgsFunction = c.offering(func(t *tab) { t.arguments(&v) })
 	}
+	cmd.Annotations[exitMeans] = v.no
 	v.addFlags(cmd.Flags())
 	if v.writes {
 		c.addWriting(cmd.Flags())
 	}
 	if v.means != nil && v.means.messages {
-		cmd.Annotations = map[string]string{takesMessages: "yes"}
+		cmd.Annotations[takesMessages] = "yes"
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.started = cmd.CommandPath()
@@ -231,6 +220,9 @@ func (c *console) command(v verb) *cobra.Command {
 func (c *console) runVerb(v *verb, cmd *cobra.Command, args []string) error {
 	c.outColor, c.errColor = c.coloured(c.OutTTY), c.coloured(c.ErrTTY)
 	c.shown = c.OutTTY || c.color == "always"
+	if c.insteadOf != "" {
+		c.note("this is 'stchat %s'", c.insteadOf)
+	}
 	if err := c.readJQ(cmd); err != nil {
 		return err
 	}
@@ -338,7 +330,9 @@ func (v *verb) next(n int) []string {
 // run executes the program and returns its exit code. An error before any command's
 // RunE is called is wrong usage: Cobra itself does not distinguish.
 func run(ctx context.Context, e env, args []string) int {
+	args, command := accustomed(args)
 	c := newConsole(e, args)
+	c.insteadOf = command
 	root := newRoot(c)
 	cmd, err := c.execute(ctx, root)
 	err = cmp.Or(err, c.unprinted()) // of help
@@ -378,7 +372,7 @@ func (c *console) execute(ctx context.Context, root *cobra.Command) (*cobra.Comm
 		return root, err
 	}
 	if word := firstOperand(cmd, rest); word != "" && len(cmd.Commands()) > 0 && cmd.Name() != "help" {
-		return cmd, onlyCommands(cmd, []string{word})
+		return cmd, onlyCommands(cmd, behind(rest, word))
 	}
 	if err := emptyFlag(cmd, rest); err != nil {
 		return cmd, err
@@ -389,6 +383,9 @@ func (c *console) execute(ctx context.Context, root *cobra.Command) (*cobra.Comm
 	}
 	return root.ExecuteContextC(ctx)
 }
+
+// behind returns the arguments from a word on.
+func behind(args []string, word string) []string { return args[slices.Index(args, word):] }
 
 // firstOperand returns the first argument of a command that is no flag and no flag's value, "" for none.
 func firstOperand(cmd *cobra.Command, args []string) string {
@@ -498,20 +495,7 @@ func onlyCommands(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if name := habit(args[0]); name != "" && (!cmd.HasParent() || name == "undo") {
-		return usagef("there is no command %q; did you mean %q?", args[0], "stchat "+name)
-	}
-	return usagef("there is no command %q%s", args[0], didYouMean(args[0], commandNames(cmd), ""))
-}
-
-// habit returns the command that does what a word of other programs means, "" for none.
-func habit(word string) string {
-	return map[string]string{
-		"ls": "inspect", "list": "inspect", "status": "check", "info": "inspect",
-		"grep": "search", "find": "search", "cat": "show",
-		"mv": "rename", "del": "rm", "remove": "rm", "cp": "branch", "copy": "branch",
-		"backup": "snapshot", "replace": "edit", "undo": "undo",
-	}[word]
+	return noCommand(cmd, args[0], args[1:])
 }
 
 // didYouMean returns the known word nearest to a mistyped one, after prefix, as the end

@@ -70,6 +70,7 @@ func documents() []document {
 		{"import", "import", bring.Document{}},
 		{"inspect", "inspect", inspect.Report{}},
 		{"inspect-summary", "inspect: the last document", inspect.Summary{}},
+		{"list", "list", look.Listed{}},
 		{"inspect-message", "inspect --messages", inspect.Message{}},
 		{"message", "show", look.Message{}},
 		{"message-count", "show --count", messageCount{}},
@@ -115,7 +116,8 @@ func documents() []document {
 		{"snapshot", "snapshot", keep.Taken{}},
 		{"snapshot-summary", "snapshot: the last document", keep.Snapshotted{}},
 		{"undo", "undo", past.Undone{}},
-		{"undo-record", "undo --list, --prune, --keep", past.Listed{}},
+		{"redo", "redo", past.Redone{}},
+		{"undo-record", "log --commands; undo --prune, --keep", past.Listed{}},
 		{"version", "version", versionInfo{}},
 	}
 }

@@ -127,7 +127,7 @@ func TestScreens(t *testing.T) {
 				{"diff-meta", a, b},
 				{"stats"},
 				{"stats", "--by", "chat"},
-				{"undo", "--list"},
+				{"log", "--commands"},
 				{"snapshot", "--dry-run", user},
 			} {
 				width := either(fixed > 0, fixed, 21+rng.IntN(118))
@@ -250,7 +250,7 @@ func TestGoldenScreens(t *testing.T) {
 				{"lost", "-v"},
 				{"check", "--severity", "info"},
 				{"state", "list", folder.a, folder.b},
-				{"undo", "--list"},
+				{"log", "--commands"},
 				{"meta", "get", folder.b},
 				{"snapshot", "--dry-run"},
 				{"rm", "--dry-run", folder.a, "--family"},

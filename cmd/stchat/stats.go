@@ -63,7 +63,7 @@ func (o *statsOptions) addFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.opt.Gap, "gap", time.Hour, "a session ends after `TIME` without a message, such as 30m")
 	fs.StringVarP(&o.output, "output", "o", "", "write a page to `FILE`.html instead")
 	fs.BoolVar(&o.force, "force", false, "replace the file")
-	addTopic(fs, "Flags that choose messages", o.addFilters)
+	addTopic(fs, choosing, o.addFilters)
 	o.listFlags.addFlags(fs)
 }
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/changeset"
-	"stchat/internal/grid"
 	"stchat/internal/ops"
 	"stchat/internal/ops/past"
 	"stchat/internal/plural"
@@ -26,69 +24,49 @@ import (
 )
 
 type undoOptions struct {
-	list, force bool
-	prune       string // an ID or an age
-	keep        int
-	changes     changeset.Options
+	force   bool
+	prune   string // an ID or an age
+	to      string // an ID
+	keep    int
+	changes changeset.Options
 }
 
 func newUndo() verb {
 	return verb{
 		writes: true,
 		use:    "undo [ID]", short: "Take back what a command did",
-		doc: `Take back what the last command did, all of it or nothing. Every command that
-writes files records that in the user folder, under .stchat/, and keeps the old
-files there. A single new file in a folder that is not a user folder and has no
-.stchat/ is not recorded: to undo it, delete the file.
+		doc: `Everything that the last command did is taken back, or nothing; running undo
+twice goes two steps back. ID is that of an earlier command, as 'stchat log'
+lists it; --to ID takes back that one and all later ones. 'stchat redo' does the
+last undone command again.
 
-Without ID, the newest record that is neither undone nor made by undo is taken
-back: running undo twice goes two steps back. What is taken back is printed,
-with --quiet too. An undo is recorded as well, and 'stchat undo ID' with its ID
-does the command again. The folder is that of --data, else the user folder
-around the working folder, else STCHAT_DATA, else the working folder itself.
+If a file is not as the command left it, nothing is done and the file is named;
+--force leaves such files as they are and takes back the rest. A command that
+was killed half way needs no undo: the next one completes it or takes it back.
 
-If a file is not as the command left it, nothing is done and the file is named.
-What counts is its content; and a new chat may have been saved again, as long as
-it has no message of its own. --force leaves such files as they are, a chat with
-its place in the group's list, and takes back the rest; it also takes back what
-was recorded on another machine or before the folder was copied, if the files
-can be recognised by size, time and content.
-
-A command that was killed half way needs no undo: the next command that writes
-there completes it or takes it back, but for files that somebody has changed
-since: these stay, and are named. A journal that cannot be read, or that comes
-from another machine or from before the folder was copied, is set aside and
-named once; 'stchat undo --force ID' takes back what it can of the latter, and
---prune ID drops either for good.
-
-Kept files take space: the oldest records of edits are dropped when they hold
-more than 2 GB (STCHAT_UNDO_MAX, such as 500M; 0 keeps none), but never those of
-delete, merge, slim, 'state delete' and 'restore --in-place'.
-
-.stchat/ has a .gitignore. SillyTavern's own backup of a user includes hidden
-files, so what you delete here may still be in there.
-`, no: "there is nothing to undo",
+Old files are kept in .stchat/ of the user folder, up to 2 GB (STCHAT_UNDO_MAX);
+--prune and --keep drop them for good. What rm, delete, merge, slim and
+'restore --in-place' took away is dropped only so.
+`, no: "there is nothing to undo", also: "redo, log",
 		example: `  stchat undo
-  stchat undo --list
-  stchat undo 20261121T203325-4f1c9a02
-  stchat undo --prune 30d
-  stchat undo --keep 50 --data SillyTavern/data/default-user`,
+  stchat undo --to 20261121T203325-4f1c9a02
+  stchat undo --prune 30d`,
 		args: cobra.MaximumNArgs(1),
 		rules: []string{
-			"list excludes prune|keep|ARG = --list, --prune, --keep and an ID are different things to ask for",
-			"prune|keep excludes ARG = --list, --prune, --keep and an ID are different things to ask for",
-			"force excludes list|prune|keep = --force goes with taking back",
+			"prune excludes keep|to|ARG = --prune, --keep, --to and an ID are different things to ask for",
+			"keep excludes to|ARG = --prune, --keep, --to and an ID are different things to ask for",
+			"to excludes ARG = --to takes the ID: that of the oldest command to take back",
+			"force excludes prune|keep = --force goes with taking back",
 		},
-		pages:   "list",
 		options: &undoOptions{},
 	}
 }
 
 func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.list, "list", false, "list the records, newest first: ID, local time, age, command, files, bytes kept; in a pipe with tabs between, in UTC, and without the age")
+	fs.Var(filled(&o.to), "to", "take back the command `ID` and all later ones")
 	fs.BoolVar(&o.force, "force", false, "leave files that were changed since as they are, and take the rest back")
-	fs.Var(filled(&o.prune), "prune", "drop the record `ID` for good, or all from before a TIME such as 30d, 12h or 2026-03-01")
-	fs.Var(number(&o.keep, 0, "a number of at least 0"), "keep", "drop all records but the newest `N`")
+	fs.Var(filled(&o.prune), "prune", "drop what is kept of the command `ID`, or of all before a TIME such as 30d or 2026-03-01")
+	fs.Var(number(&o.keep, 0, "a number of at least 0"), "keep", "drop what is kept of all commands but the newest `N`")
 }
 
 func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
@@ -99,10 +77,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	}
 	changes := o.changes
 	c.changes(&changes)
-	switch {
-	case o.list:
-		return printRecords(c, root, changes.Now)
-	case pruning:
+	if pruning {
 		opt := past.PruneOptions{Root: root, Keep: either(fs.Changed("keep"), o.keep, -1), Changes: changes}
 		before, isTime := sendate.ParseMoment(o.prune, changes.Now)
 		if opt.Before = before; !isTime {
@@ -110,64 +85,130 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		}
 		return runPrune(ctx, c, opt)
 	}
-	id := strings.Join(args, "")
-	r, err := past.Undo(ctx, past.Options{Root: root, Force: o.force, Changes: changes, ID: id})
-	if err != nil && r != nil {
-		c.ended(r.Ended)
-	}
-	if errors.Is(err, changeset.ErrNothing) {
-		text := err.Error()
-		if _, gone := os.Lstat(filepath.Join(root, userdir.Own)); gone != nil && !userdir.IsUserDir(root) {
-			text += ": in a folder that is not a user folder, a new file is undone by deleting it"
+	opt := past.Options{Root: root, Force: o.force, Changes: changes, ID: strings.Join(args, "")}
+	var results []*past.Result
+	if o.to != "" {
+		opt.ID = o.to
+		results, err = past.UndoTo(ctx, opt)
+	} else {
+		var r *past.Result
+		r, err = past.Undo(ctx, opt)
+		if r != nil {
+			results = append(results, r)
 		}
-		if r != nil && r.Doc.ID != "" {
-			text += fmt.Sprintf("; --prune %s drops this record, so that undo reaches the command before it", r.Doc.ID)
-		}
-		c.note("%s", text)
-		return errNo
 	}
-	unknown := either(userdir.IsDir(id), "; the folder whose records are meant is given as --data "+visible.Quote(id), "; 'stchat undo --list' lists them")
-	hints := []hint{{changeset.ErrNoRecord, unknown}, {changeset.ErrElsewhere, "; --force takes back what can be told by size, time and content"}}
+	for _, r := range results {
+		if r.Err == nil && len(r.Steps) == 0 && err != nil {
+			continue // err says why
+		}
+		if failed := o.taken(c, r); failed != nil {
+			return failed
+		}
+	}
 	if err != nil {
-		return withHint(err, hints)
+		return o.nothing(c, root, opt.ID, results, err)
 	}
+	last := results[len(results)-1]
+	if c.json || last.Doc.Redo == nil {
+		return nil
+	}
+	c.note("if one of these chats or groups is open in SillyTavern, reload it now: its next save would undo this")
+	again := c.redoCommand(root)
+	if last.Doc.Undoes != "" { // it brought something back
+		again = c.undoCommand(root, *last.Doc.Redo)
+	}
+	c.note("'%s' does it again", again)
+	return nil
+}
+
+// taken prints what was taken back, or why it was not.
+func (o *undoOptions) taken(c *console, r *past.Result) error {
 	if since, ok := errors.AsType[*changeset.SinceError](r.Err); ok {
 		r.Err = &hinted{since, "; --force leaves these files as they are and takes the rest back"}
 	}
-	say(c, &saying{counted: true, hints: hints}, "", r)
-	switch {
-	case r.Err != nil:
+	say(c, &saying{counted: true, hints: undoHints("")}, "", r)
+	if r.Err != nil {
 		return errReported
-	case c.json:
+	}
+	if c.json {
 		return c.document(r.Doc)
 	}
-	lines, brief := undone(c, r), c.shown && !c.verbose
-	for _, line := range lines[:either(brief, 1, len(lines))] {
+	return o.print(c, undone(c, r), undonePlan(r.Steps, r.Doc.Opens))
+}
+
+// print prints lines, of which a person sees the first alone, with a plan in place of the others.
+func (o *undoOptions) print(c *console, lines []string, plan [][2]string) error {
+	brief := c.shown && !c.verbose
+	if brief {
+		lines = lines[:1]
+	}
+	for _, line := range lines {
 		c.line(c.prose(line, ""))
 	}
 	if brief {
 		s := newScreen(c, 0)
-		s.plan(c.dryRun, undonePlan(r))
+		s.plan(c.dryRun, plan)
 	}
-	if err := c.unprinted(); err != nil {
-		return err
+	return c.unprinted()
+}
+
+// nothing says why nothing, or nothing more, was taken back.
+func (o *undoOptions) nothing(c *console, root, id string, results []*past.Result, err error) error {
+	last := &past.Result{}
+	if len(results) > 0 {
+		last = results[len(results)-1]
 	}
-	if r.Doc.Redo != nil {
-		c.note("if one of these chats or groups is open in SillyTavern, reload it now: its next save would undo this")
-		c.note("'%s' does it again", c.undoCommand(r.Doc.Root, *r.Doc.Redo))
+	c.ended(last.Ended)
+	if !errors.Is(err, changeset.ErrNothing) {
+		return withHint(err, undoHints(id))
 	}
-	return nil
+	text := err.Error()
+	if _, gone := os.Lstat(filepath.Join(root, userdir.Own)); gone != nil && !userdir.IsUserDir(root) {
+		text += ": in a folder that is not a user folder, a new file is undone by deleting it"
+	}
+	if last.Doc.ID != "" {
+		text += fmt.Sprintf("; --prune %s drops this record, so that undo reaches the command before it", last.Doc.ID)
+	}
+	c.note("%s", text)
+	return errNo
+}
+
+// undoHints say what helps where a record that is named by id is not taken back.
+func undoHints(id string) []hint {
+	unknown := "; 'stchat log --commands' lists them"
+	if userdir.IsDir(id) {
+		unknown = "; the folder whose records are meant is given as --data " + visible.Quote(id)
+	}
+	return []hint{{changeset.ErrNoRecord, unknown}, {changeset.ErrElsewhere, "; --force takes back what can be told by size, time and content"}}
 }
 
 // undone returns lines that say which command is taken back, and what becomes of each file.
 func undone(c *console, r *past.Result) []string {
 	d := &r.Doc
-	text := fmt.Sprintf("%s in %s: %s", either(d.DryRun, "would take back", "took back"), c.path(d.Root), c.recorded(d.Command))
-	if !d.Time.IsZero() {
-		text += " of " + d.Time.Local().Format(either(c.shown, minute, time.DateTime))
+	did := "took back"
+	if d.DryRun {
+		did = "would take back"
 	}
-	lines := []string{text + ", " + d.ID}
-	for _, s := range r.Steps {
+	first := did + " in " + c.path(d.Root) + ": " + c.commandOf(d.Command, d.Time) + ", " + d.ID
+	return append([]string{first}, c.becomes(r.Steps, d.Opens, d.DryRun)...)
+}
+
+// commandOf returns a recorded command and when it was given.
+func (c *console) commandOf(args []string, at time.Time) string {
+	text := c.recorded(args)
+	if at.IsZero() {
+		return text
+	}
+	layout := time.DateTime
+	if c.shown {
+		layout = minute
+	}
+	return text + " of " + at.Local().Format(layout)
+}
+
+// becomes returns lines that say what becomes of each file.
+func (c *console) becomes(steps []changeset.Step, opens []past.Opens, dryRun bool) (lines []string) {
+	for _, s := range steps {
 		did, path := "restored", s.Path
 		switch s.Do {
 		case changeset.Remove:
@@ -175,9 +216,12 @@ func undone(c *console, r *past.Result) []string {
 		case changeset.Move:
 			did, path = "moved back", s.To
 		}
-		line := when(d.DryRun, "would be ") + did + " " + c.path(path)
-		if i := slices.IndexFunc(d.Opens, func(o past.Opens) bool { return o.Path == s.Path }); i >= 0 {
-			line += fmt.Sprintf(": it opens %q again", d.Opens[i].Chat)
+		if dryRun {
+			did = "would be " + did
+		}
+		line := did + " " + c.path(path)
+		if i := slices.IndexFunc(opens, func(o past.Opens) bool { return o.Path == s.Path }); i >= 0 {
+			line += fmt.Sprintf(": it opens %q again", opens[i].Chat)
 		}
 		lines = append(lines, line)
 	}
@@ -206,43 +250,26 @@ func undoRoot(c *console) (string, error) {
 
 // undoCommand returns the undo command that reaches the records of a root from the working folder.
 func (c *console) undoCommand(root, args string) string {
-	command := "stchat undo" + when(args != "", " "+args)
-	around := either(c.data == "", c, &console{env: c.env})
+	command := "stchat undo"
+	if args != "" {
+		command += " " + args
+	}
+	return c.atRoot(command, root)
+}
+
+// redoCommand is [console.undoCommand] for redo.
+func (c *console) redoCommand(root string) string { return c.atRoot("stchat redo", root) }
+
+// atRoot adds to a command what makes it mean a root, if that is not the one of the working folder.
+func (c *console) atRoot(command, root string) string {
+	around := c
+	if c.data != "" {
+		around = &console{env: c.env}
+	}
 	if here, err := undoRoot(around); err != nil || userdir.RealPath(here) != userdir.RealPath(root) {
 		command += " --data " + visible.Quote(root)
 	}
 	return command
-}
-
-// printRecords prints the records, as JSON documents if wanted.
-func printRecords(c *console, root string, now time.Time) error {
-	list, errs, err := past.List(root)
-	if err != nil {
-		return err
-	}
-	t := newListing(c)
-	t.Columns = []grid.Column{
-		{Title: "ID"},
-		{Title: "time", Code: dim, Optional: true},
-		{Title: "age", Right: true, Code: dim},
-		{Title: "command", Name: true, Text: true, Code: cyan},
-		{Title: "files", Right: true, Code: green},
-		{Title: "size", Right: true, Code: green},
-	}
-	for _, rec := range list {
-		command, files := visible.Text(c.recorded(relativeTo(root, rec.Command))), strconv.Itoa(rec.Files)
-		cells := []string{rec.ID, rec.At.UTC().Format(time.RFC3339), command, files, strconv.FormatInt(rec.Bytes, 10), when(rec.Undone, "undone")}
-		if t.rows {
-			cells = []string{rec.ID, rec.At.Local().Format(minute), ageText(now.Sub(rec.At)), when(rec.Undone, "(undone) ") + command, files, formatBytes(rec.Bytes)}
-		}
-		err = cmp.Or(err, t.put(rec, grid.Row{Cells: cells}))
-	}
-	t.end(c.path(root)+": nothing is recorded here", err)
-	c.flush()
-	for _, err := range errs {
-		c.fail(err)
-	}
-	return cmp.Or(err, outcome(len(errs) > 0, false))
 }
 
 // recorded returns a recorded command with the signs that the terminal has in place of the texts
@@ -263,21 +290,20 @@ func relativeTo(root string, args []string) []string {
 	return short
 }
 
-// ageText returns an age such as 5 min, 3 h or 12 d.
-func ageText(age time.Duration) string {
-	switch {
-	case age < time.Minute:
-		return "now"
-	case age < time.Hour:
-		return fmt.Sprintf("%d min", age/time.Minute)
-	case age < 48*time.Hour:
-		return fmt.Sprintf("%d h", age/time.Hour)
-	}
-	return fmt.Sprintf("%d d", age/(24*time.Hour))
-}
-
 // runPrune drops records and prints how much that frees.
+// runPrune drops records, once that is agreed to: no undo brings them back.
 func runPrune(ctx context.Context, c *console, opt past.PruneOptions) error {
+	if !c.yes && !c.dryRun {
+		rehearsal := opt
+		rehearsal.Changes.DryRun = true
+		list, err := past.Prune(ctx, rehearsal)
+		if err == nil && len(list) > 0 {
+			err = c.confirm(true, "drop what is kept for undo of "+plural.Many(len(list), "command")+", for good")
+		}
+		if err != nil && !errors.Is(err, changeset.ErrNoRecord) {
+			return err
+		}
+	}
 	list, err := past.Prune(ctx, opt)
 	if errors.Is(err, changeset.ErrNoRecord) {
 		return fmt.Errorf("%w, nor is it a time such as 30d", err)

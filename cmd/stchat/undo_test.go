@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// On a terminal the records are a table that fits; commands are cut, and paths in the folder are
+// On a terminal the story is a table that fits; commands are cut, and paths in the folder are
 // relative to it.
 func TestUndoTable(t *testing.T) {
 	user := t.TempDir()
@@ -27,13 +27,13 @@ func TestUndoTable(t *testing.T) {
 		t.Fatal(errs)
 	}
 	for _, width := range []int{72, 80, 120, 400} {
-		out, errs, code := terminal(t, width, "undo", "--list", "--data", user)
+		out, errs, code := terminal(t, width, "log", "--commands", "--data", user)
 		if code != 0 {
 			t.Fatal(errs)
 		}
 		clean(t, out, width)
 		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
-		if len(lines) != 5 || !strings.Contains(lines[0], "age") || strings.Contains(lines[0], "time") != (width > 120) {
+		if len(lines) != 5 || strings.Contains(lines[0], "stchat") || !strings.Contains(lines[4], "1 chat") {
 			t.Errorf("%d:\n%s", width, out)
 		}
 		if width == 400 && (!strings.Contains(out, "(undone) stchat branch "+filepath.Join("chats", "Mira", "a.jsonl")) || strings.Contains(out, user)) {

@@ -17,6 +17,7 @@ type InspectOptions struct {
 	List  List // "-" is Stdin
 	Stdin io.Reader
 	Meter *progress.Meter
+	Where []Condition // all must hold, or the chat is passed over
 
 	// Each is called with every chat's report, or with the *SourceError that prevented it, in
 	// the order of the list and, in a folder, of the chats' paths. An error ends the run.
@@ -73,10 +74,13 @@ func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
 				return err
 			}
 			res.Done++
-			if err == nil {
-				sum.Add(r)
-			} else {
+			switch {
+			case err != nil:
 				sum.Failed++
+			case r == nil: // passed over
+				return nil
+			default:
+				sum.Add(r)
 			}
 			return opt.Each(r, err)
 		})
@@ -136,6 +140,7 @@ func (o *InspectOptions) reports(ctx context.Context, chats []Target, around *li
 	return failed
 }
 
+// one returns the report of a chat, nil if it is passed over.
 func (o *InspectOptions) one(ctx context.Context, t Target, k *inspect.Scanner, around *library.Library) (*inspect.Report, error) {
 	defer o.Meter.Done()
 	c, err := chat.Open(ctx, t.Path, chat.Options{Groups: around, Stdin: o.Stdin, Regular: t.From != "", Any: true})
@@ -143,6 +148,11 @@ func (o *InspectOptions) one(ctx context.Context, t Target, k *inspect.Scanner, 
 		return nil, &SourceError{Path: t.Path, Err: PathError(err)}
 	}
 	defer c.Close()
+	for _, condition := range o.Where {
+		if !condition.Holds(c.Metadata().Bytes()) {
+			return nil, nil
+		}
+	}
 	opt := inspect.Options{Progress: o.Meter.Follow()}
 	if c.Source.Size < LargeChat {
 		opt.Workers = 1

@@ -57,7 +57,7 @@ func (h *harness) strangeAll(out io.Writer) error {
 		for _, args := range [][]string{
 			{"meta", "set", supper, "--set", "x=1"},
 			{"branch", supper, "--name", "beside"},
-			{"undo", "--list"},
+			{"log", "--commands"},
 			{"undo"},
 			{"snapshot", "."},
 			{"search", "lamp", "."},

@@ -142,6 +142,15 @@ func (o *Owner) open() (string, error) {
 	return c.Chat, nil
 }
 
+// Open returns the name of the chat that the owner opens with, if that chat is there.
+func (o *Owner) Open(lib *library.Library) (chat string, ok bool) {
+	name, err := o.open()
+	if err != nil || name == "" {
+		return "", false
+	}
+	return lib.Folder(o.Folder).Target(name)
+}
+
 func ofGroup(dir userdir.Dir, g *group.File) *Owner {
 	return &Owner{Dir: dir, Folder: dir.GroupChats(), Name: g.Name, Group: g}
 }

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,9 +17,7 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"
-	"stchat/internal/extension/core"
 	"stchat/internal/lorebook"
-	"stchat/internal/metadiff"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/patch"
@@ -33,9 +30,9 @@ import (
 type MetaOptions struct {
 	Options
 	Values    patch.Changes
-	MainChat  *string     // "" removes it; nil leaves it
-	Integrity string      // a slug, IntegrityNew, IntegrityNone, or "" to leave it
-	Where     []Condition // all must hold, or the chat is passed over
+	MainChat  *string         // "" removes it; nil leaves it
+	Integrity string          // a slug, IntegrityNew, IntegrityNone, or "" to leave it
+	Where     []ops.Condition // all must hold, or the chat is passed over
 }
 
 // Special values of Integrity; any other value is the slug itself.
@@ -61,7 +58,7 @@ func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
 	results := run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		metadata := o.chat.Header.Metadata().Bytes()
 		for _, c := range opt.Where {
-			if !c.holds(metadata) {
+			if !c.Holds(metadata) {
 				return nil, o.chat.Errorf("%w", ErrPassedOver)
 			}
 		}
@@ -177,17 +174,6 @@ func judgeBook(o *open, before []byte) {
 	}
 }
 
-// MetaValue returns the value that a text means under a key of the metadata: JSON, or else text; under a
-// key that SillyTavern keeps as text always text, which may be written as a JSON string.
-func MetaValue(path patch.Path, text string) []byte {
-	value := patch.ParseValue(text)
-	isText := len(path) == 1 && core.IsText(path[0])
-	if isText && rawjson.KindOf(value) != rawjson.String {
-		return rawjson.Quote(text)
-	}
-	return value
-}
-
 // missingParent refuses a parent that descends from the chat. It returns name if the parent
 // itself cannot be opened, else "".
 func missingParent(ctx context.Context, o *open, name string) (missing string, err error) {
@@ -265,58 +251,4 @@ func (opt *RecapOptions) scene(line []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w of its scene recap as %d: it has %s, from 0", err, opt.Version, plural.S(versions, "version"))
 	}
 	return edited, nil
-}
-
-// ErrCondition means that a text is not a condition.
-var ErrCondition = errors.New("a condition is KEY, !KEY, KEY=VALUE, KEY!=VALUE or KEY~GLOB")
-
-// Condition is a condition on a chat's metadata (CONTENT.md 4).
-type Condition struct {
-	path patch.Path
-	op   string // has, lacks, =, != or ~
-	want string
-}
-
-// ParseCondition parses KEY, !KEY, KEY=VALUE, KEY!=VALUE or KEY~GLOB. A KEY that begins with a
-// slash is a JSON pointer.
-func ParseCondition(text string) (c Condition, err error) {
-	key := text
-	switch at := strings.IndexAny(text, "=~"); {
-	case at > 0 && text[at] == '=' && text[at-1] == '!':
-		c.op, key, c.want = "!=", text[:at-1], text[at+1:]
-	case at > 0 && text[at] == '=':
-		c.op, key, c.want = "=", text[:at], text[at+1:]
-	case at > 0:
-		c.op, key, c.want = "~", text[:at], text[at+1:]
-		if _, err := path.Match(c.want, ""); err != nil {
-			return c, ErrCondition
-		}
-	case strings.HasPrefix(text, "!"):
-		c.op, key = "lacks", text[1:]
-	default:
-		c.op = "has"
-	}
-	if key == "" {
-		return c, ErrCondition
-	}
-	c.path, err = patch.ParseKey(key)
-	return c, err
-}
-
-// holds reports whether the metadata meets the condition.
-func (c *Condition) holds(metadata []byte) bool {
-	raw, ok := patch.Get(metadata, c.path)
-	switch c.op {
-	case "has":
-		return ok
-	case "lacks":
-		return !ok
-	case "~":
-		text, isText := rawjson.Unquote(raw)
-		// a slash is a character like any other
-		hidden := strings.NewReplacer("/", "\x00")
-		matches, _ := path.Match(hidden.Replace(c.want), hidden.Replace(text))
-		return isText && matches
-	}
-	return (ok && metadiff.Equal(raw, MetaValue(c.path, c.want))) == (c.op == "=")
 }

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/visible"
+)
+
+// habit is a word that is no command here, but one elsewhere, or what a person would call it.
+type habit struct {
+	words string // separated by spaces
+	// runs is the command that runs in its place, since it only reads; ARGS stands for the arguments.
+	runs string
+	// line is what does it, to be copied; ARGS stands for the arguments.
+	line string
+}
+
+// habits returns the words that are no commands (SURFACE.md 2).
+func habits() []habit {
+	return []habit{
+		{words: "ls dir chats", runs: "list ARGS"},
+		{words: "cat read view less get", runs: "show ARGS"},
+		{words: "head", runs: "show ARGS ..19"},
+		{words: "tail", runs: "show ARGS --last 20"},
+		{words: "count", runs: "show --count ARGS"},
+		{words: "words wc", runs: "stats ARGS"},
+		{words: "find grep rg", runs: "search ARGS"},
+		{words: "info status du", runs: "inspect ARGS"},
+		{words: "compare cmp", runs: "diff ARGS"},
+		{words: "history versions", runs: "log ARGS"},
+		{words: "branches", runs: "tree ARGS"},
+		{words: "swipes", runs: "swipe ARGS"},
+		{words: "recover undelete", runs: "lost ARGS"},
+
+		{words: "mv", line: "stchat move ARGS"},
+		{words: "cp clone convert", line: "stchat copy ARGS"},
+		{words: "del remove", line: "stchat rm ARGS"},
+		{words: "change modify text", line: "stchat edit ARGS"},
+		{words: "fork rewind", line: "stchat branch ARGS"},
+		{words: "bookmark", line: "stchat checkpoint ARGS"},
+		{words: "append concat", line: "stchat join ARGS"},
+		{words: "fix mend", line: "stchat repair ARGS"},
+		{words: "compact clean shrink strip prune", line: "stchat slim CHAT --drop swipes,reasoning,images"},
+		{words: "dedupe duplicates", line: "stchat tree --all --by content"},
+		{words: "backup save", line: "stchat snapshot"},
+		{words: "set note author persona scenario", line: "stchat meta set CHAT note=\"Be brief.\""},
+		{words: "lorebook lore world", line: "stchat list --where lorebook=NAME"},
+		{words: "rename-user anonymize", line: "stchat replace OLD NEW CHAT --names"},
+		{words: "epub pdf html md txt", line: "stchat export ARGS"},
+	}
+}
+
+// habitOf returns the habit that a word belongs to, nil if it is none.
+func habitOf(word string) *habit {
+	for _, h := range habits() {
+		if slices.Contains(strings.Fields(h.words), word) {
+			return &h
+		}
+	}
+	return nil
+}
+
+// accustomed returns the arguments of the program with a word of other programs for what only reads
+// replaced by the command that does it, and the name of that command, "" if nothing is replaced.
+func accustomed(args []string) (replaced []string, command string) {
+	if len(args) == 0 {
+		return args, ""
+	}
+	h := habitOf(args[0])
+	if h == nil || h.runs == "" {
+		return args, ""
+	}
+	rest := args[1:]
+	runs := strings.Fields(h.runs)
+	if args[0] == "head" || args[0] == "tail" {
+		n, others := numbered(rest)
+		rest = others
+		switch {
+		case n > 0 && args[0] == "head":
+			runs = []string{"show", "ARGS", ".." + strconv.Itoa(n-1)}
+		case n > 0:
+			runs = []string{"show", "ARGS", "--last", strconv.Itoa(n)}
+		}
+	}
+	if args[0] == "swipes" && len(rest) > 2 { // it would choose one
+		return args, ""
+	}
+	at := slices.Index(runs, "ARGS")
+	return slices.Concat(runs[:at], rest, runs[at+1:]), runs[0]
+}
+
+// numbered takes -n N, or -nN, from arguments; n is 0 if there is none.
+func numbered(args []string) (n int, others []string) {
+	for i := 0; i < len(args); i++ {
+		value, is := strings.CutPrefix(args[i], "-n")
+		if is && value == "" && i+1 < len(args) {
+			i++
+			value = args[i]
+		}
+		if count, err := strconv.Atoi(value); is && err == nil && count > 0 {
+			n = count
+			continue
+		}
+		others = append(others, args[i])
+	}
+	return n, others
+}
+
+// noCommand is the error of a word that is no command; args are those behind it.
+func noCommand(cmd *cobra.Command, word string, args []string) error {
+	if !cmd.HasParent() {
+		if (word == "message" || word == "chat") && len(args) > 0 {
+			return usagef("there is no command %q; here it is `%s`", word, "stchat "+commandLine(formerly(args[0]), args[1:]))
+		}
+		if h := habitOf(word); h != nil {
+			return usagef("there is no command %q; here it is `%s`", word, h.copied(word, args))
+		}
+	}
+	return usagef("there is no command %q%s", word, didYouMean(word, commandNames(cmd), ""))
+}
+
+// formerly returns the command that does what a command below message did.
+func formerly(word string) string {
+	switch word {
+	case "get":
+		return "show"
+	case "set", "apply":
+		return "edit"
+	}
+	return word
+}
+
+// copied returns the line that does it.
+func (h *habit) copied(word string, args []string) string {
+	line := h.line
+	if line == "" {
+		line = "stchat " + h.runs
+	}
+	messages := len(args) > 1 && looksLikeMessages(args[1])
+	if messages && (word == "del" || word == "remove") {
+		line = "stchat delete ARGS"
+	}
+	command, isWhole := strings.CutSuffix(line, " ARGS")
+	if !isWhole {
+		return line
+	}
+	return commandLine(command, args)
+}
+
+// commandLine returns a command with arguments as a shell takes them.
+func commandLine(command string, args []string) string {
+	if len(args) == 0 {
+		return command
+	}
+	return command + " " + visible.Args(args...)
+}
+
+// strangeFlag says what does here what a flag of other programs does, "" if that is not known.
+func strangeFlag(cmd *cobra.Command, name string) string {
+	has := func(flag string) bool { return cmd.Flags().Lookup(flag) != nil }
+	switch name {
+	case "date", "on", "before", "after":
+		if has("since") {
+			return "; by time: --since, --until"
+		}
+	case "preview", "n", "simulate":
+		if has("dry-run") {
+			return "; --dry-run shows what would be done"
+		}
+		if has("last") {
+			return "; the last N: --last N"
+		}
+		if has("limit") {
+			return "; --limit N"
+		}
+	case "E":
+		if cmd.Name() == "search" {
+			return "; for a regular expression: stchat show . --match RE"
+		}
+	case "name":
+		if has("speaker") {
+			return "; who speaks is --speaker"
+		}
+	case "lorebook", "note":
+		if has("where") {
+			return "; --where " + name + "=X"
+		}
+		if has("set") {
+			return "; --set " + name + "=X"
+		}
+	}
+	return ""
+}
+
+// flagNames returns the names of all flags of a command.
+func flagNames(cmd *cobra.Command) (names []string) {
+	add := func(f *pflag.Flag) { names = append(names, f.Name) }
+	cmd.Flags().VisitAll(add)
+	cmd.InheritedFlags().VisitAll(add)
+	return names
+}
