@@ -32,6 +32,7 @@ type tornHeader struct {
 type wholeHeader struct {
 	line  []byte
 	slug  string
+	main  string    // the parent
 	at    time.Time // of the version
 	where string    // it is from, for a person
 }
@@ -119,8 +120,8 @@ func headerIn(line []byte) *wholeHeader {
 	if _, err := meta.Parse(line); err != nil {
 		return nil
 	}
-	slug, _ := meta.Identity(line)
-	return &wholeHeader{line: bytes.Clone(line), slug: slug}
+	slug, parent := meta.Identity(line)
+	return &wholeHeader{line: bytes.Clone(line), slug: slug, main: parent}
 }
 
 // inHistory returns the header of the newest version at the chat's path that has one. A history that
@@ -183,8 +184,8 @@ func (t *tornHeader) ofVersion(ctx context.Context, store *history.Store, v *his
 }
 
 // inBackups returns the header of the newest of SillyTavern's backups of the chat. Chats of one
-// character have their backups under one key, so without a slug only the first message tells them
-// apart: where chats with several slugs begin so, none is taken.
+// character have their backups under one key, and a chat may share its slug, or at least its first
+// message, with its branches: where it may be one of several chats, none is taken.
 func (t *tornHeader) inBackups() *wholeHeader {
 	folder, err := backups.Read(t.chat.Dir)
 	if err != nil {
@@ -208,7 +209,7 @@ func (t *tornHeader) inBackups() *wholeHeader {
 			h.at, h.where = b.At, filepath.Base(folder.Path)+"/"+filepath.Base(b.Path)
 			newest = h
 		}
-		if h.slug != newest.slug {
+		if h.slug != newest.slug || h.main != newest.main {
 			return nil
 		}
 	}
