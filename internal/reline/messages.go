@@ -24,19 +24,28 @@ func IsMessage(raw []byte) bool {
 //
 // An object within another is none, unless the other is damaged: then it counts if an object or the
 // line's end follows it, since what goes on behind it may be the rest of the damaged one.
-func Messages(ctx context.Context, src jsonl.Source) (int, error) {
+//
+// UTF-16 is read in both byte orders: where a byte is missing, what comes after it has the other one.
+func Messages(ctx context.Context, src jsonl.Source) (most int, err error) {
 	encoding, err := encodingOf(src)
 	if err != nil {
 		return 0, err
 	}
-	if encoding != UTF8 {
-		text, err := readText(ctx, src, encoding)
+	if encoding == UTF8 {
+		return newParser(ctx, src, &Reading{}).messages()
+	}
+	for _, order := range []Encoding{UTF16LE, UTF16BE} {
+		text, err := readText(ctx, src, order)
 		if err != nil {
 			return 0, err
 		}
-		src = text.over(src)
+		n, err := newParser(ctx, text.over(src), &Reading{}).messages()
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, n)
 	}
-	return newParser(ctx, src, &Reading{}).messages()
+	return most, nil
 }
 
 // messages counts the messages in the file. It stops where a search for objects within damage has

@@ -237,6 +237,7 @@ func TestMessages(t *testing.T) {
 		"joined":                 {header + one + two, 2},
 		"commas":                 {header + ",\n" + one + ",\n" + two + ",\n", 2},
 		"UTF-16":                 {string(encode(binary.LittleEndian, lines(header, one, two))), 2},
+		"UTF-16 without a byte":  {string(encode(binary.LittleEndian, header)[1:]) + string(encode(binary.LittleEndian, lines(one, two, ""))), 2},
 		"junk between them":      {header + ",;" + one + ",;" + two + ",;", 2},
 		"behind a bracket":       {"{[" + one + "," + two + "]", 2},
 		"behind a torn message":  {`{"name":"Mira","mes":"to` + one + "\n" + two, 2},
