@@ -275,6 +275,9 @@ func (t *tab) arguments(v *verb) {
 	next := strings.Join(v.next(n), " ")
 	is := func(kind string) bool { return strings.Contains(next, kind) }
 	switch {
+	case is("OWNER|NAME"):
+		t.owners(t.c.finder(), "", func(*address.Owner, int) bool { return true })
+		return
 	case next == "", is("NAME"), next == "[N...]":
 		return
 	case is("FILE") && is("OWNER") && n > 0 && !strings.Contains(t.typed, "/"):

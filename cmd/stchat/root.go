@@ -116,6 +116,7 @@ func verbs() []named {
 		{"checkpoint", "Make", newCheckpoint},
 		{"clone-lorebook", "Make", newCloneLorebook},
 		{"completion", "", newCompletion},
+		{"copy", "Make", newCopy},
 		{"delete", "Edit", newDelete},
 		{"diff", "Look", newDiff},
 		{"diff-meta", "Look", newDiffMeta},

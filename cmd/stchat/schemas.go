@@ -66,6 +66,7 @@ func documents() []document {
 		{"error", "what failed", errorDocument{}},
 		{"checkpoint", "checkpoint, branch", cut.Document{}},
 		{"checkpoint-summary", "checkpoint, branch: the last document", cutSummary{}},
+		{"copy", "copy", cut.Document{}},
 		{"clone-lorebook", "clone-lorebook", book.Clone{}},
 		{"import", "import", bring.Document{}},
 		{"inspect", "inspect", inspect.Report{}},

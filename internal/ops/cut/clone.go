@@ -13,6 +13,7 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/isolate"
+	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
@@ -180,6 +181,12 @@ func shareBooks(c *call, src *chat.Chat, md *rawjson.Object, r *Result) {
 		}
 		r.Doc.addBook(shared)
 	}
+}
+
+// ShareBooks adds to the document the lorebooks that a new chat's metadata names as its source's does,
+// and warns of those that do not exist or that extensions write into.
+func ShareBooks(lib *library.Library, src *chat.Chat, md *rawjson.Object, r *Result) {
+	shareBooks(&call{library: lib}, src, md, r)
 }
 
 // noteBookless notes once how many chats had no lorebook to clone.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
@@ -197,6 +198,22 @@ func cutSidecars(opt *Options, set *changeset.Set, src *chat.Chat, p *plan, side
 		}
 	}
 	return nil
+}
+
+// CopySidecars drafts, beside a new chat at path, what Luker keeps beside a chat all of whose messages
+// the new one begins with: as a checkpoint at the last of them has it. The document must have the
+// new chat's slug.
+func CopySidecars(set *changeset.Set, src *chat.Chat, sidecars []luker.Sidecar, path string, messages int, now time.Time, r *Result) error {
+	p := &plan{source: src.Path, chatPath: chatPath{path: path, name: names.Name{File: userdir.ChatName(path)}}}
+	opt := &Options{Changes: changeset.Options{Now: now}}
+	return cutSidecars(opt, set, src, p, sidecars, messages-1, r)
+}
+
+// LeaveSidecars lists sidecars that do not go with a new chat, and why.
+func LeaveSidecars(sidecars []luker.Sidecar, why string, r *Result) {
+	for _, s := range sidecars {
+		leave(s, why, r)
+	}
 }
 
 // cutLog drafts the floor log of a new chat that keeps the first messages of its source, or a part

@@ -115,8 +115,13 @@ type Result = ops.Result[Document]
 
 // Document is the JSON document about one checkpoint or branch (SPEC.md section 7).
 type Document struct {
-	Schema       int                `json:"schema"`
-	Source       string             `json:"source" is:"path"`
+	Schema int    `json:"schema"`
+	Source string `json:"source" is:"path"`
+	Made
+}
+
+// Made is what a document says of a new chat.
+type Made struct {
 	Path         string             `json:"path" is:"path"`
 	Kind         string             `json:"kind"`
 	Name         *string            `json:"name"`

@@ -45,7 +45,7 @@ func newPlan(opt *Options, source string) *plan {
 
 // begin forgets what was found out about a source, but for its last message.
 func (p *plan) begin(opt *Options, previousLast int) {
-	*p.res = Result{Doc: Document{Schema: 1, Source: p.source, Kind: opt.Kind.String(), DryRun: opt.Changes.DryRun, At: opt.At}}
+	*p.res = Result{Doc: Document{Schema: 1, Source: p.source, Made: Made{Kind: opt.Kind.String(), DryRun: opt.Changes.DryRun, At: opt.At}}}
 	*p = plan{source: p.source, res: p.res, last: lastMessage{index: -1}, previousLast: previousLast, drafted: drafted{at: -1}}
 }
 

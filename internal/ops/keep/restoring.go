@@ -160,8 +160,10 @@ func commit(ctx context.Context, opt changeset.Options, list []*restoring) []*Re
 	results := ops.Each(ctx, opt, list, func(r *restoring) (*RestoreResult, changeset.Unit) {
 		d := &r.res.Doc
 		d.Document = cut.Document{
-			Schema: 1, Source: r.s.path, Path: r.path, Kind: "copy", At: -1, Messages: r.v.Messages, Bytes: r.v.Size,
-			DryRun: opt.DryRun, Sidecars: d.Sidecars,
+			Schema: 1, Source: r.s.path,
+			Made: cut.Made{
+				Path: r.path, Kind: "copy", At: -1, Messages: r.v.Messages, Bytes: r.v.Size, DryRun: opt.DryRun, Sidecars: d.Sidecars,
+			},
 		}
 		u := changeset.Unit{Root: r.root, Draft: func(ctx context.Context, set *changeset.Set) error {
 			one.Lock()

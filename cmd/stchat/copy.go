@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"stchat/internal/changeset"
+	"stchat/internal/ops"
+	"stchat/internal/ops/address"
+	"stchat/internal/ops/copying"
+	"stchat/internal/ops/cut"
+	"stchat/internal/visible"
+)
+
+func newCopy() verb {
+	return verb{
+		writes: true,
+		use:    "copy CHAT [OWNER|NAME]", short: "Copy a chat, also to another character or group",
+		doc: `The copy is a chat of its own: no parent, no links, a new integrity slug. OWNER
+is the whole name of a character or group; any other word is NAME, the copy's.
+Without either the copy is called "CHAT copy".
+
+Copied to a group, a character's messages say whose they are, as SillyTavern
+converts a chat; copied back to the character, they no longer do. What others
+say stays as it is.
+`,
+		example: `  stchat copy Mira/Harbour
+  stchat copy Mira/Harbour "Harbour, otherwise"
+  stchat copy Mira/Harbour "The night watch" -n Harbour --open`,
+		args:    cobra.RangeArgs(1, 2),
+		means:   &subjects{most: 1, chats: true, writes: true},
+		options: &copyOptions{},
+	}
+}
+
+// copyOptions are the flags of copy.
+type copyOptions struct {
+	opt copying.Options
+}
+
+func (o *copyOptions) addFlags(fs *pflag.FlagSet) {
+	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the copy")
+	fs.BoolVar(&o.opt.Open, "open", false, "make it the chat that its character or group opens with")
+}
+
+func (o *copyOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	opt := o.opt
+	opt.Chat, opt.Data = args[0], userFolder(c, args[:1])
+	if len(args) > 1 {
+		opt.To = args[1]
+	}
+	c.changes(&opt.Changes)
+	end := c.meter("copying", c.json, &opt.Meter)
+	r := copying.Copy(ctx, opt)
+	end()
+
+	how := &saying{no: never, hints: copyHints(opt.Chat)}
+	of := func(r *cut.Result) (string, *cut.Result) { return opt.Chat, r }
+	return c.sayMade(how, []*cut.Result{r}, of)
+}
+
+// copyHints returns the hints for a copy that cannot be made.
+func copyHints(chat string) []hint {
+	return []hint{
+		{copying.ErrPath, "; a file elsewhere: cp " + visible.Args(chat) + " FILE"},
+		{address.ErrWhole, "; -n takes it as a name"},
+		{address.ErrSeveral, "; -n takes it as a name"},
+	}
+}
+
+// sayMade prints what became of new chats, and how a lorebook that one shares becomes its own.
+func (c *console) sayMade(how *saying, results []*cut.Result, of func(*cut.Result) (string, *cut.Result)) error {
+	edited := false
+	how.counted = c.json
+	how.end = func() {
+		if edited && !c.dryRun {
+			c.closeTabs(false) // a card or a group was
+		}
+	}
+	return sayAll(c, how, results, of, func(r *cut.Result) {
+		d := &r.Doc
+		isReplaced := func(s ops.Step) bool { return s.Do == changeset.Replace }
+		edited = edited || slices.ContainsFunc(d.Steps, isReplaced)
+		remark(c, d)
+		for _, book := range d.Lorebooks {
+			if book.Path != nil {
+				c.note("it shares the lorebook %q; `stchat clone-lorebook --rebind %s %s` makes one of its own", book.Name, visible.Quote(d.Path), visible.Args(d.Path))
+			}
+		}
+		c.made(d.Path)
+	})
+}
