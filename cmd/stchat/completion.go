@@ -283,7 +283,7 @@ func (t *tab) arguments(v *verb) {
 	case is("FILE") && is("OWNER") && n > 0 && !strings.Contains(t.typed, "/"):
 		t.anyOwner()
 		return
-	case is("FILE"), is("OPS"), is("FROM"):
+	case is("FILE"), is("OPS"), is("FROM") && v.means == nil:
 		t.how = cobra.ShellCompDirectiveDefault
 		return
 	case is("DIR"):

@@ -57,9 +57,7 @@ func (o *copyOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	r := copying.Copy(ctx, opt)
 	end()
 
-	how := &saying{no: never, hints: copyHints(opt.Chat)}
-	of := func(r *cut.Result) (string, *cut.Result) { return opt.Chat, r }
-	return c.sayMade(how, []*cut.Result{r}, of)
+	return sayMade(c, opt.Chat, r, r, copyHints(opt.Chat))
 }
 
 // copyHints returns the hints for a copy that cannot be made.
@@ -71,25 +69,28 @@ func copyHints(chat string) []hint {
 	}
 }
 
-// sayMade prints what became of new chats, and how a lorebook that one shares becomes its own.
-func (c *console) sayMade(how *saying, results []*cut.Result, of func(*cut.Result) (string, *cut.Result)) error {
-	edited := false
-	how.counted = c.json
+// sayMade prints what became of one new chat, and how a lorebook that it shares becomes its own. made
+// is the result with its document, r what it has in common with others.
+func sayMade[R any](c *console, source string, made R, r *cut.Result, hints []hint) error {
+	isReplaced := func(s ops.Step) bool { return s.Do == changeset.Replace }
+	how := &saying{counted: c.json, hints: hints, no: never}
 	how.end = func() {
-		if edited && !c.dryRun {
-			c.closeTabs(false) // a card or a group was
+		if slices.ContainsFunc(r.Doc.Steps, isReplaced) && !c.dryRun {
+			c.closeTabs(false) // a card or a group was edited
 		}
 	}
-	return sayAll(c, how, results, of, func(r *cut.Result) {
-		d := &r.Doc
-		isReplaced := func(s ops.Step) bool { return s.Do == changeset.Replace }
-		edited = edited || slices.ContainsFunc(d.Steps, isReplaced)
-		remark(c, d)
-		for _, book := range d.Lorebooks {
-			if book.Path != nil {
-				c.note("it shares the lorebook %q; `stchat clone-lorebook --rebind %s %s` makes one of its own", book.Name, visible.Quote(d.Path), visible.Args(d.Path))
+	of := func(R) (string, *cut.Result) { return source, r }
+	return sayAll(c, how, []R{made}, of, func(R) {
+		remark(c, &r.Doc)
+		for _, book := range r.Doc.Lorebooks {
+			switch {
+			case book.Path == nil:
+			case c.dryRun:
+				c.note("it would share the lorebook %q", book.Name)
+			default:
+				c.note("it shares the lorebook %q; `stchat clone-lorebook --rebind %s %s` makes one of its own", book.Name, visible.Quote(r.Doc.Path), visible.Args(r.Doc.Path))
 			}
 		}
-		c.made(d.Path)
+		c.made(r.Doc.Path)
 	})
 }

@@ -218,6 +218,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"checkpoint, branch", "", "0", []string{"branch", "--json", "--link", "--at", "0", at("group chats/g.jsonl")}},
 		{"checkpoint, branch", "", "0", []string{"checkpoint", "--json", "--skip-damaged", "--dry-run", "--unset", "main_chat", "--unset", "integrity", story}},
 		{"copy", "", "0", []string{"copy", "--json", "--dry-run", at("chats/Mira/media.jsonl"), at("groups/7.json")}},
+		{"join", "", "0", []string{"join", "--json", "--dry-run", at("chats/Mira/media.jsonl"), at("chats/Mira/child.jsonl")}},
 		{"clone-lorebook", "", "0", []string{"clone-lorebook", "--json", at("worlds/Sea.json"), "--rebind", at("chats/Mira/child.jsonl")}},
 		{"clone-lorebook", "", "0", []string{"clone-lorebook", "--json", at("worlds/Sea.json"), "--name", "Land"}},
 		{"repair", "", "1", []string{"repair", "--json", "--dry-run", user}},
@@ -296,7 +297,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		}
 		for key, row := range rows {
 			// what the build or the disk decides, and what only moves and --force have
-			if slices.Contains([]string{"copy", "restore", "split"}, section) && p.sections["checkpoint, branch"][key] != nil ||
+			if slices.Contains([]string{"copy", "join", "restore", "split"}, section) && p.sections["checkpoint, branch"][key] != nil ||
 				section == "redo" && p.sections["undo"][key] != nil ||
 				section == "slim" && p.sections["add, delete, edit, hide, swipe, unhide; meta set"][key] != nil {
 				continue // of a document that has been seen full

@@ -151,6 +151,8 @@ func TestPlainCutsStaySmall(t *testing.T) {
 		{plainPeak, []string{"branch", path, "-a", "-2", "--dry-run"}},
 		{plainPeak, []string{"checkpoint", path, "-a", "-100000", "--dry-run"}},
 		{32 << 20, []string{"split", path, "--every", "1000", "--dry-run"}},
+		{32 << 20, []string{"copy", path, "--dry-run"}},
+		{32 << 20, []string{"join", path, path, "--dry-run"}},
 	} {
 		got := least(tc.most, func() int64 {
 			_ = os.Remove(filepath.Join(filepath.Dir(path), "a.jsonl")) // made by the run before

@@ -125,6 +125,7 @@ func verbs() []named {
 		{"hide", "Edit", func() verb { return newHide(true) }},
 		{"import", "Make", newImport},
 		{"inspect", "Look", newInspect},
+		{"join", "Make", newJoin},
 		{"list", "Look", newList},
 		{"log", "Look", newLog},
 		{"lost", "Look", newLost},

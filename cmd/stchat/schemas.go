@@ -12,6 +12,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/book"
 	"stchat/internal/ops/bring"
+	"stchat/internal/ops/copying"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/dataset"
 	"stchat/internal/ops/edit"
@@ -67,6 +68,7 @@ func documents() []document {
 		{"checkpoint", "checkpoint, branch", cut.Document{}},
 		{"checkpoint-summary", "checkpoint, branch: the last document", cutSummary{}},
 		{"copy", "copy", cut.Document{}},
+		{"join", "join", copying.JoinDocument{}},
 		{"clone-lorebook", "clone-lorebook", book.Clone{}},
 		{"import", "import", bring.Document{}},
 		{"inspect", "inspect", inspect.Report{}},

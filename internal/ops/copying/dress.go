@@ -41,7 +41,7 @@ type dress struct {
 type change int
 
 const (
-	sameOwner   change = iota
+	unmoved     change = iota
 	toGroup            // from a character
 	toCharacter        // from a group
 	sameKind           // to another character, or to another group

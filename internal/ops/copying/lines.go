@@ -36,6 +36,9 @@ type writer struct {
 	messages int
 }
 
+// edit returns the message on a line as the new chat has it, with index i.
+type edit func(l *jsonl.Line, i int) []byte
+
 // newWriter begins a new chat with its header.
 func newWriter(draft *changeset.Draft, header *meta.Header) (*writer, error) {
 	w := &writer{draft: draft, buffer: bufio.NewWriterSize(draft, 256<<10)}
@@ -43,9 +46,8 @@ func newWriter(draft *changeset.Draft, header *meta.Header) (*writer, error) {
 	return w, err
 }
 
-// copy writes all messages of a chat, each as edit returns it; a message has its index in the new
-// chat. A damaged line refuses the chat.
-func (w *writer) copy(ctx context.Context, src *chat.Chat, meter *progress.Meter, edit func(l *jsonl.Line, i int) []byte, r *Result) error {
+// copy writes all messages of a chat, each as edit returns it. A damaged line refuses the chat.
+func (w *writer) copy(ctx context.Context, src *chat.Chat, meter *progress.Meter, edit edit, r *Result) error {
 	bad, firstBad := 0, 0
 	opt := jsonl.MapOptions{From: src.Body, Line: src.BodyLine, Keys: messageKeys(), Progress: meter.Follow()}
 	var refused error // of a line, or of writing it, and not of reading
@@ -72,7 +74,7 @@ func (w *writer) copy(ctx context.Context, src *chat.Chat, meter *progress.Meter
 }
 
 // line writes a message.
-func (w *writer) line(src *chat.Chat, l *jsonl.Line, base jsonl.Base, edit func(l *jsonl.Line, i int) []byte) error {
+func (w *writer) line(src *chat.Chat, l *jsonl.Line, base jsonl.Base, edit edit) error {
 	if l.Damage != nil {
 		damage := *l.Damage
 		damage.Line = base.Line + l.Number + 1
