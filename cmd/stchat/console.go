@@ -288,18 +288,18 @@ func (c *console) closeTabs(bumped bool, chats ...string) {
 	switch {
 	case c.lukersTabs(chats):
 	case bumped:
-		c.note("if this chat is open in SillyTavern, reload it: it has a new integrity slug, so that the open tab cannot save over it")
+		c.note("reload this chat in SillyTavern: an open tab cannot save over it any more")
 	case len(chats) > 0:
-		c.note("if this chat is open in SillyTavern, reload it now: its next save would undo this")
+		c.note("reload this chat in SillyTavern now, or its next save undoes this")
 	default:
-		c.note("if this character or group is open in SillyTavern, reload it now: its next save would undo this")
+		c.note("reload SillyTavern now, or its next save undoes this")
 	}
 }
 
 // closeLeftTabs tells the user, once per command that renamed, moved or deleted a chat, to close it:
 // SillyTavern compares slugs only with a file that is there, so no slug stops the tab.
 func (c *console) closeLeftTabs() {
-	c.note("if this chat is open in SillyTavern, close the tab before it saves again: its next save makes the old file anew, whatever the integrity slug")
+	c.note("close this chat in SillyTavern now, or its next save makes the old file anew")
 }
 
 // lukersTabs tells the user that an open tab of Luker wins, if one of the chats is Luker's.
@@ -307,7 +307,7 @@ func (c *console) lukersTabs(chats []string) bool {
 	if !ops.AnyOfLuker(chats) {
 		return false
 	}
-	c.note("if this chat is open in Luker, what the open tab holds wins: its next save writes over this, whatever the integrity slug; close the chat there first")
+	c.note("close this chat in Luker first: its open tab would write over this")
 	return true
 }
 

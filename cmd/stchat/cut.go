@@ -257,7 +257,7 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 	inPlace := false
 	var linked []string
 	how := &saying{
-		counted: c.json, hints: cutHints(o), no: isRefused,
+		counted: c.json, hints: cutHints(o), no: isRefused, block: true,
 		end: func() {
 			if inPlace && !c.dryRun {
 				c.closeTabs(c.newSlugs(), linked...)
@@ -284,7 +284,11 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 				linked = append(linked, r.Doc.Source)
 			}
 		}
-		if o.opt.Output != cut.Stdout {
+		switch {
+		case o.opt.Output == cut.Stdout:
+		case c.tells():
+			c.block(c.cutBlock(r, o.opt.Name))
+		default:
 			c.made(r.Doc.Path)
 		}
 	})
@@ -399,6 +403,9 @@ func remark(c *console, d *cut.Document) {
 	}
 	if more := d.SkippedTotal - len(d.Skipped); more > 0 {
 		c.warn("%s: %s left out", source, c.many(more, "more damaged line"))
+	}
+	if c.tells() {
+		return // the block has it
 	}
 	for _, s := range d.State {
 		c.note("%s: %s: %s", d.Path, s.Extension, s.Change)

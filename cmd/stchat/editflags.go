@@ -18,6 +18,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
+	"stchat/internal/ops/look"
 	"stchat/internal/patch"
 	"stchat/internal/progress"
 	"stchat/internal/rawjson"
@@ -144,20 +145,23 @@ func isNo(err error) bool {
 // report prints what became of the chats, and returns the worst outcome. result, if it is not
 // nil, prints a chat's result on stdout; --json and --dry-run print their own.
 func (o *inPlaceFlags) report(c *console, results []*edit.Result, result func(r *edit.Result)) error {
-	how := &saying{hints: editHints(), bumped: true}
+	how := &saying{hints: editHints(), bumped: true, block: true}
 	of := func(r *edit.Result) (string, *ops.Result[edit.Document]) { return r.Doc.Path, &r.Result }
 	return sayAll(c, how, results, of, func(r *edit.Result) {
 		if r.Doc.DidWrite {
 			how.edited, how.bumped = append(how.edited, r.Doc.Path), how.bumped && r.Bumped
 		}
+		if c.tells() && !o.many {
+			c.block(c.editBlock(r))
+		}
 		switch {
 		case c.json:
 		case c.dryRun:
 			o.show(c, r)
-		default:
+		case !c.tells():
 			result(r)
 		}
-		if r.Doc.Unchanged {
+		if r.Doc.Unchanged && !c.tells() {
 			c.note("%s: unchanged", r.Doc.Path)
 		}
 	})
@@ -195,6 +199,12 @@ func (o *inPlaceFlags) reportMany(c *console, results []*edit.Result, result fun
 			sum.messages += len(r.Doc.Added) + len(r.Doc.Changed) + len(r.Doc.Deleted)
 		}
 	}
+	if o.many && c.tells() && !c.quiet {
+		c.title(c.manyEdited(&sum))
+	}
+	if o.many && c.tells() && !c.quiet && !c.dryRun {
+		c.editRows(met)
+	}
 	err := o.report(c, met, result)
 	if !c.work.interrupted {
 		o.sum(c, &sum)
@@ -220,7 +230,7 @@ func (o *inPlaceFlags) sum(c *console, s *editSummary) {
 	if o.many && c.json {
 		c.document(*s)
 	}
-	if o.many && c.printed() == nil {
+	if o.many && c.printed() == nil && !c.tells() {
 		c.note("%s of %s %s%s%s", c.number(s.Changed), c.many(s.Chats, "chat"), either(s.DryRun, "would change", "changed"),
 			when(s.messages > 0, ", "+c.many(s.messages, "message")), when(s.Unchanged > 0, ", "+c.number(s.Unchanged)+" unchanged"))
 	}
@@ -241,6 +251,10 @@ func (o *inPlaceFlags) show(c *console, r *edit.Result) {
 	if len(r.Diffs) == 0 {
 		return
 	}
+	if c.tells() && !c.verbose {
+		o.showTexts(c, r)
+		return
+	}
 	c.diffHead(r.Doc.Path, r.Doc.Path, " (edited)")
 	for _, d := range r.Diffs {
 		where := either(d.Index < 0, "metadata", fmt.Sprintf("message %d", d.Index))
@@ -249,6 +263,45 @@ func (o *inPlaceFlags) show(c *console, r *edit.Result) {
 	}
 	if n := len(r.Doc.Changed) + len(r.Doc.Added) + len(r.Doc.Deleted) - len(r.Diffs); n > 0 {
 		c.row(c.prose(fmt.Sprintf("%s and %s more", c.sign("…"), c.many(n, "change")), ""))
+	}
+}
+
+// showTexts shows a person what a dry run would change, as diff does.
+func (o *inPlaceFlags) showTexts(c *console, r *edit.Result) {
+	if o.many {
+		fmt.Fprintln(c.w)
+		c.title(nameOf(r.Doc.Path))
+	}
+	p := &differ{screen: newScreen(c, 0), c: c}
+	const most = 3 // of many chats
+	shown := 0
+	for _, d := range r.Diffs {
+		if o.many && shown >= most {
+			break
+		}
+		shown++
+		row := look.Difference{Name: d.Name, From: d.From, To: d.To, A: &d.Index, B: &d.Index}
+		isSame := d.From != nil && d.To != nil && *d.From == *d.To
+		switch {
+		case d.Index < 0 && len(r.Diffs) == 1:
+			c.diffSides("-", "+", d.Before, d.After)
+		case d.Index < 0: // facts have told what becomes of it
+		case isSame: // another key changes
+			row.Op = "change"
+			c.row(strings.Join(p.heading(row, ""), "\n"))
+		case d.From == nil:
+			row.Op, row.A = "add", nil
+			c.row(strings.Join(p.block(row, 1), "\n"))
+		case d.To == nil:
+			row.Op, row.B = "remove", nil
+			c.row(strings.Join(p.block(row, 0), "\n"))
+		default:
+			row.Op = "change"
+			p.changed(row)
+		}
+	}
+	if n := len(r.Doc.Changed) + len(r.Doc.Added) + len(r.Doc.Deleted) - shown; n > 0 {
+		c.line(c.prose(fmt.Sprintf("  %s and %s more", c.sign("…"), c.many(n, "change")), ""))
 	}
 }
 

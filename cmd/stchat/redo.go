@@ -61,7 +61,7 @@ func (o *redoOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, _ [
 	if c.json || c.dryRun {
 		return nil
 	}
-	c.note("if one of these chats or groups is open in SillyTavern, reload it now: its next save would undo this")
+	c.note("reload these chats in SillyTavern now, or its next save undoes this")
 	c.note("'%s' takes it back again", c.undoCommand(root, ""))
 	return nil
 }

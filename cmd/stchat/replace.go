@@ -31,7 +31,7 @@ swipe, letter for letter. NEW may be empty. -E reads OLD as a regular expression
 type replaceOptions struct {
 	choiceFlags
 	inPlaceFlags
-	regular, folded, words, swipes bool
+	regular, folded, words, swipes, names bool
 }
 
 func (o *replaceOptions) addFlags(fs *pflag.FlagSet) {
@@ -39,6 +39,7 @@ func (o *replaceOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVarP(&o.folded, "ignore-case", "i", false, "whatever the letter case of OLD")
 	fs.BoolVarP(&o.words, "word", "w", false, "only whole words")
 	fs.BoolVar(&o.swipes, "swipes", false, "also in the swipes that are not chosen")
+	fs.BoolVar(&o.names, "names", false, "also in all other text of the file: speakers, the header, what extensions keep; never in names of chats, lorebooks and files")
 	o.choiceFlags.addFlags(fs)
 	o.addManyFlags(fs, "")
 }
@@ -52,10 +53,15 @@ func (o *replaceOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 	if err != nil {
 		return err
 	}
-	opt := edit.SetOptions{Options: common, Choice: o.choice(), Sub: []edit.Substitution{substitution}, AllSwipes: o.swipes}
-	results := edit.Set(ctx, opt)
+	var results []*edit.Result
+	subs := []edit.Substitution{substitution}
+	if o.names {
+		results = edit.Replace(ctx, edit.ReplaceOptions{Options: common, Choice: o.choice(), Sub: subs})
+	} else {
+		results = edit.Set(ctx, edit.SetOptions{Options: common, Choice: o.choice(), Sub: subs, AllSwipes: o.swipes})
+	}
 	err = o.reportMany(c, results, func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Changed) })
-	found := slices.ContainsFunc(results, func(r *edit.Result) bool { return r.Err == nil && len(r.Doc.Changed) > 0 })
+	found := slices.ContainsFunc(results, func(r *edit.Result) bool { return r.Err == nil && !r.Doc.Unchanged })
 	if err == nil && !found {
 		return errNo
 	}

@@ -150,7 +150,7 @@ func reportRestored(c *console, results []*keep.RestoreResult) error {
 	var inPlace []string
 	how := &saying{counted: c.json, no: never, end: func() {
 		if len(inPlace) > 0 && !c.lukersTabs(inPlace) {
-			c.note("if this chat is open in SillyTavern, reload it now: until then its saves are refused")
+			c.note("reload this chat in SillyTavern now: until then its saves are refused")
 		}
 	}}
 	of := func(r *keep.RestoreResult) (string, *keep.RestoreResult) { return r.Doc.Source, r }

@@ -30,6 +30,7 @@ type hint struct {
 type saying struct {
 	steps   bool // print what was done too, not only what would be
 	counted bool // the steps are told otherwise: counted, or in the documents
+	block   bool // a block tells a person what notes and warnings of one shared book tell others
 	hints   []hint
 	no      func(error) bool // whether an error is an answer to what was asked; nil: isNo
 	end     func()           // tells what is to be known of all results; nil: nothing
@@ -42,16 +43,23 @@ type saying struct {
 // say prints all about a result but its document: the warnings, the notes, the steps, and
 // the error with its hint. source is what the result was made from.
 func say[D any](c *console, how *saying, source string, r *ops.Result[D]) {
+	blocks := how.block && c.tells()
 	c.ended(r.Ended)
-	c.warns(r.Warnings)
+	for _, warning := range r.Warnings {
+		if !blocks || !sharedBook().MatchString(warning) {
+			c.warn("%s", warning)
+		}
+	}
 	if r.Err != nil {
 		c.failed(source, withHint(r.Err, how.hints))
 		return
 	}
-	c.notes(r.Notes)
+	if !blocks || c.verbose {
+		c.notes(r.Notes)
+	}
 	c.work.done++
 	c.wrote = c.wrote || len(r.Steps) > 0 && !c.dryRun
-	if (c.dryRun || how.steps) && !how.counted {
+	if (c.dryRun || how.steps) && !how.counted && (!blocks || c.verbose) {
 		for _, s := range r.Steps {
 			c.note("%s", stepText(s, c.dryRun))
 		}
@@ -144,7 +152,7 @@ func withHint(err error, own []hint) error {
 		return err
 	}
 	if none, ok := errors.AsType[*address.NoneError](err); ok {
-		if near := didYouMean(none.Arg, none.Known, ""); near != "" {
+		if near := cmp.Or(didYouMean(none.Arg, none.Known, ""), nearOwner(none)); near != "" {
 			return &hinted{err, near}
 		}
 	}
@@ -182,6 +190,24 @@ func withHint(err error, own []hint) error {
 		}
 	}
 	return err
+}
+
+// nearOwner returns the address that an argument may mean whose owner is mistyped: a word of the name of
+// one is near. It is the end of an error, "" if there is none.
+func nearOwner(none *address.NoneError) string {
+	typed, chat, _ := strings.Cut(none.Arg, "/")
+	for _, known := range none.Known {
+		for word := range strings.FieldsSeq(known) {
+			if strings.Contains(known, "/") || didYouMean(typed, []string{word}, "") == "" {
+				continue
+			}
+			if chat != "" {
+				known += "/" + chat
+			}
+			return fmt.Sprintf("; did you mean %q?", known)
+		}
+	}
+	return ""
 }
 
 // helps returns how what would help is asked for.

@@ -92,7 +92,7 @@ func TestScreens(t *testing.T) {
 	c := env{In: strings.NewReader(""), Out: &preview, Err: io.Discard, OutTTY: true, Width: 80, Now: time.Now}
 	c.Getenv = func(name string) string { return map[string]string{"LC_ALL": "C"}[name] }
 	run(context.Background(), c, []string{"edit", "--dry-run", "-q", a, "-a", "4", "--set", "mes=y"})
-	if text := preview.String(); !strings.Contains(text, " characters)") || visible.ASCII(text) != text {
+	if text := preview.String(); !strings.Contains(text, "#4") || strings.ContainsAny(text, "…→") {
 		t.Errorf("a terminal without UTF-8 cannot show %q", text)
 	}
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -112,7 +112,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	if c.json || last.Doc.Redo == nil {
 		return nil
 	}
-	c.note("if one of these chats or groups is open in SillyTavern, reload it now: its next save would undo this")
+	c.note("reload these chats in SillyTavern now, or its next save undoes this")
 	again := c.redoCommand(root)
 	if last.Doc.Undoes != "" { // it brought something back
 		again = c.undoCommand(root, *last.Doc.Redo)

@@ -13,6 +13,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/progress"
+	"stchat/internal/rawjson"
 )
 
 // Terms are the conditions and settings shared by all edits of chats and their state.
@@ -69,6 +70,9 @@ type Result struct {
 type Diff struct {
 	Index         int // -1: the header
 	Before, After *string
+
+	Name     string  // of the speaker
+	From, To *string // the texts, nil where there is no line; whole
 }
 
 // ErrExpected means that a chat is not as it was expected to be.
@@ -127,11 +131,20 @@ func (r *Result) diff(index int, before, after []byte) {
 	a, b := metadiff.Excerpts(string(before), string(after), limit)
 	if before != nil {
 		d.Before = &a
+		d.Name, d.From = said(before)
 	}
 	if after != nil {
 		d.After = &b
+		d.Name, d.To = said(after)
 	}
 	r.Diffs = append(r.Diffs, d)
+}
+
+// said returns the speaker and the text of a message.
+func said(line []byte) (name string, text *string) {
+	name, _ = rawjson.Unquote(rawjson.Value(line, "name"))
+	mes, _ := rawjson.Unquote(rawjson.Value(line, "mes"))
+	return name, &mes
 }
 
 // showsMore reports whether one more difference is kept for display.

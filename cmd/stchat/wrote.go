@@ -1,0 +1,354 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stchat/internal/extension"
+	"stchat/internal/lazyregexp"
+	"stchat/internal/names"
+	"stchat/internal/ops/cut"
+	"stchat/internal/ops/edit"
+	"stchat/internal/plural"
+	"stchat/internal/userdir"
+	"stchat/internal/visible"
+)
+
+// What a command that wrote says to a person: a block a chat (SURFACE.md 4.1). A pipe and documents get
+// none of it.
+
+// block is what a person reads of one chat that a command made or changed.
+type block struct {
+	sentence string
+	facts    []fact
+	made     string // the path of what is new; "": nothing is
+}
+
+// fact is something else that the command did.
+type fact struct{ label, text string }
+
+// factsShown is how many facts a person sees without --verbose.
+const factsShown = 6
+
+// tells reports whether a person reads blocks, in place of notes and rows.
+func (c *console) tells() bool { return c.shown && !c.json }
+
+// block prints a block.
+func (c *console) block(b block) {
+	if c.quiet {
+		if b.made != "" {
+			c.made(b.made)
+		}
+		return
+	}
+	c.title(b.sentence)
+	facts := b.facts
+	left := 0
+	if len(facts) > factsShown && !c.verbose {
+		left = len(facts) - factsShown
+		facts = facts[:factsShown]
+	}
+	for _, f := range facts {
+		const column = 17
+		head := visible.Pad("  "+f.label, column-1) + " "
+		text := prosed(visible.Text(f.text), max(min(cmp.Or(c.Width, unknownWidth), proseWidth)-column, 20), "")
+		for i, line := range strings.Split(text, "\n") {
+			lead := paint(c.outColor, dim, head)
+			if i > 0 {
+				lead = strings.Repeat(" ", column)
+			}
+			fmt.Fprintln(c.w, lead+line)
+		}
+	}
+	if left > 0 {
+		fmt.Fprintln(c.w, paint(c.outColor, dim, "  "+plural.Grouped(left)+" more (-v)"))
+	}
+	if b.made != "" {
+		c.made(b.made)
+	}
+	c.flush()
+}
+
+// title prints a sentence that begins a block.
+func (c *console) title(sentence string) {
+	for line := range strings.SplitSeq(c.prose(visible.Text(sentence), ""), "\n") {
+		fmt.Fprintln(c.w, paint(c.outColor, bold, line))
+	}
+	c.flush()
+}
+
+// nameOf returns the name of a chat as tables show it.
+func nameOf(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return shortName(path)
+}
+
+// cutBlock tells of a checkpoint or a branch; label is the name that was given, "" for none.
+func (c *console) cutBlock(r *cut.Result, label string) block {
+	d := &r.Doc
+	source := nameOf(d.Source)
+	label = cmp.Or(label, names.Short(filepath.Base(filepath.Dir(d.Path)), userdir.ChatName(d.Path), userdir.ChatName(d.Source)))
+	made := map[string]string{"branch": "branched", "checkpoint": "made checkpoint"}[d.Kind]
+	if d.DryRun {
+		made = map[string]string{"branch": "would branch", "checkpoint": "would make checkpoint"}[d.Kind]
+	}
+	b := block{sentence: fmt.Sprintf("%s %q off %s at message %d: %s", made, label, source, d.At, plural.Many(d.Messages, "message"))}
+	if d.Existed {
+		b.sentence = fmt.Sprintf("%q of %s is there already", label, source)
+	}
+	if d.Path != "" && d.Path != cut.Stdout {
+		b.made = d.Path
+	}
+
+	for _, book := range d.Lorebooks {
+		if book.Cloned {
+			text := fmt.Sprintf("its own, %q", book.Name)
+			if book.Dropped > 0 {
+				text += "; " + plural.Of(book.Dropped, "entry of an extension", "entries of an extension") + " left out"
+			}
+			b.add("lorebook", text)
+		}
+	}
+	for _, warning := range d.Warnings {
+		if name := sharedBook().FindStringSubmatch(warning); name != nil {
+			b.add("lorebook", "both chats now write to "+name[1]+"; --isolate gives the new one its own")
+		}
+	}
+	b.facts = append(b.facts, c.stateFacts(d.State, d.At)...)
+	if len(d.Sidecars) > 0 {
+		b.add("Luker", sidecarText(d))
+	}
+	if d.Linked {
+		text := fmt.Sprintf("noted on message %d of %s", d.At, source)
+		if d.ReplacedLink != nil {
+			text += fmt.Sprintf(", in place of %q", *d.ReplacedLink)
+		}
+		b.add("link", text)
+	}
+	if d.SkippedTotal > 0 {
+		b.add("left out", plural.Many(d.SkippedTotal, "damaged line"))
+	}
+	return b
+}
+
+func (b *block) add(label, text string) { b.facts = append(b.facts, fact{label, text}) }
+
+// sharedBook is the warning that two chats share a lorebook in which an extension keeps its state.
+var sharedBook = lazyregexp.New(`the lorebook (".*") holds extension state`)
+
+// sidecarText counts what became of a chat's sidecars.
+func sidecarText(d *cut.Document) string {
+	counts := map[string]int{}
+	for _, s := range d.Sidecars {
+		counts[s.Action]++
+	}
+	var parts []string
+	for _, action := range []string{cut.SidecarCut, cut.SidecarFresh, cut.SidecarEmpty, cut.SidecarLeft} {
+		if n := counts[action]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", plural.Many(n, "file"), action))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// extensionLabels are the names under which a person knows extensions.
+func extensionLabel(extension string) string {
+	switch extension {
+	case "core":
+		return "lore timers"
+	case "auto_recap":
+		return "Auto-Recap"
+	case "auto_illustrator":
+		return "Illustrator"
+	}
+	return extension
+}
+
+// plainChange turns a change of an extension's state into what a person reads.
+type plainChange struct {
+	extension string
+	pattern   func() *regexp.Regexp
+	say       func(m []string, at int) string // "" is only for --verbose
+}
+
+// plainChanges lists the changes that have plainer words than their documents.
+func plainChanges() []plainChange {
+	never := func([]string, int) string { return "" }
+	return []plainChange{
+		{"core", inContext, never},
+		{"core", timersKept, func(m []string, _ int) string {
+			kept, _ := strconv.Atoi(m[1])
+			all, _ := strconv.Atoi(m[2])
+			if kept == all {
+				return ""
+			}
+			return plural.S(all-kept, m[3]+" effect") + " ended"
+		}},
+		{"core", timersMoved, func(m []string, _ int) string {
+			n, _ := strconv.Atoi(m[1])
+			return plural.S(n, m[2]+" effect") + " moved along"
+		}},
+		{"auto_recap", recapNames, never},
+		{"auto_recap", recapKept, func(m []string, at int) string {
+			if m[1] == "0" {
+				return fmt.Sprintf("no recap yet at %d", at)
+			}
+			return "goes back to recap " + cmp.Or(m[3], m[1]) + " of " + m[2]
+		}},
+	}
+}
+
+var (
+	inContext   = lazyregexp.New(`^lastInContextMessageId`)
+	timersKept  = lazyregexp.New(`^(\d+) of (\d+) (sticky|cooldown) effects? kept`)
+	timersMoved = lazyregexp.New(`^(\d+) (sticky|cooldown) effects? moved`)
+	recapNames  = lazyregexp.New(`^(chat_id|lorebookName) set|scene indexes moved`)
+	recapKept   = lazyregexp.New(`^(\d+) of (\d+) versions? kept(?:, current \d+ → (\d+))?`)
+)
+
+// stateFacts tells what became of the state of extensions, a line each.
+func (c *console) stateFacts(changes []extension.Change, at int) (facts []fact) {
+	for _, change := range changes {
+		text := change.Change
+		if !c.verbose {
+			text = plainText(change, at)
+		}
+		if text == "" {
+			continue
+		}
+		label := extensionLabel(change.Extension)
+		i := slices.IndexFunc(facts, func(f fact) bool { return f.label == label })
+		if i < 0 {
+			facts = append(facts, fact{label, text})
+			continue
+		}
+		facts[i].text += ", " + text
+	}
+	return facts
+}
+
+// plainText returns the plain words of a change, "" if it is none of a person's business.
+func plainText(change extension.Change, at int) string {
+	for _, plain := range plainChanges() {
+		if plain.extension != change.Extension {
+			continue
+		}
+		if m := plain.pattern().FindStringSubmatch(change.Change); m != nil {
+			return plain.say(m, at)
+		}
+	}
+	return change.Change
+}
+
+// editDone is how a command that edits says what it did: to one chat, and what it would do.
+type editDone struct{ did, would, to string }
+
+// editWords returns the words of the command that was called.
+func (c *console) editWords() editDone {
+	_, name, _ := strings.Cut(c.started, " ")
+	switch name {
+	case "add":
+		return editDone{"added", "would add", "to"}
+	case "delete":
+		return editDone{"deleted", "would delete", "of"}
+	case "hide":
+		return editDone{"hid", "would hide", "of"}
+	case "unhide":
+		return editDone{"unhid", "would unhide", "of"}
+	case "replace":
+		return editDone{"replaced text in", "would replace text in", "of"}
+	}
+	return editDone{"changed", "would change", "of"}
+}
+
+// editBlock tells of one chat that was edited.
+func (c *console) editBlock(r *edit.Result) block {
+	d := &r.Doc
+	words := c.editWords()
+	did := words.did
+	if c.dryRun {
+		did = words.would
+	}
+	name := nameOf(d.Path)
+	n := len(d.Added) + len(d.Changed) + len(d.Deleted)
+	b := block{}
+	switch {
+	case d.Unchanged:
+		b.sentence = name + " is unchanged"
+		return b
+	case n == 0:
+		b.sentence = fmt.Sprintf("%s the metadata of %s", did, name)
+	case n == 1:
+		index := slices.Concat(d.Added, d.Changed, d.Deleted)[0]
+		b.sentence = fmt.Sprintf("%s message %d %s %s", did, index, words.to, name)
+	default:
+		b.sentence = fmt.Sprintf("%s %s %s %s", did, plural.Many(n, "message"), words.to, name)
+	}
+	last := 0
+	if d.Messages != nil {
+		last = *d.Messages - 1
+	}
+	b.facts = c.stateFacts(d.State, last)
+	if lost := len(d.LostLinks); lost > 0 {
+		b.add("links", plural.Many(lost, "link")+" to other chats went with the messages")
+	}
+	if len(d.Deleted) > 0 && !c.dryRun {
+		b.add("undo", "brings it back")
+	}
+	return b
+}
+
+// manyEdited tells of several chats that were edited.
+func (c *console) manyEdited(s *editSummary) string {
+	words := c.editWords()
+	did := words.did
+	if c.dryRun {
+		did = words.would
+	}
+	of := plural.Many(s.Changed, "chat")
+	if s.Changed < s.Chats {
+		of += " (of " + plural.Grouped(s.Chats) + ")"
+	}
+	if s.messages == 0 {
+		return did + " the metadata of " + of
+	}
+	return fmt.Sprintf("%s %s %s %s", did, plural.Many(s.messages, "message"), words.to, of)
+}
+
+// chatsShown is how many chats of many a person sees by name.
+const chatsShown = 10
+
+// editRows tells of many chats that were edited: those that changed most.
+func (c *console) editRows(results []*edit.Result) {
+	count := func(r *edit.Result) int { return len(r.Doc.Added) + len(r.Doc.Changed) + len(r.Doc.Deleted) }
+	var changed []*edit.Result
+	for _, r := range results {
+		if r.Err == nil && !r.Doc.Unchanged {
+			changed = append(changed, r)
+		}
+	}
+	slices.SortStableFunc(changed, func(a, b *edit.Result) int { return cmp.Compare(count(b), count(a)) })
+	rest := 0
+	if len(changed) > chatsShown && !c.verbose {
+		rest = len(changed) - chatsShown
+		changed = changed[:chatsShown]
+	}
+	for _, r := range changed {
+		what := "metadata"
+		if n := count(r); n > 0 {
+			what = plural.Many(n, "message")
+		}
+		name := visible.CutRight(visible.Text(nameOf(r.Doc.Path)), max(min(cmp.Or(c.Width, unknownWidth)-20, 40), 10), c.sign("…"))
+		fmt.Fprintln(c.w, "  "+visible.Pad(name, 40)+" "+what)
+	}
+	if rest > 0 {
+		c.line("  and " + plural.Many(rest, "more chat"))
+	}
+}
