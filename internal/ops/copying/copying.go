@@ -169,7 +169,7 @@ func draftCopy(ctx context.Context, set *changeset.Set, opt *Options, to *place,
 	}
 	w, err := newWriter(out, header)
 	if err != nil {
-		return src.Errorf("%w", err)
+		return err
 	}
 	err = w.copy(ctx, src.Chat, opt.Meter, func(l *jsonl.Line, i int) []byte {
 		line := unlinked(l, func(string) bool { return false }, &links)
