@@ -177,7 +177,7 @@ func timed(to *time.Time, takes string, parse func(text string, now time.Time) (
 }
 
 // aTime is what flags take that choose by time.
-const aTime = `a time such as 2026-03-01, "2026-03-01 18:42", 2026-03-01T18:42:00Z or 3d`
+const aTime = `a time such as 2026-03-01, "2026-03-01 18:42", 2026-03-01T18:42:00Z, yesterday, 3d or "3 days ago"`
 
 // until returns the value of a flag that takes a point in time: a date means its end, and "" is
 // no time.
@@ -191,17 +191,14 @@ func until(to *time.Time) flagValue {
 // since is [until] where a date means its beginning.
 func since(to *time.Time) flagValue {
 	return timed(to, aTime, func(text string, now time.Time) (time.Time, bool) {
-		if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
-			return day, true
-		}
-		t, ok := sendate.ParseMoment(text, now)
+		t, ok := sendate.ParseStart(text, now)
 		return t, ok || text == ""
 	})
 }
 
 // asOf returns the value of an --as-of.
 func asOf(to *time.Time) flagValue {
-	return timed(to, `a date (2026-03-01), a time ("2026-03-01 18:42", RFC 3339) or an age (2h, 3d)`, sendate.ParseMoment)
+	return timed(to, `a date (2026-03-01), a time ("2026-03-01 18:42", RFC 3339), yesterday, or an age (3d, "3 days ago")`, sendate.ParseMoment)
 }
 
 // readTimes reads the flags that depend on the time of the call.

@@ -26,7 +26,7 @@ type pickFlags struct {
 
 func (p *pickFlags) addFlags(fs *pflag.FlagSet, what string) {
 	fs.Int64Var(&p.rev, "rev", 0, what+" `REV`: a number as log lists it, or from the end, -1 being the newest")
-	fs.Var(asOf(&p.asOf), "as-of", what+" the last version not later than `TIME`: 2026-03-01, \"2026-03-01 18:42\", RFC 3339, or an age such as 90m, 2h, 3d, 2w")
+	fs.Var(asOf(&p.asOf), "as-of", what+" the last version not later than `TIME`: 2026-03-01, \"2026-03-01 18:42\", RFC 3339, yesterday, or an age such as 2h, 3d, \"2 weeks ago\"")
 }
 
 // pick returns the version that the flags name, the zero Pick if neither was used.

@@ -236,7 +236,7 @@ func (f *choiceFlags) addFilters(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.seen, "no-hidden", false, "no hidden messages")
 	fs.Var(parsed(patch.ParseKey, func(p patch.Path) { by.Has = append(by.Has, p) }), "has", "has this `KEY`; one that begins with / is a JSON pointer, such as /extra/model")
 	fs.Var(parsed(regexp.Compile, func(re *regexp.Regexp) { by.Match = append(by.Match, re) }).notEmpty(), "match", "the text matches the regular expression `RE` (RE2; (?i) for any letter case); all that are given must match")
-	fs.Var(since(&by.Since).notEmpty(), "since", "sent at `TIME` or later: a local date such as 2026-03-01, an age such as 3d, or RFC 3339")
+	fs.Var(since(&by.Since).notEmpty(), "since", "sent at `TIME` or later: a local date such as 2026-03-01 or yesterday, an age such as 3d or \"3 days ago\", or RFC 3339")
 	fs.Var(until(&by.Until).notEmpty(), "until", "sent at `TIME` or earlier; a date means all of that day")
 }
 

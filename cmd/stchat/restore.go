@@ -232,7 +232,7 @@ func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	o.storeFlag.addFlags(fs)
 	fs.StringArrayVar(&o.from, "from", nil, "also look at the chats in `FOLDER`; may be repeated")
-	fs.Var(since(&o.since), "since", "look at no version older than `TIME`: 2026-03-01, \"2026-03-01 18:42\" or an age such as 2w")
+	fs.Var(since(&o.since), "since", "look at no version older than `TIME`: 2026-03-01, \"2026-03-01 18:42\", yesterday, or an age such as 2w")
 	fs.BoolVar(&o.restore, "restore", false, "bring back the chats that are gone, or those that are named")
 }
 

@@ -81,7 +81,7 @@ func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
 	o.storeFlag.addFlags(fs)
 	fs.Var(someOf(&o.roles, "", choose.Roles()...), "role", "any role in `LIST`: "+strings.Join(choose.Roles(), ", "))
 	fs.StringArrayVar(&o.opt.Names, "speaker", nil, "said by exactly `NAME`; may be repeated")
-	fs.Var(since(&o.opt.Since), "since", "sent at `TIME` or later: RFC 3339, a local date such as 2026-03-01, or an age such as 2w")
+	fs.Var(since(&o.opt.Since), "since", "sent at `TIME` or later: a local date such as 2026-03-01 or yesterday, an age such as 3d or \"3 days ago\", or RFC 3339")
 	fs.Var(until(&o.opt.Until), "until", "sent at `TIME` or earlier; a date means all of that day")
 	fs.BoolVar(&o.opt.Swipes, "swipes", false, "also look at the swipes that are not chosen")
 	fs.BoolVar(&o.opt.Gone, "gone", false, "only what no chat has any more: what only versions have that snapshot kept")
