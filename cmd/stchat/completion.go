@@ -235,11 +235,10 @@ func (t *tab) namespaces() {
 	if err != nil {
 		return
 	}
-	refused := map[string][]string{
-		"log":    {"plain", "chat_sync", "orphans", "illustrator:"},
-		"set":    {"chat_sync", "orphans", "illustrator:"},
-		"delete": {"chat_sync", "recap:", "illustrator:"},
-	}[t.cmd.Name()]
+	var refused []string
+	if t.cmd.Name() == "set" {
+		refused = []string{"chat_sync", "orphans", "recap:", "illustrator:"}
+	}
 	for _, n := range l.Namespaces {
 		if !slices.Contains(t.args, n.Name) && !slices.Contains(refused, n.Kind) {
 			t.offer(n.Name, n.Kind+", "+formatBytes(n.Bytes))

@@ -94,7 +94,7 @@ func TestInterruptedList(t *testing.T) {
 		for _, args := range [][]string{ // these change all that they are given, or nothing
 			{"rm", "--dry-run", files[0]},
 			{"rename", "--dry-run", files[0], "Storm"},
-			{"state", "delete", "--dry-run", files[0], "tides"},
+			{"state", "set", "--delete", "--dry-run", files[0], "tides"},
 			{"restore", "--dry-run", files[0]},
 		} {
 			e, said := world(nil)

@@ -63,7 +63,7 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if at := fs.ArgsLenAtDash(); at >= 0 {
 		before, behind = args[:at], args[at:]
 	}
-	named, words, err := c.amongWords(&o.listFlags, before, false)
+	named, words, err := c.amongWords(&o.listFlags, before)
 	if err != nil {
 		return err
 	}

@@ -216,7 +216,7 @@ func helps(hint string) string {
 		"changed-row": "'stchat store --verify' shows more, and -o writes the bytes of a version",
 		"clone":       "--lorebook clone takes the book as it is now",
 		"data":        "give the folder with --data",
-		"floor":       "--floor of 'stchat state set' begins one",
+		"floor":       "--at of 'stchat state set' begins one",
 		"force":       "--force does it",
 		"header":      "'stchat repair' makes one",
 		"layout":      "put it among OWNER's chats as a .jsonl file, and 'stchat repair' makes lines of it",

@@ -118,7 +118,7 @@ func TestScreens(t *testing.T) {
 				{"check", "--list-rules"},
 				{"merge", "--dry-run", "-q", user, phone},
 				{"store"},
-				{"state", "list", a, b},
+				{"state", "get", a},
 				{"inspect"},
 				{"inspect", a},
 				{"inspect", a, b, "--messages"},
@@ -169,7 +169,7 @@ func TestScreens(t *testing.T) {
 
 // Help on a terminal without UTF-8 is ASCII, and lists keep their lines where they are wrapped.
 func TestHelpOnATerminal(t *testing.T) {
-	commands := []string{"", "show", "edit", "meta set", "state log"}
+	commands := []string{"", "show", "edit", "meta set", "state get"}
 	for _, v := range verbs() {
 		commands = append(commands, v.name)
 	}
@@ -249,7 +249,7 @@ func TestGoldenScreens(t *testing.T) {
 				{"log", "--as-of", "0m"},
 				{"lost", "-v"},
 				{"check", "--severity", "info"},
-				{"state", "list", folder.a, folder.b},
+				{"state", "get", folder.a},
 				{"log", "--commands"},
 				{"meta", "get", folder.b},
 				{"snapshot", "--dry-run"},

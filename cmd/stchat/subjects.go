@@ -18,7 +18,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"
-	"stchat/internal/ops/state"
 	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )
@@ -161,28 +160,19 @@ func (s *subjects) judge(arg string, found address.Found) error {
 	return nil
 }
 
-// amongWords returns those arguments that name chats, as paths, and the others. A command that
-// writes also takes cards, and says what it found by a part of a name. Where --files-from names none
-// either, it is an error that the first is no chat.
-func (c *console) amongWords(list *listFlags, args []string, writes bool) (paths, others []string, err error) {
+// amongWords returns those arguments that name chats, as paths, and the others. Where --files-from
+// names none either, it is an error that the first is no chat.
+func (c *console) amongWords(list *listFlags, args []string) (paths, others []string, err error) {
 	for _, arg := range args {
 		found, err := c.isSubject(arg)
-		if err == nil && writes {
-			err = edits().judge(arg, found)
-		}
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, nil, err
-		case len(found.Paths) > 0:
-			if found.Guess && writes {
-				c.note("%s is %s", visible.Quote(arg), shortName(found.Paths[0]))
-			}
-			paths = append(paths, found.Paths...)
-		case writes && state.IsCard(arg):
-			paths = append(paths, arg)
-		default:
-			others = append(others, arg)
 		}
+		if len(found.Paths) == 0 {
+			others = append(others, arg)
+			continue
+		}
+		paths = append(paths, found.Paths...)
 	}
 	if len(paths) == 0 && len(others) > 0 && list.filesFrom == "" { // a chat is meant: say which there are
 		found, err := c.finder().Find(others[0])

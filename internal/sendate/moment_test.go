@@ -36,7 +36,8 @@ func TestParseMoment(t *testing.T) {
 			t.Errorf("%q is %v, %v; want %s", s, got.Format(time.RFC3339Nano), ok, want)
 		}
 	}
-	for _, s := range []string{"", "d", "5", "-2d", "+2d", "2y", "1.5h", "2026-02-30", "2026-3-1", "9999999999d", "2 d",
+	for _, s := range []string{
+		"", "d", "5", "-2d", "+2d", "2y", "1.5h", "2026-02-30", "2026-3-1", "9999999999d", "2 d",
 		"tomorrow", " today", "3 days", "days ago", "3days ago", "-3 days ago", "3 moons ago", "3 days ago now", "9999999 years ago",
 	} {
 		if got, ok := ParseMoment(s, now); ok {

@@ -161,10 +161,10 @@ export const ours = {
     'repair --rule': deed((at) => ['repair', at.file, '-y', '--rule', at.dice.pick(['unlisted-branch', 'dangling-main-chat', 'dangling-checkpoint', 'dangling-branch', 'integrity-shared', 'swipe-info'])],
         { may: ['missing-main-chat', 'unlisted-branch'] }),
     slim: edit((at) => ['slim', at.file, '--keep-last', '2', ...at.dice.maybe('--drop', 'swipes,reasoning,images')]),
-    'state set': deed((at) => ['state', 'set', at.file, at.dice.pick(['hp', 'memory_graph']), ...at.dice.maybe('--floor'), '--set', `value=${at.step}`], { may: sidecars, refused: /floor|empty/ }),
+    'state set': deed((at) => ['state', 'set', at.file, at.dice.pick(['hp', 'memory_graph']), ...at.dice.maybe('--at=-1'), '--set', `value=${at.step}`], { may: sidecars, refused: /floor|empty/ }),
     'state set of a card': deed((at) => at.source.id ? null : ['state', 'set', path.join(at.t.data.root, 'characters', at.source.avatar), 'mood', '--set', `value=${at.step}`]),
-    'state delete': deed((at) => ['state', 'delete', at.file, 'hp', 'memory_graph']),
-    'state prune': deed((at) => ['state', 'prune', at.file]),
+    'state set --delete': deed((at) => ['state', 'set', at.file, at.dice.pick(['hp', 'memory_graph']), '--delete']),
+    'repair of floor logs': deed((at) => ['repair', at.file, '--rule', 'luker-floor', '-y']),
 
     history: deed((at) => ['history', ...at.dice.pick([['--prune', '--keep-last', '10'], ['--compact']]), '--data', at.t.data.root], { forgets: true }),
     'lost --restore': grow((at) => ['lost', at.t.data.root, '--restore', '-y'], { may: past, recalls: true }),

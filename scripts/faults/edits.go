@@ -94,9 +94,9 @@ func edits() []*scenario {
 		{name: "meta set in 70 chats", files: many, only: "kills", args: call(note("chats")...), partly: [][]string{note("chats/Mira/00.jsonl")}},
 		{name: "message delete in a Luker chat", files: luker, goes: true, masked: true, args: call("delete", deep, "-a", "40..")},
 		{name: "state set", files: luker, args: call("state", "set", deep, "quest", "--set", "step=2", "--unset", "bag")},
-		{name: "state set --floor", files: luker, args: call("state", "set", deep, "hp", "--floor", "--at", "10", "--set", "value=7")},
-		{name: "state delete", files: luker, goes: true, args: call("state", "delete", deep, "tides")},
-		{name: "state prune", files: luker, args: call("state", "prune", deep)},
+		{name: "state set --at", files: luker, args: call("state", "set", deep, "hp", "--at", "10", "--set", "value=7")},
+		{name: "state set --delete", files: luker, goes: true, args: call("state", "set", deep, "tides", "--delete")},
+		{name: "repair --rule luker-floor", files: luker, args: call("repair", deep, "--rule", "luker-floor", "-y")},
 		{name: "new", files: family, masked: true, args: func(label string) []string { return []string{"new", mira, "--name", label} }},
 		{name: "restore --in-place", files: solo, masked: true, store: true, setup: [][]string{{"snapshot", "."}, {"delete", harbour, "-a", "100.."}}, args: call("restore", "--in-place", harbour)},
 		{

@@ -25,25 +25,15 @@ func editPending(metadata *rawjson.Object, edit func(operations *rawjson.Object)
 	metadata.Edit(edit, keyPending, "pendingOps")
 }
 
-// PrunePending removes the pending operations that were noted before a time, and returns how many
-// (cleanupStalePendingEntries: those without a time stay).
-func PrunePending(metadata *rawjson.Object, before time.Time) int {
-	return dropPending(metadata, func(_ string, raw []byte) bool {
-		old, dated := isStale(raw, before)
-		return old && dated && rawjson.Truthy(rawjson.Value(raw, "timestamp"))
-	})
-}
-
-func dropPending(metadata *rawjson.Object, goes func(name string, raw []byte) bool) (dropped int) {
+// dropPending removes the pending operations that go.
+func dropPending(metadata *rawjson.Object, goes func(name string, raw []byte) bool) {
 	editPending(metadata, func(operations *rawjson.Object) {
 		for _, name := range operations.Keys() {
 			if goes(name, operations.Value(name)) {
 				operations.Unset(name)
-				dropped++
 			}
 		}
 	})
-	return dropped
 }
 
 // misshapen calls found with each fault in a chat's metadata that Auto-Recap cannot cope with

@@ -57,9 +57,9 @@ func (e *Extension) Sighted(i int, id string) (rule, fault string) {
 // Judge judges the sidecars (FORMATS.md A1, A2): first floor logs against the messages, then
 // whether the others can be read.
 func (e *Extension) Judge(j *extension.Judging) {
-	find := func(s Sidecar) func(rule, message string) {
-		return func(rule, message string) {
-			j.Find(extension.Finding{Rule: rule, Path: s.Path, Message: message, Whole: true})
+	find := func(s Sidecar) func(rule, message, byHand string) {
+		return func(rule, message, byHand string) {
+			j.Find(extension.Finding{Rule: rule, Path: s.Path, Message: message, ByHand: byHand, Whole: true})
 		}
 	}
 	logged := map[string]bool{} // namespaces that have a log
@@ -76,17 +76,17 @@ func (e *Extension) Judge(j *extension.Judging) {
 			judgeSync(j, s.Path)
 		default:
 			if _, damage := readSidecar(s.Path); damage != "" {
-				find(s)("luker-state", "the sidecar cannot be read: "+damage)
+				find(s)("luker-state", "the sidecar cannot be read: "+damage, "")
 			}
 			if logged[s.Namespace] {
-				find(s)("luker-state", "data beside its own floor log, which is what counts")
+				find(s)("luker-state", "data beside its own floor log, which is what counts", "")
 			}
 		}
 	}
 }
 
 // judgeLog judges a floor log.
-func (e *Extension) judgeLog(path string, messages int, find func(rule, message string)) {
+func (e *Extension) judgeLog(path string, messages int, find func(rule, message, byHand string)) {
 	beyond, last, falls := 0, -1, 0
 	err := readLog(path, func(r io.Reader) error {
 		return EachCommit(r, func(c *Commit) error {
@@ -107,19 +107,19 @@ func (e *Extension) judgeLog(path string, messages int, find func(rule, message 
 		if unread := "the floor log cannot be read"; !strings.HasPrefix(message, unread) {
 			message = unread + ": " + message
 		}
-		find("luker-floor", message)
+		find("luker-floor", message, "correct the file by hand")
 		return
 	}
 	if beyond > 0 {
-		find("luker-floor", fmt.Sprintf("floors beyond the chat's last message: %d", beyond))
+		find("luker-floor", fmt.Sprintf("floors beyond the chat's last message: %d", beyond), "")
 	}
 	if falls > 0 {
-		find("luker-state", fmt.Sprintf("commits of a message before that of the commit in front of them: %d", falls))
+		find("luker-state", fmt.Sprintf("commits of a message before that of the commit in front of them: %d", falls), "")
 	}
 	var replay Replay
 	err = readLog(path, func(r io.Reader) error { return replay.Log(r, e.counts) })
 	if broken, ok := errors.AsType[*BrokenError](err); ok {
-		find("luker-replay", visible.Brief(broken.Error()))
+		find("luker-replay", visible.Brief(broken.Error()), "")
 	}
 }
 

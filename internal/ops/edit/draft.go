@@ -73,11 +73,6 @@ func (d *drafting) draft(ctx context.Context) error {
 		}
 		r.Doc.Messages = &left
 	}
-	if d.plan.Logs != nil {
-		if err := d.pruneLogs(ctx); err != nil {
-			return err
-		}
-	}
 	edited := d.plan.isLines()
 	if d.plan.Taints && edited && string(metadata.Value("tainted")) != "true" {
 		metadata.Set("tainted", []byte("true"))
@@ -210,10 +205,6 @@ type Plan struct {
 
 	Taints bool   // SillyTavern would mark the chat as tainted: no longer as its greeting made it
 	Save   string // a new file for the deleted lines; "" for none
-
-	// Logs decides what becomes of the commits in a namespace's floor log; nil: they follow the
-	// messages.
-	Logs func(namespace string) luker.Where
 
 	Output string                         // a new chat to write instead of the chat itself; "" for none
 	Before func(s *changeset.Set) error   // drafts files that messages will name; nil: none

@@ -119,17 +119,6 @@ func (d *drafting) followInLogs(ctx context.Context) error {
 	})
 }
 
-// pruneLogs drops the commits that the plan rejects from the floor logs.
-func (d *drafting) pruneLogs(ctx context.Context) error {
-	return d.eachLog(func(log luker.Sidecar, file *os.File) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		_, err := d.rewriteLog(log, file, d.plan.Logs(luker.DataOf(log.Namespace)))
-		return err
-	})
-}
-
 // eachLog calls do with the chat's floor logs, opened one after the other.
 func (d *drafting) eachLog(do func(log luker.Sidecar, file *os.File) error) error {
 	for _, s := range d.sidecars {

@@ -33,6 +33,7 @@ type plan struct {
 	links  rules.LinkRepair
 	failed error     // why it could not tell what a chat is called now; the chat stays as it is
 	state  rules.Set // by which to repair what extensions keep
+	logs   bool      // floor logs lose the commits of messages that are not there
 	slug   string    // the chat's new slug, set whatever is repaired; empty: keep the old one
 	beside []luker.Sidecar
 
@@ -69,8 +70,14 @@ func (p *plan) unit(opt *Options, files *quarantines) changeset.Unit {
 		u.Shares = append(u.Shares, e.Path)
 	}
 	u.Draft = func(ctx context.Context, set *changeset.Set) error {
+		lost := p.takenOut(opt, set, files)
 		if !p.isEmpty() {
-			if err := p.draft(ctx, opt, set, files); err != nil {
+			if err := p.draft(ctx, opt, set, lost); err != nil {
+				return err
+			}
+		}
+		if p.logs {
+			if err := p.cutLogs(set, lost); err != nil {
 				return err
 			}
 		}
@@ -84,8 +91,16 @@ func (p *plan) unit(opt *Options, files *quarantines) changeset.Unit {
 	return u
 }
 
+// takenOut returns the quarantine file of the plan's chat.
+func (p *plan) takenOut(opt *Options, set *changeset.Set, files *quarantines) *quarantine {
+	return &quarantine{chat: p.path, now: opt.Changes.Now, make: func() (io.Writer, error) {
+		p.quarantine = files.name(p.path)
+		return set.Create(p.quarantine, "what is taken out of the chat", changeset.Like(p.chat.Stamp), changeset.InFolder())
+	}}
+}
+
 // draft drafts the repaired chat and what goes with it.
-func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, files *quarantines) error {
+func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, lost *quarantine) error {
 	file, src, err := openJudged(p.chat)
 	if err != nil {
 		return err
@@ -95,10 +110,6 @@ func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, file
 	if err != nil {
 		return err
 	}
-	lost := &quarantine{chat: p.chat.Path, now: opt.Changes.Now, make: func() (io.Writer, error) {
-		p.quarantine = files.name(p.chat.Path)
-		return set.Create(p.quarantine, "what is taken out of the chat", changeset.Like(p.chat.Stamp), changeset.InFolder())
-	}}
 	whole := jsonl.Source{R: file, Size: p.chat.Stamp.Size()}
 	if err := p.convert(whole, lost); err != nil {
 		return err
@@ -213,15 +224,23 @@ func (p *plan) keeping(have, want rules.Set) {
 	if !have.HasAny(state) {
 		return
 	}
-	if have.HasAny(rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail)) {
+	if have.HasAny(mendedToMessages()) {
 		for _, id := range rules.All() {
 			if have.And(state).Has(id) {
-				p.left = append(p.left, id.String()+": damaged lines are mended first, and may become messages; repair once more")
+				p.waits(id)
 			}
 		}
 		return
 	}
 	p.state = state
+}
+
+// mendedToMessages returns the rules by which damaged lines may become messages.
+func mendedToMessages() rules.Set { return rules.SetOf(rules.NUL, rules.InvalidJSON, rules.TornTail) }
+
+// waits says that findings of a rule are left to the next run.
+func (p *plan) waits(id rules.ID) {
+	p.left = append(p.left, id.String()+": damaged lines are mended first, and may become messages; repair once more")
 }
 
 // repairState repairs what extensions keep in the metadata. line, which may be nil, brings a message

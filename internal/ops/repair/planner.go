@@ -197,6 +197,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 		one.ownRecap(rules.RecapChatID)
 	}
 	one.keeping(have, p.want)
+	one.cuttingLogs(have)
 	return nil
 }
 

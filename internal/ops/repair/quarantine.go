@@ -36,11 +36,15 @@ func (q *quarantine) add(at step, what string, lost []byte) error {
 			return err
 		}
 	}
-	where := fmt.Sprintf("# line %d", at.line)
-	if at.index >= 0 {
-		where += fmt.Sprintf(", message %d", at.index)
+	where := ""
+	if at.line > 0 {
+		where = fmt.Sprintf("line %d", at.line)
+		if at.index >= 0 {
+			where += fmt.Sprintf(", message %d", at.index)
+		}
+		where += ": "
 	}
-	_, err := fmt.Fprintf(q.out, "%s: %s: %s\n%s\n", where, at.rule, oneLine(what), lost)
+	_, err := fmt.Fprintf(q.out, "# %s%s: %s\n%s\n", where, at.rule, oneLine(what), lost)
 	return err
 }
 

@@ -126,7 +126,7 @@ func (v *Values) compare(data luker.Sidecar, state []byte) {
 	v.Warnings = append(v.Warnings, fmt.Sprintf("%s: this copy from an older Luker is not what the floor log says; the log counts, and Luker will put the copy away", data.Path))
 }
 
-// List lists the state of a chat or a character: the document of state list.
+// List lists the state of a chat or a character: the document of state get PATH.
 type List struct {
 	Schema     int         `json:"schema"`
 	Path       string      `json:"path" is:"path"`
@@ -299,7 +299,7 @@ func versions(ctx context.Context, c *chat.Chat) ([]Version, error) {
 	return list, nil
 }
 
-// Log is the history of a namespace: the document of state log.
+// Log is the history of a namespace: the document of state get --log.
 type Log struct {
 	Schema    int       `json:"schema"`
 	Path      string    `json:"path" is:"path"`

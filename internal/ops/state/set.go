@@ -26,12 +26,9 @@ type SetOptions struct {
 	Options
 	Namespace string
 	Values    patch.Changes
-	Reset     []byte // a list of commits to replace the floor log; nil: none
-	Floor     bool   // start a floor log
-	At        *int   // the message of the commit; below 0 counted from the end; nil: the last
+	Delete    bool   // the namespace goes; what is removed is kept for undo
+	At        *int   // the message of the commit, with which a floor log begins; below 0 counted from the end; nil: the last
 	Swipe     *int   // its swipe, from 0; nil: the chosen one
-	Version   *int   // of [Recap]: the version to make current
-	Scene     *int   // of [Recap]: the message that ends its scene; nil: the running recap
 	Expect    string // SHA-256, in hex, of what Get returns for the namespace; "": anything
 }
 
@@ -43,8 +40,6 @@ var (
 	// ErrFalls means that a log's floors would not be in ascending order (Luker:
 	// VALIDATION_COMMIT).
 	ErrFalls = errors.New("floors must not fall")
-	// ErrCommits means that Luker would not accept a list of commits.
-	ErrCommits = errors.New("no commits of a floor log")
 	// ErrPlain means that a namespace has plain state and no floor log.
 	ErrPlain = error(&ops.Kind{Text: "it has plain state, and no floor log", Hint: "plain"})
 	// ErrEmptyChat means that there is no message for a commit.
@@ -54,14 +49,12 @@ var (
 )
 
 // Set changes the value of a namespace. If others change it meanwhile, the change is made of what
-// they made of it, unless a patch, a whole value or a list of commits is given; with opt.Expect
-// that is then what is expected, or not.
+// they made of it, unless a patch or a whole value is given; with opt.Expect that is then what is
+// expected, or not.
 func Set(ctx context.Context, options SetOptions) *Result {
 	opt := &options
-	opt.again = opt.Expect != "" || opt.Values.Replace == nil && opt.Values.Patch == nil && opt.Reset == nil
-	if opt.Namespace == Recap && opt.Version != nil {
-		return setRecap(ctx, opt)
-	}
+	opt.again = opt.Expect != "" || opt.Values.Replace == nil && opt.Values.Patch == nil
+	opt.Changes.Precious = opt.Delete
 	r := newResult(&opt.Options)
 	namespace, err := namespaceOf(opt.Namespace, &r.Notes)
 	if wrong := opt.valid(namespace); err == nil && wrong != nil {
@@ -79,18 +72,22 @@ func Set(ctx context.Context, options SetOptions) *Result {
 		if err := opt.expectedValue(ctx, t, namespace, s); err != nil {
 			return err
 		}
+		if opt.Delete {
+			if err := t.deletable(namespace); err != nil {
+				return err
+			}
+			return t.remove(namespace, r, s)
+		}
 		log, hasLog := t.log(namespace)
 		data, hasData := t.sidecar(namespace)
-		onLog := hasLog || opt.Floor || opt.Reset != nil
+		onLog := hasLog || opt.At != nil
 		switch {
 		case onLog && t.chat == nil:
 			return t.noLog(namespace)
 		case onLog && !hasLog && hasData:
 			return fmt.Errorf("%s: %q: %w", t.path, namespace, ErrPlain)
-		case !onLog && (opt.At != nil || opt.Swipe != nil):
+		case !onLog && opt.Swipe != nil:
 			return t.noLog(namespace)
-		case opt.Reset != nil:
-			return reset(ctx, opt, t, namespace, s)
 		case onLog:
 			if hasData {
 				r.Warn("%s: an older Luker left this copy; the floor log counts, and the copy stays as it is", data.Path)
@@ -132,12 +129,15 @@ func (opt *SetOptions) expectedValue(ctx context.Context, t *target, namespace s
 
 // valid returns an error for what cannot be set in any chat.
 func (opt *SetOptions) valid(namespace string) error {
+	if opt.Delete {
+		return nil
+	}
 	switch kind := luker.KindOf(namespace); {
 	case viewed(namespace) != nil:
-		return fmt.Errorf("%w: it is a view of the chat's metadata", ErrNamespace)
+		return fmt.Errorf("%w: it is a view of what the chat itself keeps, which 'stchat meta set' and 'stchat edit' change", ErrNamespace)
 	case kind != luker.Plain:
 		return fmt.Errorf("%w: %s is Luker's own bookkeeping", ErrNamespace, kind)
-	case luker.Normalize(luker.LogOf(namespace)) != luker.LogOf(namespace) && (opt.Floor || opt.Reset != nil):
+	case luker.Normalize(luker.LogOf(namespace)) != luker.LogOf(namespace) && opt.At != nil:
 		return fmt.Errorf("%w: it is too long for a floor log", ErrNamespace)
 	}
 	var paths []patch.Path
@@ -297,46 +297,4 @@ func difference(a, b []byte) (operations []byte, n int, err error) {
 		}
 	}
 	return rawjson.Compact(diff.Patch()), len(diff.Changes), nil
-}
-
-// reset replaces a floor log with a list of commits. If one of them is refused, nothing is
-// written.
-func reset(ctx context.Context, opt *SetOptions, t *target, namespace string, s *changeset.Set) error {
-	swipes, err := t.chosen(ctx)
-	if err != nil {
-		return err
-	}
-	if kind := rawjson.KindOf(opt.Reset); kind != rawjson.Array {
-		return fmt.Errorf("%w: %s, not a list", ErrCommits, kind)
-	}
-	var commits [][]byte
-	last := 0
-	for raw := range rawjson.Elements(opt.Reset) {
-		c := luker.ReadCommit(raw)
-		switch {
-		case !c.Valid:
-			return fmt.Errorf("%w: %d needs floor and swipeId, whole numbers from 0, and patches, a list of operations", ErrCommits, len(commits))
-		case c.Floor >= len(swipes):
-			return fmt.Errorf("%w: %d is of message %d, and the chat has %d", ErrCommits, len(commits), c.Floor, len(swipes))
-		case c.Floor < last:
-			return fmt.Errorf("%w: %d: %w: message %d after message %d", ErrCommits, len(commits), ErrFalls, c.Floor, last)
-		}
-		last = c.Floor
-		commits = append(commits, rawjson.Compact(raw))
-	}
-	var log bytes.Buffer
-	if _, err := luker.Rewrite(&log, bytes.NewReader([]byte("{}")), stays, commits...); err != nil {
-		return err
-	}
-	if _, err := luker.ReplayLog(bytes.NewReader(log.Bytes()), luker.Active(swipes, -1)); err != nil && !opt.Force {
-		return fmt.Errorf("%w: %w", ErrCommits, err)
-	}
-	s.Rely(t.path, t.chat.Stamp)
-	about := fmt.Sprintf("a floor log of %s", plural.S(len(commits), "commit"))
-	path := t.pathOf(luker.LogOf(namespace))
-	old, was, err := safefile.Read(path)
-	if !errors.Is(err, fs.ErrNotExist) && (err != nil || bytes.Equal(old, log.Bytes())) {
-		return err
-	}
-	return t.write(s, path, was, about, log.Bytes())
 }

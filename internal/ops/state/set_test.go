@@ -11,7 +11,6 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/library"
-	"stchat/internal/ops/edit"
 	"stchat/internal/patch"
 	"stchat/internal/rawjson"
 )
@@ -32,7 +31,7 @@ func TestSetBesideAnotherWriter(t *testing.T) {
 			for n := range calls {
 				key := fmt.Sprintf("w%d-%d", writer, n)
 				r := Set(context.Background(), SetOptions{
-					Options:   Options{Path: path, Terms: edit.Terms{ExpectMessages: -1, Changes: changeset.Options{NoSync: true, Now: time.Now()}}},
+					Options:   Options{Path: path, Changes: changeset.Options{NoSync: true, Now: time.Now()}},
 					Namespace: "ns", Values: patch.Changes{Edits: []patch.Edit{{Path: patch.Path{key}, Value: []byte("1")}}},
 				})
 				mu.Lock()

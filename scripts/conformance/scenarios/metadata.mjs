@@ -43,7 +43,7 @@ const metaSet = {
 
 const stateOf = {
     id: 'state',
-    title: 'page: state get tells what the page holds; state set',
+    title: 'page: state get tells what the page holds; meta set',
     skip,
     prepare: (t) => livingChat(t, 'state'),
     async run(t, { source }) {
@@ -64,7 +64,7 @@ const stateOf = {
         };
         await agree();
         await leave(t);
-        andBack(t, [source.file], 'state', 'set', source.file, 'recap:', '--version', '0');
+        andBack(t, [source.file], 'meta', 'set', source.file, '/auto_recap_running_scene_recaps/current_version=0');
         const seen = await agree();
         same(seen.meta, { ...source.meta, [key]: { ...source.meta[key], current_version: 0 } }, 'the page\u2019s metadata');
         const bytes = fs.readFileSync(source.file);
