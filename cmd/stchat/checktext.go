@@ -24,6 +24,10 @@ const filesShown = 10
 // shown, and files in which every rule was shown often enough are left out. verbose
 // shows all.
 func writeFindings(c *console, rep *report.Check, paths []string, verbose bool) {
+	if c.shown {
+		showFindings(c, rep, paths)
+		return
+	}
 	w := c.w
 	files, left := 0, 0
 	seen := map[rules.ID]int{} // files shown with the rule

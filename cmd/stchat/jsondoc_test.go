@@ -238,7 +238,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"log --rev, --as-of", "", "0", []string{"log", "--json", "--rev", "-1", at("chats/Mira/edited.jsonl")}},
 		{"restore", "", "0", []string{"restore", "--json", "--rev", "-1", "-n", "again", at("chats/Mira/edited.jsonl")}},
 		{"restore", "", "0", []string{"restore", "--json", "--rev", "-1", "--in-place", at("chats/Mira/edited.jsonl")}},
-		{"store", "", "0", []string{"store", "--json", "--prune", "--keep-last", "1", "--data", user}},
+		{"store", "", "0", []string{"store", "-y", "--json", "--prune", "--keep-last", "1", "--data", user}},
 		{"store", "", "1", []string{"store", "--json", "--verify", "--data", "damaged"}},
 		{"store", "", "1", []string{"store", "--json", "--verify", "--mend", "--data", "damaged"}},
 		{"merge", "merge, the summary", "2", []string{"merge", "-y", "--json", at("merged/into"), at("merged/phone")}},

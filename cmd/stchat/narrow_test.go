@@ -55,7 +55,7 @@ func TestNarrow(t *testing.T) {
 		{80, []string{"inspect", other}, []string{"0 keys"}},
 		{80, []string{"inspect", filepath.Join("chats", "Maren", "none.jsonl")}, []string{"0 keys"}},
 		{30, []string{"search", "lamp"}, []string{"\n  2026-03-01 18:42\n  and 1 branch that shares it\n"}},
-		{25, []string{"check", "."}, []string{"dangling-branch", "missing-attachment, 2"}},
+		{25, []string{"check", "."}, []string{"dangling-branch", "missing-attachment"}},
 	} {
 		out, errs, _ := terminal(t, test.width, test.args...)
 		out = colors.ReplaceAllString(out, "")
@@ -268,7 +268,7 @@ func TestCommandsInNotes(t *testing.T) {
 	}{
 		{[]string{"split", story, "--last", "10"}, "`stchat state get ", " --role narrator -`"},
 		{[]string{"branch", story, "--at", "3"}, "", ""},
-		{[]string{"check", "chats", "--severity", "info", "--rule", "lorebook-shared-state"}, "`stchat clone-lorebook --rebind ", ".jsonl'`"},
+		{[]string{"check", "chats", "--severity", "info", "--rule", "lorebook-shared-state"}, "stchat clone-lorebook --rebind ", ".jsonl'"},
 		{[]string{"rm", strings.TrimSuffix(story, ".jsonl") + " - Branch #2.jsonl"}, "", ""},
 		{[]string{"snapshot"}, "", ""},
 		{[]string{"snapshot", user}, "`stchat lost ", "`"},

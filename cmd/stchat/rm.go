@@ -83,22 +83,14 @@ func (o *rmOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args
 	if err != nil {
 		return err
 	}
-	common := o.options(c, paths...)
-	var results []*move.Result
-	var kept []move.Kept // checkpoints
-	opt := move.DeleteOptions{Options: common, Chats: paths, Family: o.family, Keep: o.links == "keep"}
-	if o.checkpoints {
-		results, kept = move.DeleteCheckpoints(ctx, opt, o.spent)
-	} else if opt.Chats = slices.DeleteFunc(slices.Clone(paths), isBook); len(opt.Chats) > 0 {
-		results = move.Delete(ctx, opt)
-	} else if o.family || fs.Changed("links") {
+	if !slices.ContainsFunc(paths, isChat) && (o.family || fs.Changed("links")) && !o.checkpoints {
 		return usagef("--family and --links go with a chat")
 	}
-	for _, path := range paths {
-		if isBook(path) && !o.checkpoints {
-			results = append(results, move.DeleteBook(ctx, common, path))
-		}
+	common := o.options(c, paths...)
+	if err := o.agreed(ctx, c, common, paths); err != nil {
+		return err
 	}
+	results, kept := o.delete(ctx, common, paths)
 	err = o.report(c, results)
 	if !c.dryRun && (!c.shown || c.json) {
 		noteKept(c, results)
@@ -108,6 +100,47 @@ func (o *rmOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args
 	}
 	return err
 }
+
+// delete deletes what is named, and returns which checkpoints stay.
+func (o *rmOptions) delete(ctx context.Context, common move.Options, paths []string) (results []*move.Result, kept []move.Kept) {
+	opt := move.DeleteOptions{Options: common, Chats: paths, Family: o.family, Keep: o.links == "keep"}
+	if o.checkpoints {
+		return move.DeleteCheckpoints(ctx, opt, o.spent)
+	}
+	opt.Chats = slices.DeleteFunc(slices.Clone(paths), isBook)
+	if len(opt.Chats) > 0 {
+		results = move.Delete(ctx, opt)
+	}
+	for _, path := range paths {
+		if isBook(path) {
+			results = append(results, move.DeleteBook(ctx, common, path))
+		}
+	}
+	return results, nil
+}
+
+// agreed asks before several chats are deleted; what goes is shown first.
+func (o *rmOptions) agreed(ctx context.Context, c *console, common move.Options, paths []string) error {
+	isOne := len(paths) == 1 && !o.family && !o.checkpoints
+	if isOne || c.yes || c.dryRun {
+		return nil
+	}
+	common.Changes.DryRun = true
+	results, _ := o.delete(ctx, common, paths)
+	results = slices.DeleteFunc(results, func(r *move.Result) bool { return r.Err != nil || isBook(r.Doc.From) })
+	if len(results) < 2 && !o.checkpoints || len(results) == 0 {
+		return nil // an error is told by the run itself
+	}
+	if c.InTTY && c.ErrTTY && c.shown {
+		c.dryRun = true
+		o.plan(c, results)
+		c.dryRun = false
+	}
+	return c.confirm(true, "delete "+c.many(len(results), "chat"))
+}
+
+// isChat reports whether a path is not that of a lorebook.
+func isChat(path string) bool { return !isBook(path) }
 
 // keptCheckpoints is the last document of delete --checkpoints.
 type keptCheckpoints struct {

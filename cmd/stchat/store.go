@@ -96,9 +96,11 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	case o.verify:
 		d, err = keep.Verify(ctx, opt, o.mend)
 	case o.prune:
-		d, err = keep.Prune(ctx, opt, o.rules)
+		prune := func(opt keep.HistoryOptions) (*keep.History, error) { return keep.Prune(ctx, opt, o.rules) }
+		d, err = c.agreedFor(opt, prune, "drop versions of the history for good")
 	case o.forget:
-		d, err = keep.Forget(ctx, opt, args)
+		forget := func(opt keep.HistoryOptions) (*keep.History, error) { return keep.Forget(ctx, opt, args) }
+		d, err = c.agreedFor(opt, forget, "forget all versions of "+c.many(len(args), "chat")+" for good")
 	case o.compact:
 		d, err = keep.Compact(ctx, opt)
 	default:
@@ -128,6 +130,22 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 		}
 	}
 	return nil
+}
+
+// agreedFor changes the store once that is agreed to: no undo takes it back. An error of a dry run comes
+// before the question.
+func (c *console) agreedFor(opt keep.HistoryOptions, change func(keep.HistoryOptions) (*keep.History, error), what string) (*keep.History, error) {
+	if !c.yes && !c.dryRun {
+		rehearsal := opt
+		rehearsal.DryRun = true
+		if _, err := change(rehearsal); err != nil {
+			return nil, err
+		}
+		if err := c.confirm(true, what); err != nil {
+			return nil, err
+		}
+	}
+	return change(opt)
 }
 
 // print prints a history as text.

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"stchat/internal/grid"
+	"stchat/internal/plural"
+	"stchat/internal/report"
+	"stchat/internal/rules"
+	"stchat/internal/userdir"
+	"stchat/internal/visible"
+)
+
+// findingsShown is how many findings a person sees without --verbose.
+const findingsShown = 40
+
+// showFindings tells a person what was found: the verdict, a line a finding by owner and chat, what each
+// rule means once, and one command.
+func showFindings(c *console, rep *report.Check, paths []string) {
+	files := map[string]bool{}
+	for _, f := range rep.Findings {
+		files[f.Path] = true
+	}
+	if len(rep.Chats) > 0 || len(rep.Findings) > 0 || len(rep.Errs) == 0 { // else the errors say it all
+		c.title(verdict(c, rep, files))
+	}
+	if c.verbose && len(rep.Gone) > 0 {
+		fmt.Fprintln(c.w, c.prose("in the baseline, no longer found:", ""))
+		for _, g := range rep.Gone {
+			fmt.Fprintln(c.w, c.prose(goneText(c, g), "  "))
+		}
+	}
+	if len(rep.Findings) == 0 {
+		return
+	}
+
+	list := slices.Clone(rep.Findings)
+	slices.SortStableFunc(list, func(a, b rules.Finding) int {
+		return cmp.Or(cmp.Compare(filepath.Dir(a.Path), filepath.Dir(b.Path)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Severity, b.Severity))
+	})
+	t := &grid.Table{Columns: []grid.Column{{Name: true, Code: cyan}, {}, {Wrap: true}}}
+	nameWidth := max(min(cmp.Or(c.Width, unknownWidth)/3, 32), 8)
+	left := 0
+	owner, file := "", ""
+	for _, f := range list {
+		if len(t.Rows) >= findingsShown && !c.verbose {
+			left += f.Count()
+			continue
+		}
+		if dir := filepath.Dir(f.Path); dir != owner {
+			owner = dir
+			t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(filepath.Base(dir))})
+		}
+		name := ""
+		if f.Path != file {
+			file = f.Path
+			name = findingName(f.Path)
+		}
+		text := f.Rule.String() + ": " + whereText(&f) + f.Message
+		if f.More > 0 {
+			text = f.Rule.String() + ": " + plural.Grouped(f.More) + " more"
+		}
+		name = visible.CutLeft(visible.Text(name), nameWidth, c.sign("…"))
+		t.Rows = append(t.Rows, grid.Row{Cells: []string{name, f.Severity.String(), c.excerpt(text)}, Codes: []string{"", severityColor(f.Severity)}})
+	}
+	fmt.Fprintln(c.w)
+	c.table(t)
+	if left > 0 {
+		fmt.Fprintln(c.w, paint(c.outColor, dim, "and "+plural.Grouped(left)+" more (-v)"))
+	}
+	fmt.Fprintln(c.w)
+	showRules(c, list, paths)
+}
+
+// verdict says what was found in how many of the chats.
+func verdict(c *console, rep *report.Check, files map[string]bool) string {
+	if len(rep.Findings) == 0 {
+		return summaryLine(c, rep, 0)
+	}
+	s := report.Sum(len(rep.Chats), rep.Findings)
+	counts := joined(", ", c.some(s.Errors, "error"), c.some(s.Warnings, "warning"), c.some(s.Infos, "info"))
+	onlyChats := true
+	for path := range files {
+		onlyChats = onlyChats && userdir.HasExtension(path)
+	}
+	where := fmt.Sprintf("%s in %s, %s checked", counts, c.many(len(files), "file"), c.many(s.Chats, "chat"))
+	if onlyChats && len(files) <= s.Chats {
+		where = fmt.Sprintf("%s in %s of %s", counts, c.number(len(files)), c.many(s.Chats, "chat"))
+	}
+	if rep.Known > 0 {
+		where += "; " + c.many(rep.Known, "known finding")
+	}
+	if len(rep.Gone) > 0 {
+		where += "; " + goneLine(c, rep.Gone)
+	}
+	return where
+}
+
+// findingName is how a person knows a file.
+func findingName(path string) string {
+	if userdir.HasExtension(path) {
+		return nameOf(path)
+	}
+	return filepath.Base(path)
+}
+
+// showRules tells once what each rule that found something means, and names the command that mends.
+func showRules(c *console, list []rules.Finding, paths []string) {
+	var byRule groups[rules.ID, *rules.Finding]
+	repaired := false
+	onRequest := ""
+	for i := range list {
+		f := &list[i]
+		byRule.add(f.Rule, f)
+		switch {
+		case f.ByHand():
+		case f.Rule.Rule().Repairing == rules.Repaired:
+			repaired = true
+		case onRequest == "":
+			onRequest = f.Rule.String()
+		}
+	}
+	for _, id := range byRule.keys {
+		f := byRule.of[id][0]
+		explain(c, "", id.String()+": "+f.Effect())
+		if f.ByHand() {
+			explain(c, "  ", f.Repair())
+		}
+		if command := repairCommand(f); f.ByHand() && command != "" {
+			c.whole("", "  as here:", command)
+		}
+	}
+
+	where := ""
+	if len(paths) > 0 && len(paths) <= repairsShown {
+		where = " " + visible.Args(paths...)
+	}
+	fmt.Fprintln(c.w)
+	switch {
+	case repaired:
+		c.whole("", "to mend what can be mended:", "stchat repair"+where)
+	case onRequest != "":
+		c.whole("", "mended only on request:", "stchat repair --rule "+onRequest+where)
+	default:
+		c.line(c.prose("nothing of this is mended by a command; 'stchat check --list-rules' says more", ""))
+	}
+}
