@@ -98,6 +98,9 @@ func edits() []*scenario {
 		{name: "state set --delete", files: luker, goes: true, args: call("state", "set", deep, "tides", "--delete")},
 		{name: "repair --rule luker-floor", files: luker, args: call("repair", deep, "--rule", "luker-floor", "-y")},
 		{name: "new", files: family, masked: true, args: func(label string) []string { return []string{"new", mira, "--name", label} }},
+		{name: "copy of a Luker chat", files: luker, masked: true, args: func(label string) []string { return []string{"copy", deep, "--name", label} }},
+		{name: "copy --open to a character", files: family, masked: true, args: func(label string) []string { return []string{"copy", harbour, "chats/Ines", "--name", label, "--open"} }},
+		{name: "join of group chats", files: group, masked: true, group: true, args: func(label string) []string { return []string{"join", supper, supper2, "--name", label} }},
 		{name: "restore --in-place", files: solo, masked: true, store: true, setup: [][]string{{"snapshot", "."}, {"delete", harbour, "-a", "100.."}}, args: call("restore", "--in-place", harbour)},
 		{
 			name: "import", files: talks, masked: true, makes: []string{"chats/Mira/The tide.jsonl", "chats/Mira/The ebb.jsonl"},

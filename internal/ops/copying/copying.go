@@ -145,7 +145,9 @@ func draftCopy(ctx context.Context, set *changeset.Set, opt *Options, to *place,
 	defer src.Close()
 	opt.Meter.Expect(1, src.Source.Size)
 	if to.owner == nil {
-		to.listBeside(src.Chat, r)
+		if err := to.listBeside(lib, src.Chat, r); err != nil {
+			return err
+		}
 	}
 	sidecars, err := src.Sidecars()
 	if err != nil {
@@ -204,13 +206,9 @@ func openWhole(ctx context.Context, lib *library.Library, path, data string) (*o
 	if !mayBeElsewhere {
 		return src, nil
 	}
-	groups, err := lib.In(src.Dir)
-	if err == nil && len(groups.Bad) > 0 {
-		err = groups.Bad[0]
-	}
-	if err != nil {
+	if err := unreadGroup(lib, src.Chat); err != nil {
 		src.Close()
-		return nil, src.Errorf("the chat has no header, so its metadata may be in this group file, which cannot be read: %w", ops.PathError(err))
+		return nil, src.Errorf("the chat has no header, so its metadata may be in this group file, which cannot be read: %w", err)
 	}
 	return src, nil
 }

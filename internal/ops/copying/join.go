@@ -80,7 +80,9 @@ func draftJoined(ctx context.Context, set *changeset.Set, opt *JoinOptions, to *
 		return err
 	}
 	defer first.Close()
-	to.listBeside(first.Chat, r)
+	if err := to.listBeside(lib, first.Chat, r); err != nil {
+		return err
+	}
 	sidecars, err := first.Sidecars()
 	if err != nil {
 		return err

@@ -56,20 +56,34 @@ func (to *place) path(name string) string { return to.prefix + name + names.Exte
 // root returns the folder that the change edits.
 func (to *place) root() string { return changeset.RootOf(to.path("x")) }
 
-// listBeside finds the group that lists a chat beside src.
-func (to *place) listBeside(src *chat.Chat, r *Result) {
+// listBeside finds the group that lists a chat beside src. A group file that cannot be read may be
+// the one.
+func (to *place) listBeside(lib *library.Library, src *chat.Chat, r *Result) error {
 	to.group = nil
-	if src.Kind != userdir.Group {
-		return
-	}
 	switch {
+	case src.Kind != userdir.Group:
+		return nil
 	case len(src.Groups) == 0:
+		if err := unreadGroup(lib, src); err != nil {
+			return src.Errorf("no group lists this chat, unless it is this one, which cannot be read: %w", err)
+		}
 		r.Warn("%s: no group lists this chat: SillyTavern shows neither it nor the new one", src.Label())
-		return
+		return nil
 	case len(src.Groups) > 1:
 		r.Warn("%s: %d groups list this chat; the new one goes to %s", src.Label(), len(src.Groups), src.Groups[0].Path)
 	}
 	to.group = src.Groups[0]
+	return nil
+}
+
+// unreadGroup returns the error of a group file beside a group's chat that cannot be read, nil if there
+// is none.
+func unreadGroup(lib *library.Library, src *chat.Chat) error {
+	groups, err := lib.In(src.Dir)
+	if err == nil && len(groups.Bad) > 0 {
+		err = groups.Bad[0]
+	}
+	return ops.PathError(err)
 }
 
 // free returns the path of the new chat: under the name that was given, made safe, else under the
