@@ -67,7 +67,7 @@ func TestAction(t *testing.T) {
 			cmd := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
 			cmd.Dir = dir
 			summary := filepath.Join(t.TempDir(), "summary.md")
-			cmd.Env = append(os.Environ(), "RUNNER_TEMP="+filepath.Join(dir, "temp"), "GITHUB_STEP_SUMMARY="+summary, "PATHS="+paths, "SEVERITY=error", "SELECT=", "IGNORE=", "BASELINE=", "CONFIG=", "SARIF="+sarif)
+			cmd.Env = append(os.Environ(), "RUNNER_TEMP="+filepath.Join(dir, "temp"), "GITHUB_STEP_SUMMARY="+summary, "PATHS="+paths, "SEVERITY=error", "RULE=", "IGNORE=", "BASELINE=", "SARIF="+sarif)
 			out, err := cmd.CombinedOutput()
 			code := 0
 			if exit, ok := errors.AsType[*exec.ExitError](err); ok {

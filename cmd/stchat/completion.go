@@ -376,12 +376,12 @@ func aboutWord(word string) string {
 	}
 	return map[string]string{
 		"agnai": "Agnaistic", "cai": "CharacterAI Dumper", "chatgpt": "ChatGPT's data export", "chub": "Chub's chats for SillyTavern",
-		"claude": "Claude's data export", "deepseek": "DeepSeek's data export", "dot": "for Graphviz",
+		"claude": "Claude's data export", "deepseek": "DeepSeek's data export",
 		"exporter": "ChatGPT, Claude and Gemini Exporter", "fields": "values of keys", "github": "notes on a pull request",
-		"gitlab": "for its Code Quality", "html": "a page", "json": "documents for scripts", "junit": "a test report", "kobold": "KoboldAI Lite",
-		"markdown": "Markdown", "mermaid": "a diagram in Markdown", "merge-patch": "RFC 7386", "ooba": "text-generation-webui",
+		"html": "a page", "json": "documents for scripts", "junit": "a test report", "kobold": "KoboldAI Lite",
+		"markdown": "Markdown", "merge-patch": "RFC 7386", "ooba": "text-generation-webui",
 		"openai": "training data", "patch": "RFC 6902", "raw": "the stored lines", "read": "as a person reads it", "risu": "RisuAI",
-		"rows": "a table of messages", "sarif": "for code scanning", "sharegpt": "training data", "svg": "a picture", "text": "plain text",
+		"rows": "a table of messages", "sarif": "for code scanning", "sharegpt": "training data", "text": "plain text",
 		"txt": "as SillyTavern exports it",
 	}[word]
 }

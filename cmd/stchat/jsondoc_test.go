@@ -230,7 +230,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"undo", "", "0", []string{"undo", "--json", "--data", user}},
 		{"export", "export: the summary", "0", []string{"export", "--json", "--skip-damaged", at("chats/Mira"), "-o", t.TempDir()}},
 		{"stats", "stats: the summary", "0", []string{"stats", "--json", at("chats/Mira")}},
-		{"stats", "stats: the summary", "0", []string{"stats", "--json", "--count", "all", filepath.Join("..", "..", "testdata", "demo")}},
+		{"stats", "stats: the summary", "0", []string{"stats", "--json", "--copies", filepath.Join("..", "..", "testdata", "demo")}},
 		{"diff", "diff: the summary", "1", []string{"diff", "--json", demo("2026-03-01@18h42m07s311ms"), demo("2026-03-01@18h42m07s311ms - Branch #1")}},
 		{"diff", "diff: the summary", "1", []string{"diff", "--json", "--all", "--rev", "-2..-1", at("chats/Mira/edited.jsonl")}},
 		{"log", "", "0", []string{"log", "--json", at("chats/Mira/story.jsonl")}},

@@ -102,7 +102,7 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended, write bool
 	}
 	failed = len(rep.Errs) > 0
 	if n := len(rep.Others); n > 0 {
-		c.note("%s left alone", otherFiles(n, false))
+		c.note("%s left alone", otherFiles(n))
 	}
 	files, changes := 0, 0
 	var chats []string

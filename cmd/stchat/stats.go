@@ -26,21 +26,13 @@ import (
 func newStats() verb {
 	return verb{
 		use: "stats [PATH...]", short: "Count what was written, by whom, and when",
-		doc: `Count messages and words: how much was written, by whom, when. PATH is as in
-inspect. Words are those that search goes by, in the texts as they are read;
-hidden messages count, lines of the system do not.
-
-A message counts once for an owner, where it was first: a branch adds what is
-its own. With --count all every copy counts. A session ends where nothing was
-written for longer than --gap; days and hours are local.
-
-A person sees a summary, or with --by a table. A pipe gets rows: key,
-chats, messages, words, words of the user, other swipes, first and last date.
+		doc: `Count messages and words: how much was written, by whom, when. A message
+counts once for an owner, where it was first: a branch adds what is its own.
+Hidden messages count, lines of the system do not. A session ends after an hour
+without a message; days and hours are local.
 `, no: "no message was counted",
 		example: `  stchat stats
-  stchat stats chats/Mira --by chat
-  stchat stats --by month --role user
-  stchat stats --by model --json
+  stchat stats Mira/Harbour --by month
   stchat stats -o stats.html`,
 		rules:   []string{"force needs output = --force goes with -o", "json excludes output"},
 		means:   reads(),
@@ -52,26 +44,50 @@ chats, messages, words, words of the user, other swipes, first and last date.
 type statsOptions struct {
 	listFlags
 	choiceFlags
-	opt           look.StatsOptions
-	count, output string
-	force         bool
+	opt    look.StatsOptions
+	by     string
+	output string
+	force  bool
 }
 
 func (o *statsOptions) addFlags(fs *pflag.FlagSet) {
-	fs.Var(oneOf(&o.opt.By, "", look.Bys()...), "by", "count by `WHAT`: owner, chat, name, role, model, day, week, month, weekday, hour")
-	fs.Var(oneOf(&o.count, "distinct", "distinct", "all"), "count", "`WHICH` messages: distinct, each once per owner, or all")
-	fs.DurationVar(&o.opt.Gap, "gap", time.Hour, "a session ends after `TIME` without a message, such as 30m")
+	fs.Var(oneOf(&o.by, "", statsBys()...), "by", "count by `WHAT`: "+strings.Join(statsBys(), ", "))
+	fs.BoolVar(&o.opt.Every, "copies", false, "count every copy of a message, not each once for its owner")
 	fs.StringVarP(&o.output, "output", "o", "", "write a page to `FILE`.html instead")
 	fs.BoolVar(&o.force, "force", false, "replace the file")
 	addTopic(fs, choosing, o.addFilters)
 	o.listFlags.addFlags(fs)
 }
 
+// statsBys returns what --by takes: character is another word for owner, and speaker says what the
+// documents call name.
+func statsBys() (words []string) {
+	for _, by := range look.Bys() {
+		switch by {
+		case "owner":
+			words = append(words, "owner", "character")
+		case "name":
+			words = append(words, "speaker")
+		default:
+			words = append(words, string(by))
+		}
+	}
+	return words
+}
+
+// statsBy returns what a word of --by means, the owner for none.
+func statsBy(word string) look.By {
+	switch word {
+	case "", "character":
+		return "owner"
+	case "speaker":
+		return "name"
+	}
+	return look.By(word)
+}
+
 func (o *statsOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	switch {
-	case o.opt.Gap <= 0:
-		return usagef("--gap takes a time above 0, such as 30m")
-	case o.output != "" && !strings.HasSuffix(strings.ToLower(o.output), ".html"):
+	if o.output != "" && !strings.HasSuffix(strings.ToLower(o.output), ".html") {
 		return usagef("-o takes a name that ends in .html: a page is written")
 	}
 	list, err := o.folders(ctx, c, args, nameFolder("stats"))
@@ -79,9 +95,9 @@ func (o *statsOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 		return err
 	}
 	opt := o.opt
-	opt.List, opt.Choice, opt.Every, opt.Zone = list, o.choice(), o.count == "all", time.Local
+	opt.List, opt.Choice, opt.Zone = list, o.choice(), time.Local
 	opt.Open.Data = userFolder(c, list.Paths)
-	opt.By = cmp.Or(opt.By, "owner")
+	opt.By = statsBy(o.by)
 	end := c.meter("counting", false, &opt.Meter)
 	s, err := look.Stats(ctx, opt)
 	end()
@@ -117,8 +133,8 @@ func (o *statsOptions) print(ctx context.Context, c *console, s *look.Statistics
 		c.note("no message was counted")
 		return nil
 	}
-	if o.opt.By != "" {
-		p.rows(s.Rows, string(o.opt.By))
+	if o.by != "" {
+		p.rows(s.Rows, o.by)
 	} else {
 		p.summary()
 	}
@@ -221,7 +237,7 @@ func (p *statsPrinter) heat() {
 // rows prints rows with the share of the words.
 func (p *statsPrinter) rows(rows []*look.Tally, by string) {
 	t := &grid.Table{Columns: []grid.Column{
-		{Title: by, Name: true, Code: when(by == "owner", bold+";") + cyan},
+		{Title: by, Name: true, Code: when(statsBy(by) == "owner", bold+";") + cyan},
 		{Title: "chats", Right: true, Code: green},
 		{Title: "messages", Right: true, Code: green},
 		{Title: "words", Right: true, Code: green},

@@ -43,9 +43,9 @@ func TestTreeIsHarmless(t *testing.T) {
 		}
 	}
 	for _, width := range []int{0, 60, 200} {
-		for _, args := range [][]string{{"--all"}, {"--flat"}, {"--json"}, {"--format", "dot"}, {"--format", "mermaid"}, {"--format", "svg"}, {"--format", "html"}, {"--by", "content"}} {
+		for _, args := range [][]string{{"--all"}, {"--json"}, {"--format", "html"}, {"--by", "content"}} {
 			out, errs, code := terminal(t, width, append([]string{"tree", folder}, args...)...)
-			if format := args[len(args)-1]; width > 0 && (format == "svg" || format == "html") {
+			if format := args[len(args)-1]; width > 0 && format == "html" {
 				if code != 2 || !strings.Contains(errs, "is for a file") {
 					t.Errorf("%q on a terminal: exit %d\n%s", args, code, errs)
 				}
@@ -54,7 +54,7 @@ func TestTreeIsHarmless(t *testing.T) {
 			if code != 0 {
 				t.Fatalf("%q: exit %d\n%s", args, code, errs)
 			}
-			if args[0] == "--all" || args[0] == "--flat" {
+			if args[0] == "--all" {
 				clean(t, out, width)
 			}
 			for _, text := range []string{out, errs} {
@@ -83,7 +83,7 @@ func TestTablesTellApart(t *testing.T) {
 		}
 	}
 	for _, width := range []int{60, 80, 100, 120} {
-		for _, args := range [][]string{{"tree", "--all"}, {"tree", "--flat"}, {"inspect"}} {
+		for _, args := range [][]string{{"tree", "--all"}, {"inspect"}} {
 			out, errs, code := terminal(t, width, append(args, folder)...)
 			if code != 0 || errs != "" {
 				t.Fatalf("%q: exit %d\n%s", args, code, errs)

@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"stchat/internal/jsondoc"
 	"stchat/internal/rules"
 	"stchat/internal/visible"
 )
@@ -66,35 +65,4 @@ func sentence(s string) string {
 		s = string(unicode.ToUpper(r)) + s[size:]
 	}
 	return strings.TrimSuffix(s, ".") + "."
-}
-
-// gitlabIssue is an entry of a GitLab Code Quality report (docs.gitlab.com, "Code Quality
-// report format").
-type gitlabIssue struct {
-	Description string `json:"description"`
-	Check       string `json:"check_name"`
-	Fingerprint string `json:"fingerprint"`
-	Severity    string `json:"severity"`
-	Location    struct {
-		Path  string `json:"path"`
-		Lines struct {
-			Begin int `json:"begin"`
-		} `json:"lines"`
-	} `json:"location"`
-}
-
-// WriteGitLab writes a Code Quality report: one list. Of findings with the same fingerprint
-// GitLab shows only the first, so those that are alike are numbered; a line number is not part
-// of it, or a moved line would be a new finding.
-func (c *Check) WriteGitLab(w io.Writer) error {
-	list := make([]gitlabIssue, len(c.Findings))
-	prints := fingerprints{}
-	severities := [...]string{rules.Info: "info", rules.Warning: "minor", rules.Error: "major"}
-	for i := range c.Findings {
-		f, issue := &c.Findings[i], &list[i]
-		issue.Location.Path, issue.Location.Lines.Begin = c.inTree(f.Path), max(1, f.Line)
-		issue.Description, issue.Check, issue.Severity = c.explain(f), "stchat/"+f.Rule.String(), severities[f.Severity]
-		issue.Fingerprint = prints.next(f, issue.Location.Path)
-	}
-	return jsondoc.Write(w, list, "  ")
 }

@@ -91,7 +91,7 @@ type Check struct {
 	Version  string                        // of the program
 	Home     string                        // the program's page; empty: not known
 	Command  func(f *rules.Finding) string // what repairs a finding, "" where no command does; may be nil
-	InTree   func(path string) string      // a path as SARIF, GitHub, GitLab and JUnit name it: from the top of the work tree; nil: as it is
+	InTree   func(path string) string      // a path as SARIF, GitHub and JUnit name it: from the top of the work tree; nil: as it is
 }
 
 // inTree returns a path as programs name it that know the work tree.

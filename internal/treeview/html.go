@@ -32,7 +32,6 @@ var pageBody string
 type pageData struct {
 	Owners []pageOwner `json:"owners"`
 	Chats  []pageChat  `json:"chats"` // in the order of their lanes
-	Flat   bool        `json:"flat"`  // the chats of all owners in a row
 	Whole  bool        `json:"whole"` // the texts are those of all own messages, and not cut
 	Alone  bool        `json:"alone"` // there are chats without relatives
 }
@@ -77,8 +76,8 @@ func HTML(w io.Writer, t *Tree) error {
 	data = visible.JSON(data) // so that the file itself has no marks of direction
 	b := bufio.NewWriter(w)
 	title := "Families of chats"
-	if owners := t.ownersOfPage(); len(owners) == 1 {
-		title += " - " + shown(owners[0].Name, longest)
+	if len(t.Owners) == 1 {
+		title += " - " + shown(t.Owners[0].Name, longest)
 	}
 	title = html.EscapeString(title)
 	var text strings.Builder
@@ -103,29 +102,21 @@ func pageText(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
-// ownersOfPage returns the owners, and those of a flat tree, which has all chats in one row.
-func (t *Tree) ownersOfPage() (list []*Owner) {
-	if !t.Flat {
-		return t.Owners
-	}
-	by := map[string]*Owner{}
-	for c := range t.chats() {
-		if by[c.Owner] == nil {
-			by[c.Owner] = &Owner{Name: c.Owner}
-			list = append(list, by[c.Owner])
-		}
-		by[c.Owner].Chats = append(by[c.Owner].Chats, c)
-	}
-	return list
-}
+// longest is how many cells of a name a page shows.
+const longest = 80
+
+// shown returns a name as a page shows it, in at most so many cells.
+func shown(s string, cells int) string { return cutName(visible.Text(s), cells) }
+
+func cutName(s string, cells int) string { return visible.CutLeft(s, cells, "…") }
 
 // pageOf turns a tree into the page's data.
 func pageOf(t *Tree) *pageData {
-	list, _ := lanes(t)
-	d := &pageData{Owners: []pageOwner{}, Chats: make([]pageChat, 0, len(list)), Flat: t.Flat, Whole: t.Whole, Alone: t.Summary.Alone > 0}
+	list := lanes(t)
+	d := &pageData{Owners: []pageOwner{}, Chats: make([]pageChat, 0, len(list)), Whole: t.Whole, Alone: t.Summary.Alone > 0}
 	owner := map[*Chat]int{}
 	short := t.Shorts()
-	for _, o := range t.ownersOfPage() {
+	for _, o := range t.Owners {
 		for _, c := range o.Chats {
 			owner[c] = len(d.Owners)
 		}

@@ -70,9 +70,6 @@ func Text(w io.Writer, t *Tree, opt TextOptions) error {
 // lines returns the table of a tree.
 func (d *drawer) lines(t *Tree) string {
 	table := d.families(t.Owners, t.Shorts())
-	if t.Flat {
-		table = d.flat(t.Owners)
-	}
 	table.Width, table.ASCII, table.Paint = d.opt.Width, d.opt.ASCII, d.opt.Paint
 	return strings.Join(table.Lines(), "\n")
 }
@@ -315,44 +312,6 @@ func remarks(c *Chat) []string {
 		add("was its own ancestor")
 	}
 	return list
-}
-
-// flat lays out a row per chat.
-func (d *drawer) flat(owners []*Owner) *grid.Table {
-	t := &grid.Table{Columns: []grid.Column{
-		{Title: "chat", Name: true, Code: Name}, {Title: "messages", Right: true, Code: Number}, {Title: "last", Code: grid.Dim, Optional: true}, {Title: "from", Text: true},
-	}}
-	for _, o := range owners {
-		for _, c := range o.Chats {
-			last, open, from := "", "", ""
-			if !c.Until.IsZero() {
-				last = c.Until.In(d.opt.Zone).Format("2006-01-02 15:04")
-			}
-			if c.Parent != nil {
-				from = visible.Text(*c.Parent)
-				if *c.At >= 0 {
-					from = fmt.Sprintf("%d of %s", *c.AtParent, from)
-				}
-			}
-			if c.Current {
-				d.marks["●"] = true
-				if open = "● open in SillyTavern"; from != "" {
-					open += " · "
-				}
-			}
-			m := mark(c)
-			if d.marks[m] = true; d.terse && c.Current {
-				m = "●"
-			} else if c.Parent == nil && m == "·" {
-				m = " "
-			}
-			t.Rows = append(t.Rows, grid.Row{
-				Sign: d.shown(m) + " ", Code: codeOf(m), Cells: []string{d.shown(visible.Text(c.Name)), plural.Grouped(c.Messages), last, d.shown(open) + from},
-				Parts: []grid.Part{{Code: Open, Text: d.shown(open)}, {Code: Name, Text: from}},
-			})
-		}
-	}
-	return t
 }
 
 // dateRange returns the days of a chat's messages, without the year where its name has that.

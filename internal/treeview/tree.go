@@ -1,5 +1,4 @@
-// Package treeview draws families of chats: as text, for a pipe, for Graphviz and
-// mermaid, as a picture and as a page. It reads no files; [Tree] is also the JSON
+// Package treeview draws families of chats: as text, for a pipe and as a page. It reads no files; [Tree] is also the JSON
 // document of stchat tree (docs/json.md).
 //
 // The same tree always becomes the same bytes. Names and texts are strangers': they are
@@ -21,7 +20,6 @@ const Schema = 1
 // Tree is families of chats in the order in which they are shown.
 type Tree struct {
 	Owners  []*Owner
-	Flat    bool // the chats in a row, without their families
 	Whole   bool // Texts are those of all own messages, and not cut
 	Summary Summary
 }
@@ -29,7 +27,7 @@ type Tree struct {
 // Owner is a character's or a group's chats, or those of another folder.
 type Owner struct {
 	Name  string
-	Chats []*Chat // as they are shown: every chat behind its parent, or flat
+	Chats []*Chat // as they are shown: every chat behind its parent
 }
 
 // Summary is what a tree adds up to. It is the last JSON document.
@@ -105,7 +103,7 @@ func (c *Chat) computed() bool { return c.Via != nil && *c.Via == "content" }
 // owner's look alike; they are not made visible.
 func (t *Tree) Shorts() map[*Chat]string {
 	short := map[*Chat]string{}
-	for _, o := range t.ownersOfPage() {
+	for _, o := range t.Owners {
 		list := make([]string, len(o.Chats))
 		for i, c := range o.Chats {
 			list[i] = c.Name
@@ -150,10 +148,8 @@ type Message struct {
 	Swipes int    `json:"s,omitempty"`
 }
 
-// IsTree reports whether a file that begins with head is a tree that was written as JSON, DOT,
-// mermaid, SVG or a page.
+// IsTree reports whether a file that begins with head is a tree that was written as JSON or a page.
 func IsTree(head []byte) bool {
 	begins := func(with string) bool { return bytes.HasPrefix(head, []byte(with)) }
-	return begins(`{"schema":`) || begins("digraph families {") || begins("flowchart LR\n") || begins("<svg xmlns=") ||
-		begins("<!DOCTYPE html>\n") && bytes.Contains(head, []byte("script-src 'sha256-"))
+	return begins(`{"schema":`) || begins("<!DOCTYPE html>\n") && bytes.Contains(head, []byte("script-src 'sha256-"))
 }

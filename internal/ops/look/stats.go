@@ -39,6 +39,9 @@ func (b By) IsTime() bool {
 	return slices.Contains([]By{"day", "week", "month", "weekday", "hour"}, b)
 }
 
+// sessionGap is how long nothing is written where a session ends.
+const sessionGap = time.Hour
+
 // StatsOptions says which messages are counted, and how.
 type StatsOptions struct {
 	List   ops.List
@@ -46,7 +49,6 @@ type StatsOptions struct {
 	Open   chat.Options
 	By     By
 	Every  bool // count every copy of a message, not each once an owner
-	Gap    time.Duration
 	Zone   *time.Location
 	Meter  *progress.Meter
 }
@@ -501,7 +503,7 @@ func (s *statistician) finish() {
 		return cmp.Or(cmp.Compare(b.Words, a.Words), cmp.Compare(a.Key, b.Key))
 	})
 	sum.streak(s.all.days)
-	sum.sessions(s.opt.Gap)
+	sum.sessions(sessionGap)
 }
 
 // weekday returns a weekday's number in the week, 0 for any other key.

@@ -29,12 +29,8 @@ import (
 type TreeOptions struct {
 	List ops.List
 	By   family.Evidence
-	Part TreePart
+	Up   bool // only one chat with its ancestors
 	All  bool // also show chats without relatives
-	Flat bool // one row per chat, without families
-
-	Sort  TreeSort
-	Limit int // how many families, or chats if Flat; 0: all
 
 	Preview int  // width of a message's text in cells; 0: none
 	Page    bool // include texts of own messages, and the dates of some
@@ -44,18 +40,8 @@ type TreeOptions struct {
 	Meter *progress.Meter
 }
 
-// TreePart says which part of one chat's family is shown.
-type TreePart int
-
-// The parts.
-const (
-	WholeFamily TreePart = iota
-	Ancestors
-	Descendants
-)
-
-// ErrOneChat means that a part of a family was asked for, but not of exactly one chat.
-var ErrOneChat = errors.New("ancestors and descendants are those of one chat")
+// ErrOneChat means that ancestors were asked for, but not those of exactly one chat.
+var ErrOneChat = errors.New("ancestors are those of one chat")
 
 // TreeResult is the result of Tree.
 type TreeResult struct {
@@ -67,13 +53,13 @@ type TreeResult struct {
 // Tree reads the folders of the chats in a list, finds out which chat was made from which,
 // and returns the families: all of a folder that was named, and that of a chat that was
 // named. The error is that ctx ended, [ErrOneChat], or
-// that of the PATH whose ancestors or descendants are wanted.
+// that of the PATH whose ancestors are wanted.
 func Tree(ctx context.Context, opt TreeOptions) (*TreeResult, error) {
 	walked := ops.Walk(opt.List)
-	if opt.Part != WholeFamily && len(walked.Errs) > 0 {
+	if opt.Up && len(walked.Errs) > 0 {
 		return nil, walked.Errs[0]
 	}
-	if opt.Part != WholeFamily && (len(walked.Chats) != 1 || walked.Chats[0].From != "") {
+	if opt.Up && (len(walked.Chats) != 1 || walked.Chats[0].From != "") {
 		return nil, ErrOneChat
 	}
 	res := &TreeResult{Errs: walked.Errors()}

@@ -2,7 +2,6 @@ package look
 
 import (
 	"cmp"
-	"math"
 	"path/filepath"
 	"slices"
 	"time"
@@ -12,21 +11,6 @@ import (
 	"stchat/internal/treeview"
 	"stchat/internal/userdir"
 )
-
-// TreeSort is the order of families, or of chats if each has a row of its own.
-type TreeSort string
-
-// The orders.
-const (
-	SortName     TreeSort = "name"     // by name
-	SortFirst    TreeSort = "first"    // by the first message, the oldest first
-	SortLast     TreeSort = "last"     // by the last message, the newest first; so is ""
-	SortSize     TreeSort = "size"     // the largest first
-	SortMessages TreeSort = "messages" // the one with the most messages first
-)
-
-// Sorts returns the orders.
-func Sorts() []TreeSort { return []TreeSort{SortName, SortFirst, SortLast, SortSize, SortMessages} }
 
 // treeBuilder builds a tree from graphs.
 type treeBuilder struct {
@@ -39,7 +23,7 @@ type treeBuilder struct {
 	wholeTexts bool // Texts are those of all own messages, and not cut
 }
 
-// familyRow is a family that is shown, or a single chat if each has a row of its own.
+// familyRow is a family that is shown.
 type familyRow struct {
 	graph *family.Graph
 	owner string
@@ -47,17 +31,16 @@ type familyRow struct {
 	depth []int
 	rank  int // of its owner among those that are shown
 
-	name            string
-	first, last     int64 // first is math.MaxInt64 where no date is known
-	bytes, messages int64
+	name string
+	last int64 // when the last message was sent
 }
 
 // add adds the families of a folder that are shown.
 func (b *treeBuilder) add(g *family.Graph, a *asked) {
-	if b.Part == Ancestors || b.Part == Descendants {
+	if b.Up {
 		for _, c := range g.Chats {
 			if a.paths[filepath.Base(c.Path)] {
-				b.partOfFamily(g, c)
+				b.ancestors(g, c)
 			}
 		}
 		return
@@ -74,7 +57,7 @@ func (b *treeBuilder) add(g *family.Graph, a *asked) {
 		}
 		alone := len(root.Children) == 0
 		remarkable := root.Dangling != "" || root.Cycle || root.Err != nil
-		k := &familyRow{graph: g, first: math.MaxInt64}
+		k := &familyRow{graph: g}
 		family.Walk(root, k.add)
 		b.count(k)
 		if alone && !remarkable {
@@ -82,25 +65,21 @@ func (b *treeBuilder) add(g *family.Graph, a *asked) {
 		} else if !alone {
 			b.summary.Families++
 		}
-		if !alone || remarkable || b.All || b.Flat || !a.all {
+		if !alone || remarkable || b.All || !a.all {
 			b.show(k)
 		}
 	}
 }
 
-// partOfFamily adds one chat with its ancestors or its descendants.
-func (b *treeBuilder) partOfFamily(g *family.Graph, c *family.Chat) {
-	k := &familyRow{graph: g, first: math.MaxInt64}
-	if b.Part == Descendants {
-		family.Walk(c, k.add)
-	} else {
-		var way []*family.Chat
-		for p := c; p != nil; p = p.Parent {
-			way = append(way, p)
-		}
-		for depth, p := range slices.Backward(way) {
-			k.add(p, len(way)-1-depth)
-		}
+// ancestors adds one chat with its ancestors.
+func (b *treeBuilder) ancestors(g *family.Graph, c *family.Chat) {
+	k := &familyRow{graph: g}
+	var way []*family.Chat
+	for p := c; p != nil; p = p.Parent {
+		way = append(way, p)
+	}
+	for depth, p := range slices.Backward(way) {
+		k.add(p, len(way)-1-depth)
 	}
 	b.count(k)
 	if len(k.chats) > 1 {
@@ -116,12 +95,7 @@ func (k *familyRow) add(c *family.Chat, depth int) {
 	if k.name == "" {
 		k.name = c.Name
 	}
-	if d := c.FirstDate; d != 0 {
-		k.first = min(k.first, d)
-	}
 	k.last = max(k.last, c.LastDate())
-	k.bytes += c.Bytes
-	k.messages += int64(len(c.Messages))
 }
 
 func (b *treeBuilder) count(k *familyRow) {
@@ -136,18 +110,10 @@ func (b *treeBuilder) count(k *familyRow) {
 	}
 }
 
-// show adds a family, or each of its chats.
+// show adds a family.
 func (b *treeBuilder) show(k *familyRow) {
-	if !b.Flat {
-		k.owner = ownerOf(k.graph, k.chats)
-		b.families = append(b.families, k)
-		return
-	}
-	for _, c := range k.chats {
-		one := &familyRow{graph: k.graph, owner: ownerOf(k.graph, k.chats), first: math.MaxInt64}
-		one.add(c, 0)
-		b.families = append(b.families, one)
-	}
+	k.owner = ownerOf(k.graph, k.chats)
+	b.families = append(b.families, k)
 }
 
 // ownerOf returns the name of a family's owner: the character's folder, or the first group
@@ -172,23 +138,20 @@ func ownerOf(g *family.Graph, chats []*family.Chat) string {
 	return g.Folder.Path
 }
 
-// tree sorts the families and returns the tree of as many as are wanted.
+// tree returns the tree of the families: by owner, the last used first.
 func (b *treeBuilder) tree() *treeview.Tree {
-	t := &treeview.Tree{Flat: b.Flat, Owners: []*treeview.Owner{}}
+	t := &treeview.Tree{Owners: []*treeview.Owner{}}
 	ranks := map[string]int{}
 	for _, k := range b.families {
 		key := k.graph.Folder.Path + "\x00" + k.owner
 		if _, ok := ranks[key]; !ok {
 			ranks[key] = len(ranks)
 		}
-		if !b.Flat {
-			k.rank = ranks[key]
-		}
+		k.rank = ranks[key]
 	}
-	slices.SortStableFunc(b.families, func(x, y *familyRow) int { return cmp.Or(cmp.Compare(x.rank, y.rank), b.compare(x, y)) })
-	if b.Limit > 0 && len(b.families) > b.Limit {
-		b.families = b.families[:b.Limit]
-	}
+	slices.SortStableFunc(b.families, func(x, y *familyRow) int {
+		return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(y.last, x.last), cmp.Compare(x.name, y.name))
+	})
 	var owner *treeview.Owner
 	rank := -1
 	for _, k := range b.families {
@@ -214,22 +177,6 @@ func (b *treeBuilder) tree() *treeview.Tree {
 	return t
 }
 
-func (b *treeBuilder) compare(x, y *familyRow) int {
-	byName := cmp.Compare(x.name, y.name)
-	switch b.Sort {
-	case SortFirst:
-		return cmp.Or(cmp.Compare(x.first, y.first), byName)
-	case SortName:
-		return byName
-	case SortSize:
-		return cmp.Or(cmp.Compare(y.bytes, x.bytes), byName)
-	case SortMessages:
-		return cmp.Or(cmp.Compare(y.messages, x.messages), byName)
-	default:
-		return cmp.Or(cmp.Compare(y.last, x.last), byName)
-	}
-}
-
 // chat returns what is shown of a chat.
 func (b *treeBuilder) chat(k *familyRow, c *family.Chat, depth int) *treeview.Chat {
 	text := func(s string) *string {
@@ -251,7 +198,7 @@ func (b *treeBuilder) chat(k *familyRow, c *family.Chat, depth int) *treeview.Ch
 		if c.AtLink >= 0 {
 			t.AtLink = new(c.AtLink)
 		}
-		if !b.Flat && depth > 0 {
+		if depth > 0 {
 			t.Above = b.shown[p]
 		}
 	}

@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
+	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
 	"stchat/internal/rules"
@@ -159,12 +161,11 @@ func openJudged(c *rules.Chat) (file *os.File, src jsonl.Source, err error) {
 
 // CheckOptions says what to check.
 type CheckOptions struct {
-	List      ops.List
-	Select    []rules.ID // only these; empty: all
-	Ignore    []rules.ID
-	SkipOther bool // leave a file that is not a chat alone, even if PATHs name it
-	Now       time.Time
-	Meter     *progress.Meter
+	List   ops.List
+	Select []rules.ID // only these; empty: all
+	Ignore []rules.ID
+	Now    time.Time
+	Meter  *progress.Meter
 }
 
 // CheckResult is what a check found.
@@ -186,7 +187,8 @@ func Check(ctx context.Context, opt CheckOptions) (*CheckResult, error) {
 	}
 	res := &CheckResult{Others: s.others}
 	for _, e := range s.errs {
-		if opt.SkipOther && errors.Is(e, chat.ErrNotChat) {
+		isOther := errors.Is(e, chat.ErrNotChat) && strings.EqualFold(filepath.Ext(e.Path), names.Extension)
+		if isOther {
 			res.Others = append(res.Others, e.Path)
 		} else {
 			res.Errs = append(res.Errs, e)
@@ -209,7 +211,7 @@ func Check(ctx context.Context, opt CheckOptions) (*CheckResult, error) {
 		res.Whole = len(s.walked.Users) > 0
 	}
 	for _, c := range s.chats {
-		if opt.SkipOther && c.Kind == userdir.File && c.Lines == 0 { // nothing shows that it is a chat
+		if c.Kind == userdir.File && c.Stamp.Size() == 0 { // nothing shows that it is a chat
 			res.Others = append(res.Others, c.Path)
 			continue
 		}

@@ -69,7 +69,7 @@ function layOut() {
 	shown = [];
 	headings = [];
 	widest = 1;
-	const headed = owner < 0 && data.owners.length > 1 && !data.flat;
+	const headed = owner < 0 && data.owners.length > 1;
 	let y = headed ? 0 : 0.9, before = -1;
 	chats.forEach((c, i) => {
 		if (owner >= 0 && c.o !== owner) return;
