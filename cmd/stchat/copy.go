@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -12,6 +14,7 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/copying"
 	"stchat/internal/ops/cut"
+	"stchat/internal/plural"
 	"stchat/internal/visible"
 )
 
@@ -73,7 +76,7 @@ func copyHints(chat string) []hint {
 // is the result with its document, r what it has in common with others.
 func sayMade[R any](c *console, source string, made R, r *cut.Result, hints []hint) error {
 	isReplaced := func(s ops.Step) bool { return s.Do == changeset.Replace }
-	how := &saying{counted: c.json, hints: hints, no: never}
+	how := &saying{counted: c.json, hints: hints, no: never, block: true}
 	how.end = func() {
 		if slices.ContainsFunc(r.Doc.Steps, isReplaced) && !c.dryRun {
 			c.closeTabs(false) // a card or a group was edited
@@ -81,6 +84,10 @@ func sayMade[R any](c *console, source string, made R, r *cut.Result, hints []hi
 	}
 	of := func(R) (string, *cut.Result) { return source, r }
 	return sayAll(c, how, []R{made}, of, func(R) {
+		if c.tells() {
+			c.block(c.copyBlock(source, r))
+			return
+		}
 		remark(c, &r.Doc)
 		for _, book := range r.Doc.Lorebooks {
 			switch {
@@ -93,4 +100,29 @@ func sayMade[R any](c *console, source string, made R, r *cut.Result, hints []hi
 		}
 		c.made(r.Doc.Path)
 	})
+}
+
+// copyBlock tells a person of a chat that was made of one or more.
+func (c *console) copyBlock(source string, r *cut.Result) block {
+	d := &r.Doc
+	made := "made"
+	if c.dryRun {
+		made = "would make"
+	}
+	b := block{sentence: fmt.Sprintf("%s %q of %s: %s", made, nameOf(d.Path), nameOf(source), plural.Many(d.Messages, "message")), made: d.Path}
+	for _, book := range d.Lorebooks {
+		if book.Path != nil {
+			b.add("lorebook", fmt.Sprintf("%q, shared; `stchat clone-lorebook %s --rebind` makes one of its own", book.Name, visible.Quote(d.Path)))
+		}
+	}
+	b.facts = append(b.facts, c.stateFacts(d.State, d.At)...)
+	if len(d.Sidecars) > 0 {
+		b.add("Luker", sidecarText(d))
+	}
+	for _, note := range r.Notes {
+		if _, text, told := strings.Cut(note, ": "); told {
+			b.add("also", text)
+		}
+	}
+	return b
 }

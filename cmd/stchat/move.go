@@ -3,12 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/names"
 	"stchat/internal/ops/move"
 	"stchat/internal/userdir"
 )
@@ -102,7 +104,12 @@ func (o *moveFlags) run(ctx context.Context, c *console, _ *pflag.FlagSet, args 
 	}
 	of := func(r *move.OpenResult) (string, *move.OpenResult) { return r.Doc.Path, r }
 	err := sayAll(c, o.how(c), move.Open(ctx, o.options(c, args...), args), of, func(r *move.OpenResult) {
-		if c.made(r.Doc.Card); !r.Doc.Changed {
+		if c.tells() {
+			c.block(openBlock(c, r))
+			return
+		}
+		c.made(r.Doc.Card)
+		if !r.Doc.Changed {
 			c.note("%s: unchanged", r.Doc.Card)
 		}
 	})
@@ -264,7 +271,13 @@ func (o *newOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args
 			c.closeTabs(false)
 		}
 	}
-	return sayAll(c, how, []*move.NewResult{r}, of, func(r *move.NewResult) { c.made(r.Doc.Path) })
+	return sayAll(c, how, []*move.NewResult{r}, of, func(r *move.NewResult) {
+		if c.tells() {
+			c.block(newBlock(c, r))
+			return
+		}
+		c.made(r.Doc.Path)
+	})
 }
 
 // isBook reports whether a path is that of a lorebook.
@@ -276,4 +289,39 @@ func rootOf(path string) string {
 		return dir.Root
 	}
 	return filepath.Dir(path)
+}
+
+// newBlock tells a person of a new chat.
+func newBlock(c *console, r *move.NewResult) block {
+	d := &r.Doc
+	made := "made"
+	if c.dryRun {
+		made = "would make"
+	}
+	b := block{sentence: fmt.Sprintf("%s %q, a new chat of %s", made, d.Name, d.Owner), made: d.Path}
+	if d.Opened {
+		b.add("open", "it is the chat that "+d.Owner+" opens with")
+	}
+	if d.Listed != nil {
+		b.add("group", "lists it; SillyTavern makes the file when it greets there")
+	}
+	return b
+}
+
+// openBlock tells a person which chat a character or group opens with.
+func openBlock(c *console, r *move.OpenResult) block {
+	d := &r.Doc
+	owner := strings.TrimSuffix(filepath.Base(d.Card), filepath.Ext(d.Card))
+	opens := "opens"
+	switch {
+	case !d.Changed:
+		return block{sentence: fmt.Sprintf("%s opens with %q already", owner, nameOf(d.Path))}
+	case c.dryRun:
+		opens = "would open"
+	}
+	b := block{sentence: fmt.Sprintf("%s %s with %q", owner, opens, nameOf(d.Path))}
+	if d.From != "" {
+		b.add("before", names.Short(owner, d.From))
+	}
+	return b
 }

@@ -93,5 +93,12 @@ func redone(c *console, r *past.RedoResult) []string {
 		command = c.commandOf(d.Command, d.Time)
 	}
 	first := did + " in " + c.path(d.Root) + ": " + command + ", " + d.ID
+	if c.tells() && !c.verbose && len(d.Command) > 0 {
+		redid := "done again: "
+		if d.DryRun {
+			redid = "would do again: "
+		}
+		first = redid + c.whenDone(d.Command, d.Time)
+	}
 	return append([]string{first}, c.becomes(r.Steps, d.Opens, d.DryRun)...)
 }

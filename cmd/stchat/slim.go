@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,7 @@ import (
 
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
-	"stchat/internal/userdir"
+	"stchat/internal/patch"
 )
 
 func newSlim() verb {
@@ -43,35 +42,51 @@ type slimOptions struct {
 	choiceFlags
 	inPlaceFlags
 	drop     []string
+	extra    []string // keys of extra
 	keepLast int
-	output   string
 }
 
 func (o *slimOptions) addFlags(fs *pflag.FlagSet) {
-	fs.Var(someOf(&o.drop, "", "swipes", "reasoning", "images"), "drop", "what goes: `LIST` of swipes, reasoning, images; default: swipes")
+	fs.Var(o.dropped(), "drop", "what goes: `LIST` of swipes, reasoning, images and /extra/KEY; default: swipes")
 	o.keepLast = 10
 	fs.Var(number(&o.keepLast, 0, "a number of messages"), "keep-last", "leave the last `N` messages as they are")
-	fs.VarP(filled(&o.output), "output", "o", "write the slim chat to this new .jsonl `PATH`, and leave the CHAT as it is")
 	o.choiceFlags.addFlags(fs)
 	o.addManyFlags(fs, "")
 }
 
+// dropped returns the value of --drop: parts, and pointers to keys of extra.
+func (o *slimOptions) dropped() flagValue {
+	parts := someOf(&o.drop, "; or /extra/KEY", "swipes", "reasoning", "images")
+	takePart := parts.set
+	parts.set = func(list string) error {
+		for word := range strings.SplitSeq(list, ",") {
+			word = strings.TrimSpace(word)
+			pointer, err := patch.ParseKey(word)
+			isExtra := strings.HasPrefix(word, "/") && err == nil && len(pointer) == 2 && pointer[0] == "extra"
+			if isExtra {
+				o.extra = append(o.extra, pointer[1])
+				continue
+			}
+			if err := takePart(word); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return parts.notEmpty()
+}
+
 func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	common, err := o.walk(ctx, c, args, "name a chat, e.g. `stchat slim chats/Mira/Harbour.jsonl`")
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case o.output != "" && len(common.Chats) != 1:
-		return usagef("--output takes one CHAT, not %d", len(common.Chats))
-	case o.output != "" && !userdir.HasExtension(o.output):
-		return usagef("--output must end in .jsonl: %q", o.output)
 	}
-	if len(o.drop) == 0 {
+	if len(o.drop)+len(o.extra) == 0 {
 		o.drop = []string{"swipes"}
 	}
 	end := c.meter("reading", c.json, &common.Meter)
 	list := edit.Slim(ctx, edit.SlimOptions{
-		Options: common, Choice: o.choice(), KeepLast: o.keepLast, Output: o.output,
+		Options: common, Choice: o.choice(), KeepLast: o.keepLast, Extra: o.extra,
 		Swipes: slices.Contains(o.drop, "swipes"), Reasoning: slices.Contains(o.drop, "reasoning"), Images: slices.Contains(o.drop, "images"),
 	})
 	end()
@@ -80,7 +95,7 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	var freed int64
 	var edited []string
 	bumped := true
-	how := &saying{hints: editHints(), end: func() {
+	how := &saying{hints: editHints(), block: true, end: func() {
 		sum.Failed += len(list) - sum.Changed - sum.Unchanged
 		if o.sum(c, &sum); len(edited) > 0 && c.printed() == nil {
 			c.note("%s are free once 'stchat undo --prune' drops what is kept for undo", formatBytes(freed))
@@ -94,10 +109,19 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	err = sayAll(c, how, list, of, func(r *edit.SlimResult) {
 		if r.Doc.Unchanged {
 			sum.Unchanged++
-			c.note("%s: unchanged", r.Doc.Path)
 		} else {
 			sum.Changed++
 			freed += r.Doc.BytesBefore - r.Doc.Bytes
+		}
+		if r.Doc.DidWrite {
+			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
+		}
+		if c.tells() {
+			c.block(o.block(c, r))
+			return
+		}
+		if r.Doc.Unchanged {
+			c.note("%s: unchanged", r.Doc.Path)
 		}
 		if r.Slim.Spared > 0 {
 			c.note("%s: %s with something to drop left alone, among the last %d (--keep-last)", r.Doc.Path, c.many(r.Slim.Spared, "message"), o.keepLast)
@@ -108,21 +132,51 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 		if r.Slim.Unfit > 0 {
 			c.note("%s: %s left alone: what an extension keeps for each swipe does not fit the swipes", r.Doc.Path, c.many(r.Slim.Unfit, "message"))
 		}
-		if o.output == "" && r.Doc.DidWrite {
-			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
-		}
-		var parts []string
-		for _, p := range r.Slim.Parts {
-			if p.Messages > 0 {
-				parts = append(parts, fmt.Sprintf("%s of %s, %s", p.Part, c.many(p.Messages, "message"), formatBytes(p.Bytes)))
-			}
-		}
 		if !c.json && !r.Doc.Unchanged {
-			c.row(c.path(cmp.Or(o.output, r.Doc.Path)), formatBytes(r.Doc.BytesBefore)+c.sign(" → ")+formatBytes(r.Doc.Bytes), strings.Join(parts, "; "))
+			c.row(c.path(r.Doc.Path), formatBytes(r.Doc.BytesBefore)+c.sign(" → ")+formatBytes(r.Doc.Bytes), strings.Join(o.parts(c, r), "; "))
 		}
 	})
 	if len(o.walked.Errs) > 0 && (err == nil || errors.Is(err, errNo)) {
 		err = errReported
 	}
 	return err
+}
+
+// parts says what was dropped.
+func (o *slimOptions) parts(c *console, r *edit.SlimResult) (parts []string) {
+	for _, p := range r.Slim.Parts {
+		if p.Messages > 0 {
+			parts = append(parts, fmt.Sprintf("%s of %s, %s", p.Part, c.many(p.Messages, "message"), formatBytes(p.Bytes)))
+		}
+	}
+	return parts
+}
+
+// block tells a person of one chat that was made slim.
+func (o *slimOptions) block(c *console, r *edit.SlimResult) block {
+	d := &r.Doc
+	name := nameOf(d.Path)
+	b := block{sentence: fmt.Sprintf("made %s smaller: %s%s%s", name, formatBytes(d.BytesBefore), c.sign(" → "), formatBytes(d.Bytes))}
+	switch {
+	case d.Unchanged:
+		b.sentence = name + " is unchanged: nothing to drop"
+	case c.dryRun:
+		b.sentence = fmt.Sprintf("would make %s smaller: %s%s%s", name, formatBytes(d.BytesBefore), c.sign(" → "), formatBytes(d.Bytes))
+	}
+	for _, part := range o.parts(c, r) {
+		b.add("dropped", part)
+	}
+	if r.Slim.Spared > 0 {
+		b.add("spared", fmt.Sprintf("%s among the last %d (--keep-last)", c.many(r.Slim.Spared, "message"), o.keepLast))
+	}
+	if r.Slim.Left > 0 {
+		b.add("left", c.many(r.Slim.Left, "message")+" whose text is not that of the chosen swipe; see 'stchat repair'")
+	}
+	if r.Slim.Unfit > 0 {
+		b.add("left", c.many(r.Slim.Unfit, "message")+" whose swipes do not fit what an extension keeps")
+	}
+	if len(r.Slim.Files) > 0 {
+		b.add("pictures", c.many(len(r.Slim.Files), "file")+" in user/images")
+	}
+	return b
 }

@@ -140,7 +140,8 @@ func (o *undoOptions) taken(c *console, r *past.Result) error {
 func (o *undoOptions) print(c *console, lines []string, plan [][2]string) error {
 	brief := c.shown && !c.verbose
 	if brief {
-		lines = lines[:1]
+		c.title(lines[0])
+		lines = nil
 	}
 	for _, line := range lines {
 		c.line(c.prose(line, ""))
@@ -190,6 +191,13 @@ func undone(c *console, r *past.Result) []string {
 		did = "would take back"
 	}
 	first := did + " in " + c.path(d.Root) + ": " + c.commandOf(d.Command, d.Time) + ", " + d.ID
+	if c.tells() && !c.verbose {
+		undid := "undone: "
+		if d.DryRun {
+			undid = "would undo: "
+		}
+		first = undid + c.whenDone(d.Command, d.Time)
+	}
 	return append([]string{first}, c.becomes(r.Steps, d.Opens, d.DryRun)...)
 }
 
@@ -204,6 +212,15 @@ func (c *console) commandOf(args []string, at time.Time) string {
 		layout = minute
 	}
 	return text + " of " + at.Local().Format(layout)
+}
+
+// whenDone returns a recorded command and when it was given, in brackets.
+func (c *console) whenDone(args []string, at time.Time) string {
+	text := c.recorded(args)
+	if at.IsZero() {
+		return text
+	}
+	return text + " (" + at.Local().Format(minute) + ")"
 }
 
 // becomes returns lines that say what becomes of each file.

@@ -14,7 +14,6 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/rawjson"
-	"stchat/internal/userdir"
 )
 
 // drafting turns the plan for one chat into a change set.
@@ -77,7 +76,7 @@ func (d *drafting) draft(ctx context.Context) error {
 	if d.plan.Taints && edited && string(metadata.Value("tainted")) != "true" {
 		metadata.Set("tainted", []byte("true"))
 	}
-	if !edited && d.plan.Output == "" && string(metadata.Bytes()) == string(before) {
+	if !edited && string(metadata.Bytes()) == string(before) {
 		return nil // unchanged
 	}
 	messages, err := o.count(ctx) // a damaged chat is not edited, not even its metadata alone
@@ -119,14 +118,14 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 			return err
 		}
 	}
-	draft, err := d.target()
+	draft, err := d.set.Replace(d.chat.Path, d.chat.Stamp, about(d.result))
 	if err != nil {
 		return err
 	}
 	if err := d.guarded(ctx, draft, header); err != nil {
 		return err
 	}
-	if d.slug == "" || d.plan.Output != "" {
+	if d.slug == "" {
 		return nil
 	}
 	for _, s := range d.sidecars {
@@ -135,20 +134,6 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 		}
 	}
 	return ops.SyncSlugs(d.set, d.sidecars, d.slug, d.opt.Changes.Now, ops.NewSlug)
-}
-
-// target drafts the file that is written: the chat, or a new one.
-func (d *drafting) target() (*changeset.Draft, error) {
-	if d.plan.Output == "" {
-		return d.set.Replace(d.chat.Path, d.chat.Stamp, about(d.result))
-	}
-	if err := ops.JudgeOutput(d.plan.Output, true); err != nil {
-		return nil, err
-	}
-	if d.result.output = d.plan.Output; d.chat.Kind == userdir.Group || len(d.sidecars) > 0 {
-		d.result.Warn("%s: only the chat is copied: no group lists the copy, and it has none of Luker's sidecars", d.plan.Output)
-	}
-	return d.set.Create(d.plan.Output, about(d.result), changeset.Like(d.chat.Stamp))
 }
 
 // recordAddedAndDeleted records the messages that are added and deleted.
@@ -206,7 +191,6 @@ type Plan struct {
 	Taints bool   // SillyTavern would mark the chat as tainted: no longer as its greeting made it
 	Save   string // a new file for the deleted lines; "" for none
 
-	Output string                         // a new chat to write instead of the chat itself; "" for none
 	Before func(s *changeset.Set) error   // drafts files that messages will name; nil: none
 	Guard  func(mark, line []byte) []byte // appends what of a message must be the same afterwards; nil: it is not checked
 

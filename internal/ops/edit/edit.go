@@ -62,7 +62,6 @@ type Result struct {
 	Swipe  int    // the number of an added swipe
 	Bumped bool   // the chat has a new slug
 	Diffs  []Diff // the first changes of a dry run, for a person
-	output string // the new chat that was written; "": the chat itself
 }
 
 // Diff is the difference between one line before and after, cut to what surrounds it. Before is
@@ -117,7 +116,7 @@ func (r *Result) Complete(o changeset.Outcome, dryRun bool) {
 		d.Bytes = d.BytesBefore
 	}
 	for _, s := range o.Steps {
-		if s.Path == d.Path || s.Path == r.output {
+		if s.Path == d.Path {
 			d.Bytes = s.Bytes
 		}
 	}

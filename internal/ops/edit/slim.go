@@ -31,8 +31,8 @@ type SlimOptions struct {
 	Options
 	Choice                    choose.Choice
 	Swipes, Reasoning, Images bool
-	KeepLast                  int    // how many messages at the end stay as they are
-	Output                    string // a new chat instead of the chat itself; "": in place
+	Extra                     []string // keys of extra that go
+	KeepLast                  int      // how many messages at the end stay as they are
 }
 
 // Slimmed is the JSON document about one chat.
@@ -74,9 +74,7 @@ func Slim(ctx context.Context, opt SlimOptions) []*SlimResult {
 	}
 	results := run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		s := byPath[o.chat.Path]
-		if *s = (slimming{opt: &opt, open: o, noted: map[int]bool{}, files: files}); opt.Output != "" {
-			o.opt.NoFollow, o.slug = true, opt.Changes.NewUUID()
-		}
+		*s = slimming{opt: &opt, open: o, noted: map[int]bool{}, files: files}
 		return s.plan(ctx)
 	})
 	list := make([]*SlimResult, len(results))
@@ -95,6 +93,7 @@ const (
 	swipesPart = iota
 	reasoningPart
 	imagesPart
+	extraPart
 	slimParts
 )
 
@@ -114,9 +113,9 @@ type slimming struct {
 }
 
 func (s *slimming) document() (d Slimmed) {
-	for i, wanted := range [slimParts]bool{s.opt.Swipes, s.opt.Reasoning, s.opt.Images} {
+	for i, wanted := range [slimParts]bool{s.opt.Swipes, s.opt.Reasoning, s.opt.Images, len(s.opt.Extra) > 0} {
 		if part := s.dropped[i]; wanted {
-			part.Part = [slimParts]string{"swipes", "reasoning", "images"}[i]
+			part.Part = [slimParts]string{"swipes", "reasoning", "images", "extra"}[i]
 			d.Parts = append(d.Parts, part)
 		}
 	}
@@ -131,7 +130,7 @@ func (s *slimming) plan(ctx context.Context) (*Plan, error) {
 		return nil, err
 	}
 	places, err := s.open.list(ctx, scanning{Choice: s.opt.Choice})
-	p := &Plan{Change: places, Output: s.opt.Output, Guard: s.mark}
+	p := &Plan{Change: places, Guard: s.mark}
 	p.Edits = func(context.Context) func(choose.Place) Edit {
 		return func(at choose.Place) Edit {
 			return func(line []byte) ([]byte, error) {
@@ -322,6 +321,15 @@ func (s *slimming) slim(line []byte, first bool) (made slim) {
 			})
 		})
 	}
+	if len(s.opt.Extra) > 0 {
+		step(extraPart, func() {
+			made.line = message.EditExtras(made.line, func(extra *rawjson.Object) {
+				for _, key := range s.opt.Extra {
+					extra.Unset(key)
+				}
+			})
+		})
+	}
 	if s.opt.Images {
 		step(imagesPart, func() {
 			made.line = message.EditExtras(made.line, func(extra *rawjson.Object) { s.extract(extra, &made) })
@@ -462,10 +470,12 @@ func (s *slimming) mark(mark, line []byte) []byte {
 		mark = append(append(mark, line[place.At:place.End]...), 0)
 	}
 	extra := line[at[5].At:at[5].End]
-	if s.opt.Reasoning || s.opt.Images {
+	if s.opt.Reasoning || s.opt.Images || len(s.opt.Extra) > 0 {
 		extra = rawjson.Edit(extra, func(extra *rawjson.Object) {
 			for _, key := range extra.Keys() {
-				if s.opt.Reasoning && isReasoning(key) || s.opt.Images && (key == "media" || key == "image") {
+				isReasoning := s.opt.Reasoning && isReasoning(key)
+				isPicture := s.opt.Images && (key == "media" || key == "image")
+				if isReasoning || isPicture || slices.Contains(s.opt.Extra, key) {
 					extra.Unset(key)
 				}
 			}
