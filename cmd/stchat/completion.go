@@ -96,7 +96,7 @@ func (t *tab) chat() string {
 // store returns the file of the history, "" if there is none or if reading it would end what a
 // killed run began.
 func (t *tab) store(root string) string {
-	path := keep.StoreOf(root, cmp.Or(flagText(t.cmd.Flags(), "store"), t.c.Getenv(storeVariable)))
+	path := keep.StoreOf(root, t.c.store())
 	_, journal := os.Lstat(path + "-journal")
 	_, wal := os.Lstat(path + "-wal")
 	_, missing := os.Stat(path)

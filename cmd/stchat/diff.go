@@ -64,7 +64,6 @@ name, what differs, the text in A and in B, with tabs between them.
 }
 
 type diffOptions struct {
-	storeFlag
 	opt  look.DiffOptions
 	rev  string
 	asOf time.Time
@@ -77,7 +76,6 @@ func (o *diffOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&o.opt.Ignore, "ignore", nil, "with --all: leave the key `KEY` out, or those that match it as a glob (repeatable)")
 	fs.Var(filled(&o.rev), "rev", "compare version `N` with the chat, or N..M two versions; -1 is the newest")
 	fs.Var(until(&o.asOf).notEmpty(), "as-of", "compare the version of `TIME` with the chat: 2026-03-01, \"2026-03-01 18:42\", yesterday, or an age such as 2d")
-	o.storeFlag.addFlags(fs)
 	fs.BoolVar(&o.side, "side", false, "show A and B side by side")
 }
 
@@ -133,7 +131,7 @@ func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 
 // versions reads the versions that --rev and --as-of name: one, or two if the second is no file.
 func (o *diffOptions) versions(ctx context.Context, c *console, args []string) (list []*keep.Versioned, err error) {
-	where, err := o.where(c, args)
+	where, err := c.where(args)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,6 @@ func (p *pickFlags) pick(fs *pflag.FlagSet) (keep.Pick, error) {
 }
 
 type logOptions struct {
-	storeFlag
 	pickFlags
 	since     time.Time
 	backups   bool
@@ -86,7 +85,6 @@ func (o *logOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(number(&o.limit, 1, "a number of at least 1"), "limit", "list at most `N`")
 	o.pickFlags.addFlags(fs, "list what changed in")
 	fs.BoolVar(&o.backups, "backups", false, "also list SillyTavern's own backups of the chat")
-	o.storeFlag.addFlags(fs)
 }
 
 func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
@@ -98,7 +96,7 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		args = []string{root}
 	}
 	args = []string{c.folderOf(args[0])}
-	where, err := o.where(c, args)
+	where, err := c.where(args)
 	if err != nil {
 		return err
 	}
@@ -186,9 +184,8 @@ func beginsOne(err error) error {
 
 // restoreCommand returns the command that brings a version back, from any folder: of a chat that
 // is gone under its own name, unless another one has that.
-func restoreCommand(store string, rev int64, path, name string) string {
-	return joined(" ", "stchat restore --rev", strconv.FormatInt(rev, 10), when(name != "", "--name "+visible.Quote(name)),
-		when(store != "", visible.Quote("--store="+absolute(store))), visible.Args(absolute(path)))
+func restoreCommand(c *console, rev int64, path, name string) string {
+	return c.withStore(joined(" ", "stchat restore --rev", strconv.FormatInt(rev, 10), when(name != "", "--name "+visible.Quote(name)), visible.Args(absolute(path))))
 }
 
 // absolute returns a path that leads there from any folder.

@@ -24,7 +24,7 @@ func TestPrintedCommands(t *testing.T) {
 			loose := seed%3 == 2
 			if p.chats = filepath.Join("chats", "$Mira"); loose {
 				p.chats = "-old; ones"
-				p.store = []string{"--store", "../the store.db"}
+				p.store = "../the store.db"
 			}
 			for _, dir := range []string{p.chats, "backups"} {
 				if err := os.MkdirAll(filepath.Join(p.root, dir), 0o777); err != nil {
@@ -48,14 +48,15 @@ type printed struct {
 	rng         *rand.Rand
 	root        string
 	chats       string // the folder of chats in it
-	store       []string
+	store       string // the value of STCHAT_STORE
 	serial, ran int
 }
 
 // stchat runs the program in the folder, and returns what it prints.
 func (p *printed) stchat(args ...string) (out, said string) {
 	p.t.Helper()
-	cmd := exec.Command("stchat", append(args, p.store...)...)
+	cmd := exec.Command("stchat", args...)
+	cmd.Env = append(cmd.Environ(), storeVariable+"="+p.store)
 	cmd.Dir = p.root
 	var errs strings.Builder
 	cmd.Stderr = &errs
@@ -119,7 +120,7 @@ func (p *printed) change() {
 func (p *printed) follow() {
 	p.t.Helper()
 	_, said := p.stchat("snapshot", ".")
-	for _, m := range regexp.MustCompile(`(?m): (stchat lost.*)$`).FindAllStringSubmatch(said, -1) {
+	for _, m := range regexp.MustCompile(`(?m): ((?:STCHAT_STORE=.*)?stchat lost.*)$`).FindAllStringSubmatch(said, -1) {
 		p.run(m[1])
 	}
 	for range 4 {

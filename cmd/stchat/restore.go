@@ -32,7 +32,6 @@ import (
 )
 
 type restoreOptions struct {
-	storeFlag
 	pickFlags
 	opt keep.RestoreOptions
 	at  int
@@ -94,14 +93,13 @@ func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(filled(&o.opt.Output), "output", "o", "write the exact bytes to `PATH` instead, or - for stdout; with a FOLDER the folder to fill")
 	fs.BoolVar(&o.opt.InPlace, "in-place", false, "put the version in CHAT's place")
 	fs.BoolVar(&o.opt.Open, "open", false, "make it the chat that its character or group opens with")
-	o.storeFlag.addFlags(fs)
 }
 
 func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	if len(args) > 0 {
 		args = []string{c.folderOf(args[0])}
 	}
-	where, err := o.where(c, args)
+	where, err := c.where(args)
 	if err != nil {
 		return err
 	}
@@ -221,7 +219,6 @@ command. docs/json.md describes the JSON documents.
 
 type lostOptions struct {
 	listFlags
-	storeFlag
 	from    []string
 	since   time.Time
 	restore bool
@@ -230,14 +227,13 @@ type lostOptions struct {
 
 func (o *lostOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
-	o.storeFlag.addFlags(fs)
 	fs.StringArrayVar(&o.from, "from", nil, "also look at the chats in `FOLDER`; may be repeated")
 	fs.Var(since(&o.since), "since", "look at no version older than `TIME`: 2026-03-01, \"2026-03-01 18:42\", yesterday, or an age such as 2w")
 	fs.BoolVar(&o.restore, "restore", false, "bring back the chats that are gone, or those that are named")
 }
 
 func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet, args []string) error {
-	opt := keep.LostOptions{From: o.from, Since: o.since, Store: o.of(c), Data: cmp.Or(c.data, c.Getenv(dataVariable)), Now: c.Now()}
+	opt := keep.LostOptions{From: o.from, Since: o.since, Store: c.store(), Data: cmp.Or(c.data, c.Getenv(dataVariable)), Now: c.Now()}
 	var paths []string
 	var err error
 	for _, arg := range args {
@@ -357,7 +353,7 @@ func (o *lostOptions) parted(ctx context.Context, lost *keep.LostChat) error {
 // restores returns the command that brings back what a chat has lost, from any folder.
 func (o *lostOptions) restores(c *console, chat *keep.LostChat) string {
 	if chat.Best.Rev != nil {
-		return restoreCommand(o.of(c), *chat.Best.Rev, chat.To, chat.Name)
+		return restoreCommand(c, *chat.Best.Rev, chat.To, chat.Name)
 	}
 	return joined(" ", "stchat restore --backup", visible.Quote(absolute(*chat.Best.Path)), visible.Args(absolute(chat.To)))
 }

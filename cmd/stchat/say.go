@@ -176,10 +176,10 @@ func withHint(err error, own []hint) error {
 	for _, h := range []hint{
 		{history.ErrNewer, "; update stchat"},
 		{history.ErrBusy, "; run the command again when it is done"},
-		{history.ErrNoLocks, "; keep it in a file on another disk, which --store names"},
+		{history.ErrNoLocks, "; keep it in a file on another disk, which " + storeVariable + " names"},
 		{history.ErrCut, "; put a copy of it in its place, or move it away: the next snapshot begins another"},
 		{history.ErrBroken, "; 'stchat store --verify' says what is lost"},
-		{history.ErrOtherRoot, "; use another --store for this folder"},
+		{history.ErrOtherRoot, "; name another with " + storeVariable + " for this folder"},
 		{names.ErrTaken, "; choose another name"},
 		{message.ErrChosenSwipe, "; see 'stchat repair'"},
 		{safefile.ErrBusy, "; run the command again when it is done"},

@@ -70,7 +70,6 @@ path-#index, and -- stands between two texts.
 
 type searchOptions struct {
 	listFlags
-	storeFlag
 	opt   look.SearchOptions
 	query string
 	roles []string
@@ -78,7 +77,6 @@ type searchOptions struct {
 
 func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
-	o.storeFlag.addFlags(fs)
 	fs.Var(someOf(&o.roles, "", choose.Roles()...), "role", "any role in `LIST`: "+strings.Join(choose.Roles(), ", "))
 	fs.StringArrayVar(&o.opt.Names, "speaker", nil, "said by exactly `NAME`; may be repeated")
 	fs.Var(since(&o.opt.Since), "since", "sent at `TIME` or later: a local date such as 2026-03-01 or yesterday, an age such as 3d or \"3 days ago\", or RFC 3339")
@@ -93,7 +91,7 @@ func (o *searchOptions) addFlags(fs *pflag.FlagSet) {
 // options turns the flags and arguments into look.SearchOptions; those after -- are paths.
 func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (opt look.SearchOptions, err error) {
 	opt = o.opt
-	opt.Store = func(root string) string { return keep.StoreOf(root, o.of(c)) }
+	opt.Store = func(root string) string { return keep.StoreOf(root, c.store()) }
 	dash := fs.ArgsLenAtDash()
 	var query, paths []string
 	for i, arg := range args {

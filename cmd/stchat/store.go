@@ -20,7 +20,6 @@ import (
 )
 
 type storeOptions struct {
-	storeFlag
 	verify, mend, prune, forget, compact bool
 	rules                                history.Rules
 }
@@ -82,7 +81,6 @@ func (o *storeOptions) addFlags(fs *pflag.FlagSet) {
 	}
 	fs.BoolVar(&o.forget, "forget", false, "drop all that is kept of the given chats")
 	fs.BoolVar(&o.compact, "compact", false, "return free space in the file to the disk")
-	o.storeFlag.addFlags(fs)
 }
 
 func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
@@ -90,7 +88,7 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	if err != nil {
 		return err
 	}
-	opt := keep.HistoryOptions{Root: root, Store: o.of(c), Now: c.Now(), DryRun: c.dryRun}
+	opt := keep.HistoryOptions{Root: root, Store: c.store(), Now: c.Now(), DryRun: c.dryRun}
 	var d *keep.History
 	switch {
 	case o.verify:
@@ -191,7 +189,6 @@ func (o *storeOptions) print(c *console, d *keep.History) {
 
 type snapshotOptions struct {
 	listFlags
-	storeFlag
 	opt keep.SnapshotOptions
 }
 
@@ -200,34 +197,14 @@ func newSnapshot() verb {
 		writes: true,
 		use:    "snapshot [PATH...]", short: "Keep a version of every chat that changed",
 		doc: `Keep a version of every chat that changed since the last snapshot, with group
-files, lorebooks, cards and Luker's sidecars, in one file: .stchat/history.db
-in the user folder. Lines that the history already has are not stored again, so
-a version with one more message takes about a kilobyte. Every version can be
-restored byte for byte, damaged or not: see log and restore.
-
-PATH is a chat, a folder or a SillyTavern user folder; without one it is the
-user folder around the working folder, else the one that STCHAT_DATA names.
-Chats outside a user folder need a history file of their own, named by --store.
-A history belongs to one folder; another folder is refused as long as the first
-one exists.
-
-Files that look unchanged (size, times, inode) are not read; --rescan reads all.
-With --backups, SillyTavern's own backups/chat_*.jsonl of whole user folders are
-taken too, as earlier versions of their chats.
-
-Prints one line per file that has a new version; on a terminal one per owner,
-unless --verbose is given. A run that is killed or fills the disk leaves the
-versions that it took so far, each of them whole.
-
-Only you can read the history. It is in the user folder, so that it is found
-there and moves with it; SillyTavern's own backup of a user includes hidden
-files, and so the history. On a network disk let only one machine write to it;
-a disk without locks is refused.
+files, lorebooks, cards and Luker's sidecars. Every version can be restored byte
+for byte, damaged or not: see log and restore. All are in one file that only you
+can read, .stchat/history.db in the user folder, or the one that STCHAT_STORE
+names; chats outside a user folder need the latter.
 `,
-		example: `  stchat snapshot SillyTavern/data/default-user
-  stchat snapshot --backups -m "before the update"
-  stchat snapshot chats/Mira
-  stchat snapshot --store ~/old-chats.db ~/old-chats`,
+		example: `  stchat snapshot
+  stchat snapshot Mira/Harbour
+  stchat snapshot --backups -m "before the update"`,
 		means:   reads(),
 		options: &snapshotOptions{},
 	}
@@ -235,10 +212,8 @@ a disk without locks is refused.
 
 func (o *snapshotOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
-	o.storeFlag.addFlags(fs)
 	fs.BoolVar(&o.opt.Backups, "backups", false, "also take SillyTavern's own backups, as earlier versions")
-	fs.StringVarP(&o.opt.Note, "message", "m", "", "a `NOTE` for the new versions; those with a note are never pruned")
-	fs.BoolVar(&o.opt.Rescan, "rescan", false, "also read files that look unchanged")
+	fs.StringVarP(&o.opt.Note, "note", "m", "", "a `NOTE` for the new versions; those with a note are never pruned")
 }
 
 func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
@@ -248,7 +223,7 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 	}
 	few := &takenFiles{screen: newScreen(c, 0), kinds: map[string]int{}}
 	opt := o.opt
-	opt.List, opt.Store, opt.Now, opt.DryRun = list, o.of(c), c.Now(), c.dryRun
+	opt.List, opt.Store, opt.Now, opt.DryRun = list, c.store(), c.Now(), c.dryRun
 	end := c.meter("keeping", c.json, &opt.Meter)
 	opt.Each = func(t keep.Taken) error {
 		switch {
@@ -268,7 +243,7 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 	few.print()
 	c.flush()
 	for _, e := range sum.Errs {
-		c.failed("", withHint(e, []hint{{keep.ErrLoose, "; name one with --store"}}))
+		c.failed("", withHint(e, []hint{{keep.ErrLoose, "; name one with " + storeVariable}}))
 	}
 	if err == nil && c.json {
 		c.document(sum)
@@ -286,11 +261,11 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 		}
 	}
 	if sum.Gone > 0 && !c.dryRun {
-		folder, store := "", o.of(c)
+		folder := ""
 		if len(list.Paths) == 1 && userdir.IsDir(list.Paths[0]) {
 			folder = visible.Args(absolute(list.Paths[0]))
 		}
-		command := joined(" ", "stchat lost", when(store != "", visible.Quote("--store="+absolute(store))), folder)
+		command := c.withStore(joined(" ", "stchat lost", folder))
 		elsewhere := when(sum.Part, " from there, or elsewhere now,") // where this one did not look
 		c.note("%s gone%s since the last one: `%s`", plural.Of(sum.Gone, "chat is", "chats are"), elsewhere, command)
 	}

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"stchat/internal/chat"
 	"stchat/internal/library"
 	"stchat/internal/names"
@@ -231,23 +229,24 @@ func (l *listFlags) chats(ctx context.Context, c *console, args []string, exampl
 	return paths, nil
 }
 
-// storeVariable is the environment variable that names the store unless --store does.
+// storeVariable is the environment variable that names the file of the history.
 const storeVariable = "STCHAT_STORE"
 
-// storeFlag is --store.
-type storeFlag struct{ path string }
+// store returns the file that STCHAT_STORE names, "" for the user folder's own.
+func (c *console) store() string { return c.Getenv(storeVariable) }
 
-func (f *storeFlag) addFlags(fs *pflag.FlagSet) {
-	fs.Var(filled(&f.path), "store", "`FILE` of the history; default: $"+storeVariable+", else .stchat/history.db in the user folder")
+// withStore puts before a command what names the same history from any folder.
+func (c *console) withStore(command string) string {
+	if c.store() == "" {
+		return command
+	}
+	return storeVariable + "=" + visible.Quote(absolute(c.store())) + " " + command
 }
 
-// of returns the store that --store or STCHAT_STORE names, "" for the user folder's own.
-func (f *storeFlag) of(c *console) string { return cmp.Or(f.path, c.Getenv(storeVariable)) }
-
 // where returns which chat is meant, and in which store.
-func (f *storeFlag) where(c *console, args []string) (keep.Where, error) {
+func (c *console) where(args []string) (keep.Where, error) {
 	if len(args) == 0 {
 		return keep.Where{}, usagef("name a chat, e.g. `stchat %s \"chats/Mira/Harbour.jsonl\"` or Mira/Harbour", strings.TrimPrefix(c.started, "stchat "))
 	}
-	return keep.Where{Chat: args[0], Store: f.of(c), Data: cmp.Or(c.data, c.Getenv(dataVariable)), Now: c.Now()}, nil
+	return keep.Where{Chat: args[0], Store: c.store(), Data: cmp.Or(c.data, c.Getenv(dataVariable)), Now: c.Now()}, nil
 }

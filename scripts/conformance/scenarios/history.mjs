@@ -120,7 +120,14 @@ const versions = {
     prepare: (t) => t.data.solo('Kept', { messages: said(12, 'Kept') }),
     async run(t, source) {
         const store = path.join(t.scratch, 'history.db');
-        const kept = (...args) => t.stchat(...args, '--store', store);
+        const kept = (...args) => {
+            process.env.STCHAT_STORE = store;
+            try {
+                return t.stchat(...args);
+            } finally {
+                delete process.env.STCHAT_STORE;
+            }
+        };
         const before = fs.readFileSync(source.file);
         kept('snapshot', '-q', source.folder);
         await sleep(1100);
