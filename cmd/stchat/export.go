@@ -25,40 +25,22 @@ func newExport() verb {
 	return verb{
 		writes: true,
 		use:    "export PATH...", short: "Write chats as pages, Markdown, text or data",
-		doc: `Write chats for people to read elsewhere, or as data for other programs. PATH is
-as in inspect.
+		doc: `Write chats for people to read elsewhere, or as data for other programs:
 
-  html      a page that needs nothing else: no network, no other file, and no
-            script to be read; it has the text as SillyTavern shows it, avatars
-            without the card in them, pictures without their prompts, and links
-            between chats
+  html      a page that needs nothing else: no network and no other file
   markdown  the text as it was written, with names, days and times
   txt       what SillyTavern itself exports as text, to the byte
   openai    a chat per line: {"messages":[{"role":"user","content":"..."}]}
   sharegpt  a chat per line: {"conversations":[{"from":"human","value":"..."}]}
   rows      a message per line with everything about it, for DuckDB and others
 
--o FILE takes one chat; -o DIR/, or a folder that is there, takes any number,
-as OWNER/NAME.html, with an index.html that leads to all of them. Without -o
-one chat is printed. Nothing is written if a name is taken, except with --force.
-
-Hidden messages are left out, and so are comments, small system lines and tool
-calls; txt leaves out all of the system's. A page has pictures (PNG, JPEG, GIF,
-WebP) from user/images and user/files, up to 2 MB each and 50 MB together.
-
-openai, sharegpt and rows are printed, or written to one FILE for all chats, or
-to DIR/OWNER/NAME.jsonl, outside of user folders: there a .jsonl is a chat. rows
-has all messages, hidden ones too. In openai and sharegpt a narrator's message
-is the system's, a chat without both a user and an assistant has no line, and
-reasoning is left out. --names macro puts {{user}} and {{char}} in the places of
-names; that makes nobody anonymous.
-` + choiceDoc, no: "no message was chosen",
-		example: `  stchat export "chats/Mira/Harbour.jsonl" -o harbour.html
-  stchat export chats -o site/
-  stchat export "chats/Mira/Harbour.jsonl" --format txt > harbour.txt
-  stchat export chats/Mira --format markdown --since 1w -o notes/
-  stchat export Mira --format openai --leaves --no-greeting > mira.jsonl
-  stchat export chats --format rows -o ~/rows.jsonl`,
+-o DIR/, or a folder that is there, takes a file per chat, with an index.html.
+Hidden messages are left out (rows has all), and so are comments and calls of
+tools.
+`, no: "no message was chosen",
+		example: `  stchat export Mira/Harbour -o harbour.html
+  stchat export "Mira/*" -o site/
+  stchat export chats --format openai --leaves -o ~/mira.jsonl`,
 		rules:   []string{"force needs output = --force goes with -o", "dry-run needs output = --dry-run goes with -o"},
 		means:   reads(),
 		options: &exportOptions{},
@@ -67,24 +49,21 @@ names; that makes nobody anonymous.
 
 type exportOptions struct {
 	messageReadFlags
-	opt           dataset.Options // of a format for people its Export alone
-	format, names string
-	reasoning     bool
+	opt    dataset.Options // of a format for people its Export alone
+	format string
 }
 
 func (o *exportOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(oneOf(&o.format, "", "txt", "markdown", "html", "openai", "sharegpt", "rows"), "format", "`FORMAT`: txt, markdown, html, openai, sharegpt or rows; default: by the ending of -o (.html, .md, .txt), else html")
 	fs.VarP(output(&o.opt.Output), "output", "o", "write to `FILE`; if it ends in / or is a folder, a file per chat into that folder")
 	fs.BoolVar(&o.opt.Swipes, "swipes", false, "also the other swipes, folded; in rows a line for each")
-	fs.BoolVar(&o.reasoning, "reasoning", false, "also the reasoning, folded")
+	fs.BoolVar(&o.opt.Reasoning, "reasoning", false, "also the reasoning: folded, in openai as reasoning_content, in sharegpt in <think>")
 	fs.BoolVar(&o.opt.WithHidden, "with-hidden", false, "also hidden messages")
 	fs.BoolVar(&o.opt.Force, "force", false, "replace files")
 	addTopic(fs, "Flags for openai, sharegpt and rows", func(fs *pflag.FlagSet) {
 		fs.StringVar(&o.opt.System, "system", "", "a system message with this `TEXT` goes first, or @FILE with what is in it")
-		fs.Var(oneOf(&o.opt.Reasoning, "", dataset.ReasoningThink, dataset.ReasoningField), "reasoning-as", "where the reasoning goes: `HOW` is think, in front of the text, or field, as reasoning_content")
-		fs.Var(oneOf(&o.names, "keep", "keep", "macro"), "names", "names in texts: `HOW` is keep, or macro for {{user}} and {{char}}")
+		fs.BoolVar(&o.opt.Macros, "macros", false, "{{user}} and {{char}} in the places of names; that makes nobody anonymous")
 		fs.BoolVar(&o.opt.Leaves, "leaves", false, "leave out a chat that is the beginning of another of its owner; rows has what chats share once")
-		fs.BoolVar(&o.opt.NoGreeting, "no-greeting", false, "leave out what stands before the first message of the user")
 	})
 	o.messageReadFlags.addFlags(fs)
 }
@@ -108,7 +87,7 @@ func (o *exportOptions) target(c *console, args []string) (publish.Format, bool,
 		return "", false, usagef("a page on a terminal is no use: name a file, e.g. -o chat.html, or --format markdown")
 	case output == "" && c.json:
 		return "", false, usagef("--json goes with -o: without it the chat is printed")
-	case format == publish.Text && (o.opt.Swipes || o.reasoning):
+	case format == publish.Text && (o.opt.Swipes || o.opt.Reasoning):
 		return "", false, usagef("--swipes and --reasoning do not go with --format txt, which is SillyTavern's own")
 	}
 	return format, folder, nil
@@ -144,8 +123,8 @@ func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	if data {
 		example = "chats --format rows"
 		err = o.fits(dataset.Format(o.format))
-	} else if o.opt.System != "" || o.opt.Reasoning != "" || o.names != "keep" || o.opt.Leaves || o.opt.NoGreeting {
-		err = usagef("--system, --reasoning-as, --names, --leaves and --no-greeting go with --format openai, sharegpt or rows")
+	} else if o.opt.System != "" || o.opt.Macros || o.opt.Leaves {
+		err = usagef("--system, --macros and --leaves go with --format openai, sharegpt or rows")
 	}
 	if err != nil {
 		return err
@@ -195,7 +174,7 @@ func (e *exporting) written(path *string) {
 
 // pages writes chats for people to read.
 func (e *exporting) pages(ctx context.Context, format publish.Format) error {
-	sum, err := publish.Export(ctx, publish.Options{Export: e.opt.Export, Format: format, Reasoning: e.reasoning}, func(r *publish.Result) error {
+	sum, err := publish.Export(ctx, publish.Options{Export: e.opt.Export, Format: format, Reasoning: e.opt.Reasoning}, func(r *publish.Result) error {
 		d := &r.Doc
 		e.none, e.some = e.none || d.Messages == 0, e.some || d.Messages > 0
 		switch {
@@ -228,14 +207,10 @@ func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 // fits refuses flags that do not fit a format of data.
 func (o *exportOptions) fits(format dataset.Format) error {
 	switch {
-	case o.reasoning:
-		return usagef("--reasoning is for pages and Markdown; --reasoning-as says where it goes in data")
-	case format == dataset.Rows && (o.opt.System != "" || o.opt.Reasoning != "" || o.opt.NoGreeting || o.opt.WithHidden):
-		return usagef("--format rows has every message as it is: leave --system, --reasoning-as, --no-greeting and --with-hidden out")
+	case format == dataset.Rows && (o.opt.System != "" || o.opt.Reasoning || o.opt.WithHidden):
+		return usagef("--format rows has every message as it is, with its reasoning: leave --system, --reasoning and --with-hidden out")
 	case format != dataset.Rows && o.opt.Swipes:
 		return usagef("--swipes goes with --format rows")
-	case format == dataset.ShareGPT && o.opt.Reasoning == dataset.ReasoningField:
-		return usagef("--format sharegpt has no field for the reasoning; --reasoning-as think puts it in front of the text")
 	}
 	return nil
 }
@@ -243,7 +218,7 @@ func (o *exportOptions) fits(format dataset.Format) error {
 // data writes chats as data.
 func (e *exporting) data(ctx context.Context) error {
 	opt := e.opt
-	opt.Format, opt.Macros = dataset.Format(e.format), e.names == "macro"
+	opt.Format = dataset.Format(e.format)
 	if path, ok := strings.CutPrefix(opt.System, "@"); ok {
 		text, err := progress.Until(ctx, func() ([]byte, error) { return os.ReadFile(path) })
 		if err != nil {

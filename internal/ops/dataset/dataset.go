@@ -33,21 +33,14 @@ const (
 	Rows     Format = "rows"     // a message a line
 )
 
-// What becomes of the reasoning.
-const (
-	ReasoningThink = "think" // in front of the text, in <think>
-	ReasoningField = "field" // as reasoning_content
-)
-
 // Options says what is written, and where.
 type Options struct {
 	ops.Export // with Swipes, rows have a line a swipe
 	Format     Format
 	System     string // goes first; "": nothing
-	Reasoning  string // "": left out
+	Reasoning  bool   // also the reasoning: as reasoning_content, in ShareGPT in <think> before the text
 	Macros     bool   // names become {{user}} and {{char}}
 	Leaves     bool   // leave out chats that are the beginning of another
-	NoGreeting bool   // leave out what stands before the first user message
 }
 
 // Document says what became of one chat.
@@ -205,7 +198,6 @@ type facts struct {
 	owner, name string
 	kind        string
 	mainChat    *string
-	begin       int            // the first message to write, among those that are taken
 	skip        int            // messages that are written with another chat
 	characters  []string       // by appearance
 	macros      []substitution // the longest first
@@ -238,7 +230,7 @@ func (e *exporter) read(ctx context.Context, f *facts) error {
 		f.skip, d.Repeated = l.shared, 0
 	}
 	var users []string
-	taken, firstUser, assistant := 0, -1, false
+	taken, user, assistant := 0, false, false
 	each := func(m *look.Message) error {
 		role, ok := e.takes(f, m)
 		if !ok {
@@ -248,9 +240,7 @@ func (e *exporter) read(ctx context.Context, f *facts) error {
 		name := ops.Or(m.Name, "")
 		switch role {
 		case "user":
-			if firstUser < 0 {
-				firstUser, assistant = taken, assistant && !e.NoGreeting
-			}
+			user = true
 			if !slices.Contains(users, name) {
 				users = append(users, name)
 			}
@@ -262,7 +252,7 @@ func (e *exporter) read(ctx context.Context, f *facts) error {
 		taken++
 		return nil
 	}
-	if e.Format == Rows && f.skip == 0 && !e.Macros && !e.NoGreeting {
+	if e.Format == Rows && f.skip == 0 && !e.Macros {
 		each = nil // they have all messages, so it is enough to count them
 	}
 	opt := look.Exported(&e.Export, path)
@@ -275,15 +265,11 @@ func (e *exporter) read(ctx context.Context, f *facts) error {
 		return err
 	}
 	f.Warnings = ops.Damaged(path, read.Skipped)
-	if e.NoGreeting {
-		f.begin = max(firstUser, 0)
-		d.LeftOut += f.begin
-	}
-	if d.Messages = taken - f.begin; e.Macros {
+	if d.Messages = taken; e.Macros {
 		f.macros = substitutions(users, f.characters, f.kind == "group")
 	}
 	if f.any = taken > 0; e.Format != Rows {
-		f.any = firstUser >= 0 && assistant
+		f.any = user && assistant
 	}
 	if !f.any {
 		d.Messages = 0

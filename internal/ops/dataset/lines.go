@@ -72,7 +72,6 @@ type printer struct {
 	encoder jsondoc.Encoder
 	line    bytes.Buffer
 	address *regexp.Regexp // with data in base64: where any other one ends, nobody can tell
-	n       int            // messages so far that the format takes
 	turns   int            // that are written
 }
 
@@ -98,9 +97,6 @@ func (e *exporter) lines(ctx context.Context, f *facts, w io.Writer) error {
 	_, err := look.Messages(ctx, look.Exported(&e.Export, d.Path), func(m *look.Message) error {
 		role, ok := e.takes(f, m)
 		if !ok {
-			return nil
-		}
-		if p.n++; p.n <= f.begin {
 			return nil
 		}
 		if !utf8.Valid(m.Raw.Text) && m.Text != nil && utf8.ValidString(*m.Text) { // else it is counted below
@@ -133,11 +129,11 @@ func (p *printer) turnOf(m *look.Message, role string) turn {
 		}
 		t.Name = plain(name)
 	}
-	if m.Reasoning != nil && *m.Reasoning != "" {
-		switch reasoning := p.text(*m.Reasoning); p.Reasoning {
-		case ReasoningThink:
+	if p.Reasoning && m.Reasoning != nil && *m.Reasoning != "" {
+		reasoning := p.text(*m.Reasoning)
+		if p.Format == ShareGPT { // it has no field for that
 			t.Content = "<think>\n" + reasoning + "\n</think>\n\n" + t.Content
-		case ReasoningField:
+		} else {
 			t.Reasoning = reasoning
 		}
 	}
