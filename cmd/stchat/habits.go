@@ -154,10 +154,10 @@ func (h *habit) copied(word string, args []string) string {
 
 // commandLine returns a command with arguments as a shell takes them.
 func commandLine(command string, args []string) string {
-	if len(args) == 0 {
-		return command
+	for _, arg := range args {
+		command += " " + visible.Quote(arg)
 	}
-	return command + " " + visible.Args(args...)
+	return command
 }
 
 // strangeFlag says what does here what a flag of other programs does, "" if that is not known.

@@ -374,3 +374,99 @@ func TestLogIsRead(t *testing.T) {
 		t.Errorf("%s%s", out, errs)
 	}
 }
+
+// TestWritingScreens: what each command that writes says, at 80 columns and in a pipe, one after the other
+// in the demo.
+func TestWritingScreens(t *testing.T) {
+	zone := time.Local
+	time.Local = time.UTC
+	t.Cleanup(func() { time.Local = zone })
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := regexp.MustCompile(`(?m)[0-9.]+ kB|\t[0-9]+$`)
+	for _, form := range []string{"80", "pipe"} {
+		user := t.TempDir()
+		if err := os.CopyFS(user, os.DirFS(filepath.Join(here, "..", "..", "testdata", "demo"))); err != nil {
+			t.Fatal(err)
+		}
+		t.Chdir(user)
+		var b strings.Builder
+		for _, args := range [][]string{
+			{"list"},
+			{"branch", "Maren/@", "10", "test", "--isolate"},
+			{"branch", "Maren/@", "10", "other", "--dry-run"},
+			{"checkpoint", "Maren/@", "20", "Before the fog", "--link"},
+			{"copy", "Maren/@", "Second"},
+			{"join", "Maren/Second", "Maren/fog", "-n", "Both"},
+			{"split", "Maren/Second", "25"},
+			{"new", "Maren Holm", "-n", "Fresh"},
+			{"open", "Maren Holm/Second"},
+			{"edit", "Maren/@", "3", "He nods."},
+			{"edit", "Maren/@", "4", "She nods.", "--dry-run"},
+			{"replace", "lamp", "light", "Maren Holm/*", "--dry-run"},
+			{"replace", "lamp", "light", "Maren Holm/*"},
+			{"replace", "nothing of this", "x", "Maren/@"},
+			{"hide", "Maren/@", "0..9"},
+			{"unhide", "Maren/@", "0..9"},
+			{"add", "Maren/@", "--role", "user", "--text", "Good night."},
+			{"delete", "Maren Holm/Second", "50"},
+			{"swipe", "Maren/@", "4", "1"},
+			{"swipe", "Maren/@", "4", "--add", "Another."},
+			{"meta", "set", "Maren/@", "note=Be brief."},
+			{"slim", "Maren Holm/Second", "--drop", "swipes,reasoning"},
+			{"clone-lorebook", "worlds/Saltmere.json"},
+			{"rename", "Maren Holm/Fresh", "Old"},
+			{"move", "Maren Holm/Old", "汐見 栞"},
+			{"export", "Maren/@", "-o", "story.html"},
+			{"snapshot"},
+			{"restore", "Maren Holm/Second", "--rev", "-1", "-n", "Third"},
+			{"rm", "Maren Holm/Third"},
+			{"rm", "Maren Holm/Both", "Maren Holm/test"},
+			{"undo"},
+			{"redo"},
+			{"repair", "--dry-run"},
+			{"store"},
+			{"undo", "--prune", "1d"},
+			{"ls", "Maren"},
+			{"mv", "Maren/@", "Ines"},
+			{"delete", "Maren/@", "5"},
+			{"help", "exit"},
+		} {
+			text := writtenScreen(t, user, form == "80", args)
+			if args[0] == "snapshot" || args[0] == "store" { // slugs are random, and so is what they take
+				text = stored.ReplaceAllString(text, "N")
+			}
+			fmt.Fprintf(&b, "$ stchat %s\n%s\n", strings.Join(args, " "), text)
+		}
+		file := filepath.Join(here, "testdata", "screens", "writing-"+form+".txt")
+		if *update {
+			if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		} else if diff := cmp.Diff(string(read(t, file)), b.String()); diff != "" {
+			t.Errorf("%s (-want +got; -update takes what is got):\n%s", file, diff)
+		}
+	}
+}
+
+// writtenScreen is screenOf for a command that writes, on a terminal or in a pipe.
+func writtenScreen(t *testing.T, user string, terminal bool, args []string) string {
+	t.Helper()
+	if terminal {
+		return screenOf(t, user, 80, "C.UTF-8", append(slices.Clip(args), "--color", "never"))
+	}
+	var out bytes.Buffer
+	e := env{
+		In: strings.NewReader(""), Out: &out, Err: &out, Getenv: func(string) string { return "" },
+		Now: func() time.Time { return time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC) },
+	}
+	code := run(context.Background(), e, args)
+	text := strings.NewReplacer(userdir.RealPath(user), "USER", user, "USER").Replace(out.String())
+	text = regexp.MustCompile(`\d{8}T\d{6}-[0-9a-f]{8}`).ReplaceAllString(text, "20260401T120000-01234567")
+	if code != 0 {
+		text += fmt.Sprintf("(exit %d)\n", code)
+	}
+	return text
+}

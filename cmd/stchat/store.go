@@ -205,7 +205,7 @@ names; chats outside a user folder need the latter.
 		example: `  stchat snapshot
   stchat snapshot Mira/Harbour
   stchat snapshot --backups -m "before the update"`,
-		means:   reads(),
+		means:   &subjects{all: true},
 		options: &snapshotOptions{},
 	}
 }
