@@ -138,17 +138,45 @@ func (t *tab) owners(f *address.Finder, after string, fits func(o *address.Owner
 	list := f.Owners()
 	slices.Sort(list)
 	for _, name := range list {
-		if !t.wants(name+after) || strings.ContainsAny(name, `/\`) || address.IsPath(name+after) {
-			continue
-		}
-		o, _, _, err := f.Split(name)
-		if err != nil || o == nil {
-			continue
-		}
-		if chats := len(o.Names(f.Lib)); fits(o, chats) {
-			t.offer(name+after, when(o.Group != nil, "group, ")+plural.Many(chats, "chat"))
+		if t.wants(name + after) {
+			t.owner(f, name, after, fits)
 		}
 	}
+	if len(t.offers) > 0 {
+		return
+	}
+	for _, name := range list { // shells that match more than beginnings show these, too
+		if wordBeginsWith(name, t.typed) {
+			typed := t.typed
+			t.typed = ""
+			t.owner(f, name, after, fits)
+			t.typed = typed
+		}
+	}
+}
+
+// owner offers the name of an owner that fits.
+func (t *tab) owner(f *address.Finder, name, after string, fits func(o *address.Owner, chats int) bool) {
+	if strings.ContainsAny(name, `/\`) || address.IsPath(name+after) {
+		return
+	}
+	o, _, _, err := f.Split(name)
+	if err != nil || o == nil {
+		return
+	}
+	if chats := len(o.Names(f.Lib)); fits(o, chats) {
+		t.offer(name+after, when(o.Group != nil, "group, ")+plural.Many(chats, "chat"))
+	}
+}
+
+// wordBeginsWith reports whether a word of a name begins with what was typed, in any letter case.
+func wordBeginsWith(name, typed string) bool {
+	for word := range strings.FieldsSeq(names.FoldNFC(name)) {
+		if typed != "" && strings.HasPrefix(word, names.FoldNFC(typed)) {
+			return true
+		}
+	}
+	return false
 }
 
 // gone offers chats of an owner that only the history has.
@@ -271,6 +299,9 @@ func (t *tab) keys(after string) {
 // arguments offers what a command takes as its next argument.
 func (t *tab) arguments(v *verb) {
 	n := len(t.args)
+	if v.means != nil && v.means.messages && n > v.means.first && slices.ContainsFunc(t.args[v.means.first:], looksLikeMessages) {
+		return // a text, a name or a swipe may follow, and no chat
+	}
 	next := strings.Join(v.next(n), " ")
 	is := func(kind string) bool { return strings.Contains(next, kind) }
 	switch {

@@ -203,15 +203,6 @@ func shorthands(own, inherited *pflag.FlagSet, letters string) bool {
 	return true
 }
 
-// choiceDoc explains the flags of choiceFlags in a command's help.
-const choiceDoc = `
-CHOOSING MESSAGES
-Messages count from 0. RANGES are 7, -1 (the last), 3..9 or 3-9, 40.., ..9,
--5..-1, and lists of these with commas; both ends are included. A message must
-meet all the flags given; --last then takes the last of those messages.
-They come in the chat's order, each once.
-`
-
 // choiceFlags choose messages of a chat (CONTENT.md 1.1).
 type choiceFlags struct {
 	chosenBy     choose.Choice // but for what follows
