@@ -112,7 +112,7 @@ func (c *console) copyBlock(source string, r *cut.Result) block {
 	b := block{sentence: fmt.Sprintf("%s %q of %s: %s", made, nameOf(d.Path), nameOf(source), plural.Many(d.Messages, "message")), made: d.Path}
 	for _, book := range d.Lorebooks {
 		if book.Path != nil {
-			b.add("lorebook", fmt.Sprintf("%q, shared; `stchat clone-lorebook %s --rebind` makes one of its own", book.Name, visible.Quote(d.Path)))
+			b.add("lorebook", fmt.Sprintf("%q, shared; `stchat clone-lorebook --rebind %s %s` makes one of its own", book.Name, visible.Quote(d.Path), visible.Args(d.Path)))
 		}
 	}
 	b.facts = append(b.facts, c.stateFacts(d.State, d.At)...)

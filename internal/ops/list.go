@@ -8,12 +8,10 @@ package ops
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"stchat/internal/chat"
@@ -25,44 +23,7 @@ import (
 // List is the chats that a command's arguments name.
 type List struct {
 	Paths      []string // chats, folders, user folders, SillyTavern's own folder; "-" is standard input, for verbs that read it
-	Shard      Shard
-	AllowEmpty bool // a PATH without a chat is not an error
-}
-
-// Shard is one of N parts of a list that are worked on separately. The zero Shard is the whole
-// list.
-type Shard struct{ K, N int }
-
-// ParseShard reads K/N, with 1 <= K <= N; "" is the whole list.
-func ParseShard(text string) (Shard, error) {
-	if text == "" {
-		return Shard{}, nil
-	}
-	k, n, ok := strings.Cut(text, "/")
-	s := Shard{}
-	var errK, errN error
-	s.K, errK = strconv.Atoi(k)
-	s.N, errN = strconv.Atoi(n)
-	if !ok || errK != nil || errN != nil || s.K < 1 || s.K > s.N {
-		return Shard{}, fmt.Errorf("not K/N with K from 1 to N: %q", text)
-	}
-	return s, nil
-}
-
-// Whole reports whether s is the whole list.
-func (s Shard) Whole() bool { return s.N <= 1 }
-
-// Has reports whether the file at path belongs to the shard. Its folder decides, so that the
-// chats of a character stay together, and so do those of the groups, whose files only one shard
-// may write. The path is taken as given, with / between folders, so that the mount point need
-// not be the same everywhere.
-func (s Shard) Has(path string) bool {
-	if s.Whole() {
-		return true
-	}
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(filepath.ToSlash(filepath.Dir(path)))) // never fails
-	return h.Sum64()%uint64(s.N) == uint64(s.K-1)
+	AllowEmpty bool     // a PATH without a chat is not an error
 }
 
 // NoChatsError means that there is no chat at a PATH.
@@ -98,21 +59,20 @@ func AtPath(path string, err error) error {
 type Root struct {
 	Path  string
 	User  bool
-	Whole bool // all of it is meant, within the shard
+	Whole bool // all of it is meant
 
 	below []string // otherwise the real paths of the chats and, with a trailing separator, the folders that are meant
-	shard Shard
 }
 
 // Roots returns the folders that hold the chats found: the user folders that are meant whole,
 // then those of the other chats, in their order.
-func Roots(walked Walked, shard Shard) (roots []*Root) {
+func Roots(walked Walked) (roots []*Root) {
 	byPath := map[string]*Root{}
 	at := func(path string, user bool) *Root {
 		real := userdir.RealPath(path)
 		r := byPath[real]
 		if r == nil {
-			r = &Root{Path: path, User: user, shard: shard}
+			r = &Root{Path: path, User: user}
 			byPath[real] = r
 			roots = append(roots, r)
 		}
@@ -152,19 +112,18 @@ func Roots(walked Walked, shard Shard) (roots []*Root) {
 // Means reports whether the chat at path, which need not exist, is meant.
 func (r *Root) Means(path string) bool {
 	if r.Whole {
-		return r.shard.Has(path)
+		return true
 	}
 	real := userdir.RealPath(path)
 	return slices.ContainsFunc(r.below, func(below string) bool {
-		return real == below || strings.HasSuffix(below, string(filepath.Separator)) && strings.HasPrefix(real, below) && r.shard.Has(path)
+		return real == below || strings.HasSuffix(below, string(filepath.Separator)) && strings.HasPrefix(real, below)
 	})
 }
 
 // Walked is what the PATHs of a command mean.
 type Walked struct {
 	Chats []Target
-	Users []userdir.Dir // the user folders that PATHs are or hold; none for a shard, which holds no whole folder
-	Parts []userdir.Dir // for a shard: the user folders of which it is a part
+	Users []userdir.Dir // the user folders that PATHs are or hold
 	Errs  []*SourceError
 }
 
@@ -244,7 +203,7 @@ type walker struct {
 	list  List
 	seen  map[string]bool // real paths of chats, and of user folders
 	real  userdir.Real
-	found bool // the current PATH leads to a chat, of any shard
+	found bool // the current PATH leads to a chat
 	user  bool // the current PATH leads to a user folder
 }
 
@@ -273,10 +232,10 @@ func (w *walker) fail(path string, err error) {
 	w.Errs = append(w.Errs, &SourceError{Path: path, Err: err, At: len(w.Chats)})
 }
 
-// add adds a chat if it belongs to the shard and was not reached by another path before.
+// add adds a chat if it was not reached by another path before.
 func (w *walker) add(t Target, real string) {
 	w.found = true
-	if !w.seen[real] && w.list.Shard.Has(t.Path) {
+	if !w.seen[real] {
 		w.seen[real] = true
 		w.Chats = append(w.Chats, t)
 	}
@@ -302,11 +261,7 @@ func (w *walker) walkUser(dir userdir.Dir, from string) {
 	w.user = true
 	if real := w.real.Path(dir.Root); !w.seen[real] {
 		w.seen[real] = true
-		if w.list.Shard.Whole() {
-			w.Users = append(w.Users, dir)
-		} else {
-			w.Parts = append(w.Parts, dir)
-		}
+		w.Users = append(w.Users, dir)
 	}
 	characters, err := safefile.ReadDir(dir.Chats())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -66,7 +66,6 @@ type Options struct {
 	Require  []string          // what must hold at the last message
 
 	Data        string // the user folder
-	NoGroup     bool
 	SkipDamaged bool
 	Force       bool
 	Changes     changeset.Options

@@ -115,7 +115,7 @@ func resolveNames(ctx context.Context, c *call, p *plan) error {
 	if p.name.File != "" && p.path != Stdout {
 		r.Doc.Name = &p.name.File
 	}
-	if p.beside && !c.opt.NoGroup && len(groups) > 0 {
+	if p.beside && len(groups) > 0 {
 		p.listing = groups[0].Path
 	}
 	if c.opt.clones() {

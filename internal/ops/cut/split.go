@@ -28,8 +28,6 @@ type SplitOptions struct {
 	Last     int    // only one part: so many messages at the end
 	Name     string // of the parts, which get numbers; of the last messages as it is; "": after the chat
 	Lorebook string // LorebookShare or LorebookClone
-	NoGroup  bool
-	NoFollow bool // state that refers to messages stays as it is in the chat
 	Data     string
 	Changes  changeset.Options
 	Meter    *progress.Meter
@@ -59,10 +57,9 @@ var ErrOnePart = error(&ops.Kind{Code: "usage", Text: "that is one part, the who
 
 // stretch is the part of a chat that a new chat gets.
 type stretch struct {
-	from, to int           // message to is the first behind it
-	offs     []int64       // where the lines of all messages begin
-	facts    *follow.Facts // what is known of all messages
-	noFollow bool
+	from, to int             // message to is the first behind it
+	offs     []int64         // where the lines of all messages begin
+	facts    *follow.Facts   // what is known of all messages
 	states   []*follow.State // what follows when what is behind goes, and then what is before
 }
 
@@ -102,12 +99,12 @@ func Split(ctx context.Context, opt SplitOptions) ([]*Part, error) {
 	for k := range parts {
 		o := &Options{
 			Kind: names.Branch, Sources: []string{opt.Chat}, Style: names.SillyTavern, At: bounds[k+1] - 1, Name: opt.name(src.Name, k),
-			Integrity: IntegrityNew, Lorebook: opt.Lorebook, Data: opt.Data, NoGroup: opt.NoGroup, Changes: opt.Changes, Meter: opt.Meter,
+			Integrity: IntegrityNew, Lorebook: opt.Lorebook, Data: opt.Data, Changes: opt.Changes, Meter: opt.Meter,
 		}
 		c := newCall(o)
 		c.library, c.names = lib, given
 		p := newPlan(o, opt.Chat)
-		p.opened, p.last.index, p.part = src.Stamp, o.At, &stretch{from: bounds[k], to: bounds[k+1], offs: offs, facts: facts, noFollow: opt.NoFollow}
+		p.opened, p.last.index, p.part = src.Stamp, o.At, &stretch{from: bounds[k], to: bounds[k+1], offs: offs, facts: facts}
 		parts[k] = &Part{Result: p.res, Recap: slices.ContainsFunc(versions, func(v autorecap.Version) bool {
 			at, ok := rawjson.Float(v.Scene())
 			return ok && at < float64(bounds[k])
@@ -214,7 +211,7 @@ func count(ctx context.Context, src *chat.Chat, swipes bool) (offs []int64, fact
 // follow brings the metadata in step with the messages that the part lacks: as if those behind it
 // were deleted, and then those before it.
 func (s *stretch) follow(ctx context.Context, src *chat.Chat, r *Result) error {
-	if s.noFollow || src.Header == nil {
+	if src.Header == nil {
 		return nil
 	}
 	lines, facts, n := choose.SourceOf(src), s.facts, len(s.offs)

@@ -29,9 +29,8 @@ type Terms struct {
 // Options are shared by all verbs that edit chats in place.
 type Options struct {
 	Terms
-	Chats    []string
-	NoFollow bool // leave state that refers to messages as it is
-	Meter    *progress.Meter
+	Chats []string
+	Meter *progress.Meter
 
 	again func(err error) bool // whether the edit is made anew after an error, of what is there then; nil: never
 }

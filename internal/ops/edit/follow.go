@@ -62,7 +62,7 @@ func (d *drafting) mayMove() error {
 // left to d.state, and reports what changes, what is lost with deleted messages, and what stays.
 func (d *drafting) followUp(ctx context.Context) (err error) {
 	metadata := d.chat.Header.Metadata()
-	if d.opt.NoFollow || !follow.Matters(d.change, metadata) {
+	if !follow.Matters(d.change, metadata) {
 		return nil
 	}
 	if err := d.mayMove(); err != nil {
@@ -96,7 +96,7 @@ func (d *drafting) followUp(ctx context.Context) (err error) {
 // followInLogs adjusts Luker's floor logs of the chat to messages and swipes that are added and
 // deleted.
 func (d *drafting) followInLogs(ctx context.Context) error {
-	if d.opt.NoFollow || !d.hasLog() || len(d.change.Gone)+len(d.change.Inserted)+len(d.swiped)+len(d.plan.swipesGone) == 0 {
+	if !d.hasLog() || len(d.change.Gone)+len(d.change.Inserted)+len(d.swiped)+len(d.plan.swipesGone) == 0 {
 		return nil
 	}
 	if d.facts == nil {

@@ -151,7 +151,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	list := opt.List
 	list.AllowEmpty = true // the user's chats may all be gone
 	walked := ops.Walk(list)
-	roots := ops.Roots(walked, opt.List.Shard)
+	roots := ops.Roots(walked)
 	opt.told, opt.meant, opt.files = map[int64]bool{}, map[string]*ops.Root{}, map[string]bool{}
 	for _, root := range roots {
 		opt.meant[userdir.RealPath(root.Path)] = root
@@ -197,7 +197,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 			list.Paths, unknown = append(list.Paths, root), append(unknown, name)
 		}
 	}
-	for _, root := range ops.Roots(ops.Walk(list), opt.List.Shard) {
+	for _, root := range ops.Roots(ops.Walk(list)) {
 		if real := userdir.RealPath(root.Path); opt.meant[real] == nil {
 			opt.meant[real] = &ops.Root{Path: root.Path}
 			roots = append(roots, root)

@@ -532,7 +532,7 @@ func (f *finder) means(path string) bool {
 		return meant.Whole
 	}
 	real := userdir.RealPath(path)
-	in := func(folder string) bool { return strings.HasPrefix(real, folder) && f.opt.List.Shard.Has(path) }
+	in := func(folder string) bool { return strings.HasPrefix(real, folder) }
 	return meant.Means(path) || slices.ContainsFunc(f.opt.folders, in) || f.isNamed(real)
 }
 

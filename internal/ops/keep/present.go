@@ -25,9 +25,7 @@ import (
 // scope is what a snapshot takes of one folder.
 type scope struct {
 	root  string
-	whole bool // a user's whole folder
-	part  bool // a shard's part of it
-	shard ops.Shard
+	whole bool     // a user's whole folder
 	files []string // in the order in which they are taken: chats first
 	bytes int64
 	below map[string]bool // folders that are taken with all that is in them, as the store has them
@@ -41,7 +39,7 @@ func newScope(root string) *scope {
 
 // scopes groups what PATHs name by the folders whose stores keep it. What has no store is
 // in the errors.
-func scopes(ctx context.Context, w ops.Walked, shard ops.Shard, store, root string) ([]*scope, []*ops.SourceError) {
+func scopes(ctx context.Context, w ops.Walked, store, root string) ([]*scope, []*ops.SourceError) {
 	errs := slices.Clone(w.Errs)
 	var list []*scope
 	var reals userdir.Real
@@ -51,7 +49,6 @@ func scopes(ctx context.Context, w ops.Walked, shard ops.Shard, store, root stri
 		s := byRoot[real]
 		if s == nil {
 			s = newScope(root)
-			s.shard = shard
 			byRoot[real] = s
 			list = append(list, s)
 		}
@@ -59,9 +56,6 @@ func scopes(ctx context.Context, w ops.Walked, shard ops.Shard, store, root stri
 	}
 	for _, dir := range w.Users {
 		of(dir.Root).whole = true
-	}
-	for _, dir := range w.Parts {
-		of(dir.Root).part = true
 	}
 	for _, t := range w.Chats {
 		dir, ok := userdir.Find(t.Path)
@@ -119,8 +113,7 @@ func (s *scope) add(path string) {
 }
 
 // around adds what belongs to the chats: Luker's sidecars beside them and, for a user's folder,
-// the group files, the lorebooks, the cards and the chats where SillyTavern looks for none that are in
-// the shard.
+// the group files, the lorebooks, the cards and the chats where SillyTavern looks for none.
 func (s *scope) around(ctx context.Context) {
 	folders := map[string]bool{}
 	for _, chat := range s.files {
@@ -129,22 +122,17 @@ func (s *scope) around(ctx context.Context) {
 	for _, folder := range slices.Sorted(maps.Keys(folders)) {
 		s.addFiles(folder, luker.IsSidecar)
 	}
-	if !s.whole && !s.part {
+	if !s.whole {
 		return
 	}
 	isJSON := func(name string) bool { return strings.EqualFold(filepath.Ext(name), ".json") }
 	isCard := func(name string) bool { return isJSON(name) || strings.EqualFold(filepath.Ext(name), ".png") }
-	add := func(folder string, wanted func(name string) bool) {
-		if s.shard.Has(filepath.Join(folder, "any")) {
-			s.addFiles(folder, wanted)
-		}
-	}
 	dir := userdir.Dir{Root: s.root}
-	add(dir.Groups(), isJSON)
-	add(dir.Worlds(), isJSON)
-	add(dir.Characters(), isCard)
+	s.addFiles(dir.Groups(), isJSON)
+	s.addFiles(dir.Worlds(), isJSON)
+	s.addFiles(dir.Characters(), isCard)
 	for _, path := range dir.StrayChats() {
-		if s.shard.Has(path) && chat.CheckFile(ctx, path) == nil {
+		if chat.CheckFile(ctx, path) == nil {
 			s.add(path)
 		}
 	}
@@ -195,11 +183,11 @@ func (s *scope) full(rel string) string { return filepath.Join(s.root, filepath.
 
 // misses reports whether a file that the store knows is within the scope, and does not exist.
 func (s *scope) misses(rel string) bool {
-	within := s.part
+	within := false
 	for folder := range s.below {
 		within = within || strings.HasPrefix(rel, folder)
 	}
-	if !s.whole && (!within || !s.shard.Has(s.full(rel))) {
+	if !s.whole && !within {
 		return false
 	}
 	_, err := os.Lstat(s.full(rel))

@@ -79,7 +79,7 @@ type Snapshotted struct {
 // cannot be read is left out and listed in Errs. An error is about a store, which then holds the
 // versions that Each was called for and no others.
 func Snapshot(ctx context.Context, opt SnapshotOptions) (*Snapshotted, error) {
-	list, errs := scopes(ctx, ops.Walk(opt.List), opt.List.Shard, opt.Store, opt.Root)
+	list, errs := scopes(ctx, ops.Walk(opt.List), opt.Store, opt.Root)
 	sum := &Snapshotted{Schema: 1, Summary: true, DryRun: opt.DryRun, Errs: errs}
 	for _, s := range list {
 		opt.Meter.Expect(len(s.files), s.bytes)

@@ -186,7 +186,7 @@ func (s *searcher) read(ctx context.Context) error {
 	}
 	there := len(s.sources)
 	for _, st := range s.stores {
-		if !st.root.Whole || !s.List.Shard.Whole() {
+		if !st.root.Whole {
 			s.addChats(ops.Walk(ops.List{Paths: []string{st.root.Path}, AllowEmpty: true}).Chats)
 		}
 	}

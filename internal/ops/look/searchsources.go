@@ -72,7 +72,7 @@ func (s *searcher) addChats(chats []ops.Target) {
 
 // open opens the histories of the chats' folders.
 func (s *searcher) open(ctx context.Context, walked ops.Walked) (err error) {
-	for _, root := range ops.Roots(walked, s.List.Shard) {
+	for _, root := range ops.Roots(walked) {
 		if !root.User {
 			continue
 		}

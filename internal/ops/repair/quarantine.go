@@ -74,20 +74,15 @@ const (
 
 // quarantines finds names for the quarantine files of a call. It is safe for concurrent use.
 type quarantines struct {
-	folder string // empty: beside the chats
-	mu     sync.Mutex
-	taken  map[string]bool
+	mu    sync.Mutex
+	taken map[string]bool
 }
 
 // name returns the first free name.
 func (q *quarantines) name(chat string) string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	folder := q.folder
-	if folder == "" {
-		folder = filepath.Dir(chat)
-	}
-	stem := filepath.Join(folder, names.Shorten(userdir.ChatName(chat), longest))
+	stem := filepath.Join(filepath.Dir(chat), names.Shorten(userdir.ChatName(chat), longest))
 	path := stem + ".damaged"
 	for i := 2; i <= tries; i++ {
 		if _, err := os.Lstat(path); err != nil && !q.taken[path] {

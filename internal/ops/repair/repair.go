@@ -18,7 +18,6 @@ import (
 type Options struct {
 	List          ops.List
 	Rules         []rules.ID // only these; empty: all that repair repairs by default
-	Quarantine    string     // folder of the quarantine files; empty: beside the chat
 	BumpIntegrity bool       // give every chat that is written a new slug
 	Changes       changeset.Options
 	Meter         *progress.Meter
@@ -53,7 +52,7 @@ func Repair(ctx context.Context, opt Options) (*Report, error) {
 	if err != nil {
 		return rep, err
 	}
-	files := &quarantines{folder: opt.Quarantine, taken: map[string]bool{}}
+	files := &quarantines{taken: map[string]bool{}}
 	ops.Each(ctx, opt.Changes, plans, func(p *plan) (*plan, changeset.Unit) { return p, p.unit(&opt, files) })
 	for _, p := range plans {
 		rep.add(p, opt.Changes.DryRun)
