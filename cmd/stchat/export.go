@@ -54,7 +54,7 @@ type exportOptions struct {
 }
 
 func (o *exportOptions) addFlags(fs *pflag.FlagSet) {
-	fs.Var(oneOf(&o.format, "", "txt", "markdown", "html", "openai", "sharegpt", "rows"), "format", "`FORMAT`: txt, markdown, html, openai, sharegpt or rows; default: by the ending of -o (.html, .md, .txt), else html")
+	fs.Var(exportFormat(&o.format), "format", "`FORMAT`: txt, markdown, html, openai, sharegpt or rows; default: by the ending of -o (.html, .md, .txt), else html")
 	fs.VarP(output(&o.opt.Output), "output", "o", "write to `FILE`; if it ends in / or is a folder, a file per chat into that folder")
 	fs.BoolVar(&o.opt.Swipes, "swipes", false, "also the other swipes, folded; in rows a line for each")
 	fs.BoolVar(&o.opt.Reasoning, "reasoning", false, "also the reasoning: folded, in openai as reasoning_content, in sharegpt in <think>")
@@ -66,6 +66,20 @@ func (o *exportOptions) addFlags(fs *pflag.FlagSet) {
 		fs.BoolVar(&o.opt.Leaves, "leaves", false, "leave out a chat that is the beginning of another of its owner; rows has what chats share once")
 	})
 	o.messageReadFlags.addFlags(fs)
+}
+
+// exportFormat returns the value of --format. What pandoc makes of Markdown is refused with its line.
+func exportFormat(to *string) flagValue {
+	v := oneOf(to, "", "txt", "markdown", "html", "openai", "sharegpt", "rows")
+	known := v.set
+	v.set = func(word string) error {
+		switch word {
+		case "epub", "docx", "pdf":
+			return refusal(fmt.Sprintf("does not know %s, which pandoc makes: `stchat export Mira/Harbour -o chat.md && pandoc chat.md -o chat.%s`", word, word))
+		}
+		return known(word)
+	}
+	return v
 }
 
 // target returns the format, and whether the output is a folder. args are those of the command.
