@@ -40,6 +40,9 @@ function lay({ t, step }, name, ...lines) {
 /** How a copy of a chat is made. */
 const copying = (at) => [...at.dice.maybe('--link'), ...at.dice.maybe('--open'), ...at.dice.maybe('--isolate'), ...at.dice.maybe('--set', 'note_depth=7')];
 
+/** Now and then the edited chat gets a new slug, which stops a tab that has it open. */
+const newSlug = ({ dice }) => dice.maybe('STCHAT_NEW_SLUG=1');
+
 /** A version that was kept, of the chat's file or of any other. */
 const version = ({ dice, versions }, fits) => dice.pick(versions.filter((v) => v.file.endsWith('.jsonl') && fits(v)));
 
@@ -94,10 +97,10 @@ export const ours = {
         return at.messages.length > 4 ? ['split', at.file, ...how, ...at.dice.maybe('-n', someName(at)), ...at.dice.maybe('--lorebook', 'clone')] : null;
     }),
 
-    delete: deed((at) => ['delete', at.file, ...at.dice.maybe('--links', 'keep')], { shrinks: true, may: [...orphaned, 'group-missing-chat'] }), // keep: of links and of the group's list
-    'delete --family': deed((at) => at.dice.below(4) ? null : ['delete', at.file, '--family'], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
-    'rm --checkpoints': deed((at) => ['delete', at.source.id ? at.file : at.source.folder, '--checkpoints', '--keep', '1'], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
-    'add': edit((at) => ['add', at.file, ...at.dice.maybe('--at', some(at)), '--role', at.dice.pick(['user', 'character', 'narrator', 'comment']), '--text', `Added in step ${at.step}.`, ...at.dice.maybe('--bump-integrity')], parted, /nobody has spoken/),
+    rm: deed((at) => ['rm', at.file, ...at.dice.maybe('--links', 'keep')], { shrinks: true, may: [...orphaned, 'group-missing-chat'] }), // keep: of links and of the group's list
+    'rm --family': deed((at) => at.dice.below(4) ? null : ['rm', at.file, '--family', '-y'], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
+    'rm --checkpoints': deed((at) => ['rm', at.source.id ? at.file : at.source.folder, '--checkpoints', '--keep', '1', '-y'], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
+    'add': edit((at) => [...newSlug(at), 'add', at.file, ...at.dice.maybe('--at', some(at)), '--role', at.dice.pick(['user', 'character', 'narrator', 'comment']), '--text', `Added in step ${at.step}.`], parted, /nobody has spoken/),
     'add FILE': edit((at) => {
         const { file } = theOther(at) ?? at;
         const lines = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').filter(Boolean).slice(1).map((line) => JSON.parse(line)) : [];
@@ -114,32 +117,28 @@ export const ours = {
             ...at_ ? [{ op: 'delete', at: at_ - 1 }] : [],
             ...swipe && Number(swipe.at) > at_ ? [{ op: 'swipe', at: Number(swipe.at), choose: Number(swipe.k) }] : [],
         ];
-        return ['edit', '--ops', at.file, lay(at, 'ops.jsonl', ...all.filter(() => at.dice.below(3))), ...at.dice.maybe('--bump-integrity')];
+        return [...newSlug(at), 'edit', at.file, '--ops', lay(at, 'ops.jsonl', ...all.filter(() => at.dice.below(3)))];
     }, parted, /no operation|nothing/),
-    'edit --ops --patch': edit((at) => ['edit', '--ops', '--patch', at.file, lay(at, 'patch.json', [
+    'edit --ops of a JSON patch': edit((at) => ['edit', at.file, '--ops', lay(at, 'patch.json', [
         { op: 'replace', path: '/1/mes', value: `Patched in step ${at.step}.` }, { op: 'remove', path: '/2' },
     ])]),
-    'delete': edit((at) => ['delete', at.file, ...at.dice.pick([['-a', some(at)], ['--last', '1'], ['-a', '1..2']])]),
-    'hide': edit((at) => ['message', at.dice.pick(['hide', 'unhide']), at.file, '-a', `${some(at)}..`], []),
-    'edit': edit((at) => ['edit', at.file, '-a', some(at), '--set', `mes=Set in step ${at.step}.`, ...at.dice.maybe('--bump-integrity')]),
-    'edit --sub': edit((at) => ['edit', at.file, '-a', '0..', '--sub', `${at.dice.pick(['amber', 'inlet', 'step'])}=x${at.step}`, ...at.dice.maybe('--all-swipes')]),
-    'edit --as-branch': grow((at) => at.messages.length ? ['edit', at.file, '-a', some(at), '--set', `mes=Otherwise in step ${at.step}.`, '--as-branch', '-n', someName(at), ...at.dice.maybe('--link'), ...at.dice.maybe('--open')] : null,
+    'delete': edit((at) => ['delete', at.file, ...at.dice.pick([[some(at)], ['-a', some(at)], ['--last', '1'], ['1..2']])]),
+    'hide': edit((at) => [at.dice.pick(['hide', 'unhide']), at.file, `${some(at)}..`], []),
+    'edit': edit((at) => [...newSlug(at), 'edit', at.file, some(at), ...at.dice.pick([[`Said in step ${at.step}.`], ['--set', `mes=Set in step ${at.step}.`]])]),
+    'replace': edit((at) => ['replace', at.dice.pick(['amber', 'inlet', 'step']), `x${at.step}`, at.file, ...at.dice.maybe('--swipes')]),
+    'branch --text': grow((at) => at.messages.length ? ['branch', at.file, some(at), someName(at), '--text', `Otherwise in step ${at.step}.`, ...at.dice.maybe('--link'), ...at.dice.maybe('--open')] : null,
         { may: parted }),
-    'swipe --add': edit((at) => ['swipe', at.file, '-a', '-1', '--add', `Swipe of step ${at.step}.`, ...at.dice.maybe('--choose')], parted, /user|system|--force/),
-    'swipe --as-branch': grow((at) => {
+    'swipe --add': edit((at) => ['swipe', at.file, '-1', '--add', `Swipe of step ${at.step}.`], parted, /user|system|--force/),
+    swipe: edit((at) => {
         const swipe = swiped(at);
-        return swipe && ['swipe', at.file, '-a', swipe.at, swipe.k, '--as-branch', '-n', someName(at)];
-    }, { may: linked }),
-    'swipe --choose': edit((at) => {
-        const swipe = swiped(at);
-        return swipe && ['swipe', at.file, '-a', swipe.at, swipe.k];
+        return swipe && ['swipe', at.file, swipe.at, swipe.k];
     }, linked),
     'swipe --delete': edit((at) => {
         const swipe = swiped(at);
-        return swipe && ['swipe', at.file, '-a', swipe.at, '--delete', swipe.k];
+        return swipe && ['swipe', at.file, swipe.at, '--delete', swipe.k];
     }, linked),
     'meta set': deed((at) => ['meta', 'set', at.file, ...at.dice.pick([
-        ['--set', `note_depth=${at.step}`], ['--integrity', 'new'], ['--unset', 'variables'], ['--main-chat', ''],
+        ['--set', `note_depth=${at.step}`], ['--set', 'integrity=new'], ['--unset', 'variables'], ['--unset', 'main_chat'],
         ['--set', `world_info=${path.basename(at.dice.pick(books(at)) ?? 'none', '.json')}`], ['--unset', 'world_info'],
     ])], { may: [...copied, 'lorebook-missing'] }),
     'meta set --where': deed((at) => ['meta', 'set', at.source.folder, '--where', 'main_chat', '--set', `note_prompt=Step ${at.step}`]),
@@ -153,9 +152,9 @@ export const ours = {
         const book = at.dice.pick(books(at));
         return book && ['rename', book, bookName(at)];
     }, { may: ['lorebook-shared-state'] }), // a chat that came back may name a lorebook that was missing
-    'delete of a lorebook': deed((at) => {
+    'rm of a lorebook': deed((at) => {
         const book = at.dice.pick(books(at));
-        return book && books(at).length > 1 ? ['delete', book] : null;
+        return book && books(at).length > 1 ? ['rm', book] : null;
     }, { refused: /names? it|named|used/ }),
     repair: deed((at) => ['repair', at.t.data.root, '-y'], { may: ['unlisted-branch', 'missing-main-chat', 'diverged-checkpoint'] }), // a link to a renamed chat leads there again
     'repair --rule': deed((at) => ['repair', at.file, '-y', '--rule', at.dice.pick(['unlisted-branch', 'dangling-main-chat', 'dangling-checkpoint', 'dangling-branch', 'integrity-shared', 'swipe-info'])],
@@ -166,7 +165,7 @@ export const ours = {
     'state set --delete': deed((at) => ['state', 'set', at.file, at.dice.pick(['hp', 'memory_graph']), '--delete']),
     'repair of floor logs': deed((at) => ['repair', at.file, '--rule', 'luker-floor', '-y']),
 
-    history: deed((at) => ['history', ...at.dice.pick([['--prune', '--keep-last', '10'], ['--compact']]), '--data', at.t.data.root], { forgets: true }),
+    store: deed((at) => ['store', ...at.dice.pick([['--prune', '--keep-last', '10', '-y'], ['--compact']]), '--data', at.t.data.root], { forgets: true }),
     'lost --restore': grow((at) => ['lost', at.t.data.root, '--restore', '-y'], { may: past, recalls: true }),
     'lost --restore CHAT': grow((at) => ['lost', '--restore', '-y', at.file], { may: past }),
     restore: grow((at) => {

@@ -2,7 +2,6 @@
 // both have to see the same: see docs/conformance.md.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -10,6 +9,7 @@ import { same, status } from './expect.mjs';
 import { fileOf, taken } from './monkey-names.mjs';
 import { ours } from './monkey-ours.mjs';
 import { theirs } from './monkey-page.mjs';
+import { runProgram, verbOf } from './stchat.mjs';
 import { needsPage, open, state } from './tab.mjs';
 import { changesBetween, snapshot } from './watch.mjs';
 
@@ -98,7 +98,7 @@ class Monkey {
 
     /** Runs stchat; gives its exit code and what it wrote. */
     stchat(...args) {
-        const done = spawnSync(this.t.program, args, { input: '', maxBuffer: 1 << 26 });
+        const done = runProgram(this.t.program, args, { input: '', maxBuffer: 1 << 26 });
         if (done.error) {
             throw done.error;
         }
@@ -239,7 +239,7 @@ class Monkey {
         deed.forgets && this.forget();
         this.pruned ||= deed.forgets;
         const changed = changes.length > 0;
-        return { call: `${call}${changed ? '' : ' (changes nothing)'}`, verb: args[0], changed, before, after, laid };
+        return { call: `${call}${changed ? '' : ' (changes nothing)'}`, verb: verbOf(args), changed, before, after, laid };
     }
 
     /** Takes deeds of ours back, the last first, and does them again: each to the byte. */
@@ -249,11 +249,10 @@ class Monkey {
             assert.equal(undone.command[0], deed.verb, `what undo takes back, where ${deed.call} was the last`);
             none(changesBetween(deed.before, this.look()), `what undo of ${deed.call} leaves changed`);
             deed.laid.forEach(({ file }) => fs.rmSync(file));
-            deed.redo = undone.redo;
         }
         for (const deed of deeds) {
             deed.laid.forEach(({ file, bytes }) => fs.writeFileSync(file, bytes));
-            this.documents('undo', deed.redo, '--json', '-q', '--data', this.t.data.root);
+            this.documents('redo', '--json', '-q', '--data', this.t.data.root);
             none(changesBetween(deed.after, this.look()), `what is not again as ${deed.call} left it, after undo and redo`);
         }
     }
@@ -325,14 +324,14 @@ class Monkey {
 
     allVersions() {
         this.versions.forEach((version) => this.comesBack(version));
-        const { code, err } = this.stchat('history', '--verify', '--data', this.t.data.root, '-q');
-        assert.equal(code, 0, `history --verify: ${err}`);
+        const { code, err } = this.stchat('store', '--verify', '--data', this.t.data.root, '-q');
+        assert.equal(code, 0, `store --verify: ${err}`);
     }
 
     /** Leaves out the versions that are no longer kept; the last one of each file that there is has to be. */
     forget() {
         const last = [...new Map(this.versions.map((v) => [v.file, v])).values()].filter((v) => fs.existsSync(v.file));
-        const kept = new Set(this.documents('log', '--data', this.t.data.root, '--json').flatMap((run) => run.changes.map((c) => c.rev)));
+        const kept = new Set(this.documents('log', '--snapshots', '--data', this.t.data.root, '--json').flatMap((run) => run.changes.map((c) => c.rev)));
         none(last.filter((v) => !kept.has(v.rev)).map((v) => `${v.rev} of ${v.file}`), 'the last versions that are no longer kept');
         this.versions = this.versions.filter((v) => kept.has(v.rev));
     }

@@ -31,6 +31,21 @@ export function findStchat(given, folder) {
 }
 
 /**
+ * Runs a program. Words NAME=VALUE in front of its arguments go into its environment, as in a shell.
+ * @param {string} program
+ * @param {string[]} words
+ * @param {object} options of spawnSync
+ */
+export function runProgram(program, words, options) {
+    const first = words.findIndex((word) => !/^[A-Z_]+=/.test(word));
+    const set = words.slice(0, first).map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]);
+    return spawnSync(program, words.slice(first), { ...options, env: { ...process.env, ...Object.fromEntries(set) } });
+}
+
+/** The command of a call, which words NAME=VALUE may stand in front of. */
+export const verbOf = (words) => words.find((word) => !/^[A-Z_]+=/.test(word));
+
+/**
  * Makes the way in which scenarios call stchat. A call fails unless it exits as it should, says just what it should on
  * stderr, and changes just the paths it should in the user folders.
  * @param {string} program
@@ -38,7 +53,8 @@ export function findStchat(given, folder) {
  */
 export function watchedStchat(program, watched) {
     /**
-     * Runs stchat; gives what it wrote to stdout. An object in front of the arguments says what else is expected:
+     * Runs stchat, as runProgram does; gives what it wrote to stdout. An object in front of the arguments says what else
+     * is expected:
      * code: the exit code (0); says: what each line on stderr matches (none); changes: paths that become different
      * ones (none); prints: whether the path that it prints is one of them.
      */
@@ -46,12 +62,12 @@ export function watchedStchat(program, watched) {
         const { code = 0, says = [], changes = [], prints = false } = typeof args[0] === 'object' ? args.shift() : {};
         const folders = watched();
         const before = snapshot(folders);
-        const done = spawnSync(program, args, { encoding: 'utf8', input: '', maxBuffer: 1 << 26, timeout: 300_000 });
+        const done = runProgram(program, args, { encoding: 'utf8', input: '', maxBuffer: 1 << 26, timeout: 300_000 });
         if (done.error) {
             throw done.error;
         }
         const { stdout, stderr } = done;
-        const call = `stchat ${args[0]}`;
+        const call = `stchat ${verbOf(args)}`;
         const said = stderr.split('\n').filter((line) => line);
         assert.equal(done.status, code, `${call} exits ${done.status}: ${said[0] || stdout.trim().split('\n')[0]}`);
         const wanted = new Set(changes);

@@ -75,9 +75,9 @@ func edits() []*scenario {
 		{name: "rename --family", files: family, goes: true, args: call("rename", "--family", harbour, want)},
 		{name: "rename of a group chat", files: group, goes: true, args: call("rename", supper, want)},
 		{name: "rename of a lorebook", files: family, goes: true, masked: true, args: call("rename", lore, want)},
-		{name: "delete", files: family, goes: true, masked: true, args: call("rm", side)},
-		{name: "delete --family", files: family, goes: true, masked: true, args: call("rm", "--family", side)},
-		{name: "delete of a group chat", files: group, goes: true, args: call("rm", supper)},
+		{name: "rm", files: family, goes: true, masked: true, args: call("rm", side)},
+		{name: "rm --family", files: family, goes: true, masked: true, args: call("rm", "--family", side, "-y")},
+		{name: "rm of a group chat", files: group, goes: true, args: call("rm", supper)},
 		{name: "move --family", files: family, goes: true, args: call("move", "--family", side, "chats/Ines")},
 		{name: "move --cut", files: family, goes: true, masked: true, args: call("move", "--cut", side, "chats/Ines")},
 		{name: "open", files: family, args: call("open", side)},
@@ -92,7 +92,7 @@ func edits() []*scenario {
 			partly: [][]string{note(harbour), note(quay), note(pier)},
 		},
 		{name: "meta set in 70 chats", files: many, only: "kills", args: call(note("chats")...), partly: [][]string{note("chats/Mira/00.jsonl")}},
-		{name: "message delete in a Luker chat", files: luker, goes: true, masked: true, args: call("delete", deep, "-a", "40..")},
+		{name: "delete in a Luker chat", files: luker, goes: true, masked: true, args: call("delete", deep, "-a", "40..")},
 		{name: "state set", files: luker, args: call("state", "set", deep, "quest", "--set", "step=2", "--unset", "bag")},
 		{name: "state set --at", files: luker, args: call("state", "set", deep, "hp", "--at", "10", "--set", "value=7")},
 		{name: "state set --delete", files: luker, goes: true, args: call("state", "set", deep, "tides", "--delete")},
@@ -129,7 +129,7 @@ func edits() []*scenario {
 		{name: "split", files: solo, masked: true, only: "kills", args: call("split", harbour, "--at", "50,120")},
 		{name: "slim", files: fat, args: call("slim", harbour, "--drop", "swipes,images", "--keep-last", "0")},
 		{name: "undo of a rename", files: family, goes: true, setup: [][]string{renamed}, args: call("undo", "--data", ".")},
-		{name: "undo of a delete", files: family, goes: true, masked: true, setup: [][]string{{"rm", "--family", side}}, args: call("undo", "--data", ".")},
+		{name: "undo of rm", files: family, goes: true, masked: true, setup: [][]string{{"rm", "--family", side, "-y"}}, args: call("undo", "--data", ".")},
 	}
 }
 

@@ -37,7 +37,7 @@ func (h *harness) strangeAll(out io.Writer) error {
 		if err := h.settle(h.cases[0], dir); err != nil {
 			return err
 		}
-		for _, args := range [][]string{{"snapshot", "."}, {"search", "--no-color", "lamp", "."}} {
+		for _, args := range [][]string{{"snapshot", "."}, {"search", "--color", "never", "lamp", "."}} {
 			if _, err := h.call(dir, nil, args); err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ func (h *harness) strangeAll(out io.Writer) error {
 			{"search", "lamp", "."},
 			{"lost", "."},
 			{"check", "."},
-			{"undo", "--prune", "1d"},
+			{"undo", "--prune", "1d", "-y"},
 			{"undo", "--force", id},
 		} {
 			cmd, stderr := h.command(dir, nil, args)

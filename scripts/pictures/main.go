@@ -35,7 +35,7 @@ func run() error {
 		return err
 	}
 	for name, args := range map[string][]string{
-		"read": {"show", "Maren Holm/@", "-a", "0..2"},
+		"read": {"show", "Maren Holm/@", "0..2"},
 		"diff": {"diff", "Maren Holm/@", "Maren Holm/Branch #1"},
 	} {
 		quoted := []string{"stchat"}

@@ -69,7 +69,7 @@ const unshared = {
         const source = t.data.solo('shared slug', { legacy: t.legacy });
         // Before 1.19 a branch inherited its parent's slug.
         const file = t.path('branch', source.file, '--at', '6', '-n', 'Twin', '--naming', 'sillytavern',
-            '--integrity', 'keep');
+            '--set', `integrity=${source.meta.integrity}`);
         const twin = written(file, {
             header: source.header, messages: source.messages.slice(0, 7), mainChat: source.chat,
             slug: source.meta.integrity,

@@ -1,5 +1,5 @@
-// Edits: what the real page makes of a file with its own functions and slash commands, and what `stchat message` makes
-// of the same file. Both files must be equal, key order too, but for what is made anew each time: dates and ids.
+// Edits: what the real page makes of a file with its own functions and slash commands, and what stchat makes of the
+// same file. Both files must be equal, key order too, but for what is made anew each time: dates and ids.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -62,22 +62,22 @@ const editor = (at, text) => (t) => editMessage(t, at, text);
 
 /**
  * What is done: in the page, and with stchat. made: a new message of which only what both say is compared: the page also
- * notes which slash command it was, and whose picture is shown.
+ * notes which slash command it was, and whose picture is shown. chosen: the swipe that was added is then chosen.
  */
 const steps = [
-    { what: 'deleteMessage', page: inScript('deleteMessage', 4), ours: ['delete', '-a', '4'] },
-    { what: 'deleteMessage of the last one', page: inScript('deleteMessage', 10), ours: ['delete', '-a', '-1'] },
-    { what: 'the editor, a reply', page: editor(2, 'said "otherwise" — é'), ours: ['set', '-a', '2', '--set', 'mes=said "otherwise" — é', '--set', '/extra/bias=null'] },
-    { what: 'the editor, the user', page: editor(1, 'asked otherwise'), ours: ['set', '-a', '1', '--sub', '(?s)^.*$=asked otherwise', '--set', '/extra/bias='] },
-    { what: 'a swipe', page: swipeTo(2, 1), ours: ['swipe', '-a', '2', '2'] },
-    { what: 'a swipe back', page: swipeTo(2, 0), ours: ['swipe', '-a', '2', '1'] },
-    { what: 'deleteSwipe of another', page: inScript('deleteSwipe', 2, 2), ours: ['swipe', '-a', '2', '--delete', '3'] },
-    { what: 'deleteSwipe of the chosen one', page: inScript('deleteSwipe', 0, 2), ours: ['swipe', '-a', '2', '--delete', '1'] },
-    { what: '/hide', page: slash('/hide 5-7'), ours: ['hide', '-a', '5-7'] },
-    { what: '/unhide', page: slash('/unhide 6'), ours: ['unhide', '-a', '6'] },
+    { what: 'deleteMessage', page: inScript('deleteMessage', 4), ours: ['delete', '4'] },
+    { what: 'deleteMessage of the last one', page: inScript('deleteMessage', 10), ours: ['delete', '-1'] },
+    { what: 'the editor, a reply', page: editor(2, 'said "otherwise" — é'), ours: ['edit', '2', '--set', 'mes=said "otherwise" — é', '--set', '/extra/bias=null'] },
+    { what: 'the editor, the user', page: editor(1, 'asked otherwise'), ours: ['edit', '1', '--text', 'asked otherwise', '--set', '/extra/bias='] },
+    { what: 'a swipe', page: swipeTo(2, 1), ours: ['swipe', '2', '2'] },
+    { what: 'a swipe back', page: swipeTo(2, 0), ours: ['swipe', '2', '1'] },
+    { what: 'deleteSwipe of another', page: inScript('deleteSwipe', 2, 2), ours: ['swipe', '2', '--delete', '3'] },
+    { what: 'deleteSwipe of the chosen one', page: inScript('deleteSwipe', 0, 2), ours: ['swipe', '2', '--delete', '1'] },
+    { what: '/hide', page: slash('/hide 5-7'), ours: ['hide', '5-7'] },
+    { what: '/unhide', page: slash('/unhide 6'), ours: ['unhide', '6'] },
     { what: '/sendas', page: (t, { character }) => slash(`/sendas name="${character}" Said by hand.`)(t), ours: ['add', '--role', 'character', '--text', 'Said by hand.'], made: true },
-    { what: '/addswipe', page: slash('/addswipe Or so.'), ours: ['swipe', '-a', '-1', '--add', 'Or so.'], added: true },
-    { what: '/addswipe switch=true', page: slash('/addswipe switch=true Or thus.'), ours: ['swipe', '-a', '-1', '--add', 'Or thus.', '--choose'], added: true },
+    { what: '/addswipe', page: slash('/addswipe Or so.'), ours: ['swipe', '-1', '--add', 'Or so.'] },
+    { what: '/addswipe switch=true', page: slash('/addswipe switch=true Or thus.'), ours: ['swipe', '-1', '--add', 'Or thus.'], chosen: true },
     { what: '/sys', page: slash('/sys Night falls.'), ours: ['add', '--role', 'narrator', '--text', 'Night falls.'], made: true },
     { what: '/comment', page: slash('/comment Mind this.'), ours: ['add', '--role', 'comment', '--text', 'Mind this.'], made: true },
     { what: '/sys at=3', page: slash('/sys at=3 A bell.'), ours: ['add', '--at', '3', '--role', 'narrator', '--text', 'A bell.'], made: true },
@@ -85,8 +85,8 @@ const steps = [
 
 const edits = {
     id: 'edit-page',
-    title: 'page: edits of messages, same file as stchat message',
-    skip: (t) => needsPage(t) ?? (t.atLeast('1.19.0') ? null : 'what stchat message does is what 1.19 does'),
+    title: 'page: edits of messages, same file as stchat\u2019s',
+    skip: (t) => needsPage(t) ?? (t.atLeast('1.19.0') ? null : 'how stchat edits is how 1.19 does'),
     prepare(t) {
         const source = t.data.solo('edited', { meta: { tainted: undefined } });
         return { source, replica: replicate(t, source) };
@@ -96,12 +96,16 @@ const edits = {
         await savePage(t);
         await quiet(source.file);
         fs.copyFileSync(source.file, replica.file);
-        for (const { what, page, ours, made } of steps) {
+        for (const { what, page, ours, made, chosen } of steps) {
             const before = fs.readFileSync(replica.file, 'utf8').split('\n');
             await page(t, source);
             await savePage(t);
             await quiet(source.file);
-            t.stchat({ changes: [replica.file], says: [reload] }, 'message', ours[0], replica.file, ...ours.slice(1));
+            const edit = (verb, ...args) => t.stchat({ changes: [replica.file], says: [reload] }, verb, replica.file, ...args);
+            const printed = edit(...ours);
+            if (chosen) {
+                edit('swipe', '-1', printed.trim());
+            }
             const theirs = comparable(source.file, before);
             const mine = comparable(replica.file, before);
             assert.equal(mine.length, theirs.length, `${what}: lines`);
@@ -138,7 +142,7 @@ const greeting = {
         await swipeTo(0, 1)(t);
         await savePage(t);
         await quiet(source.file);
-        t.stchat({ changes: [replica.file], says: [reload] }, 'swipe', replica.file, '-a', '0', '2');
+        t.stchat({ changes: [replica.file], says: [reload] }, 'swipe', replica.file, '0', '2');
         sameBytes(fs.readFileSync(replica.file), fs.readFileSync(source.file), 'the chat');
     },
 };
@@ -160,7 +164,7 @@ const short = {
     },
     async run(t, { source, replica }) {
         // Before the page has seen the file.
-        t.stchat({ changes: [replica.file], says: [reload] }, 'swipe', replica.file, '-a', '2', '--delete', '2');
+        t.stchat({ changes: [replica.file], says: [reload] }, 'swipe', replica.file, '2', '--delete', '2');
         await open(t, source, source.chat);
         await inScript('deleteSwipe', 1, 2)(t);
         await savePage(t);
@@ -195,15 +199,15 @@ const together = {
         }
         await savePage(t);
         await quiet(source.file);
-        t.stchat({ changes: [replica.file], says: [reload] }, 'edit', '--ops', replica.file, ops);
+        t.stchat({ changes: [replica.file], says: [reload] }, 'edit', replica.file, '--ops', ops);
         sameBytes(fs.readFileSync(replica.file), fs.readFileSync(source.file), 'the chat');
     },
 };
 
-/** The page branches, opens the branch and edits its last message; stchat does that at once, and leaves the chat alone. */
+/** The page branches, opens the branch and edits its last message; stchat writes the branch with the new text, and leaves the chat alone. */
 const asBranch = {
     id: 'edit-as-branch',
-    title: 'page: a branch that is edited, same file as edit --as-branch',
+    title: 'page: a branch that is edited, same file as branch --text',
     skip: edits.skip,
     prepare(t) {
         const source = t.data.solo('edited branch');
@@ -218,7 +222,9 @@ const asBranch = {
         await savePage(t);
         const theirs = path.join(source.folder, `${name}.jsonl`);
         await quiet(theirs);
-        const mine = t.path('edit', replica.file, '-a', '6', '--set', 'mes=said otherwise', '--set', '/extra/bias=null', '--as-branch', '--naming', 'sillytavern');
+        const mine = t.path('branch', replica.file, '6', '--text', 'said otherwise', '--naming', 'sillytavern');
+        // The page's editor also notes that the text has no bias.
+        t.stchat({ changes: [mine], says: [reload] }, 'edit', mine, '6', '--set', '/extra/bias=null');
         assert.equal(path.basename(mine), path.basename(theirs), 'the name');
         const text = (file) => {
             const found = fs.readFileSync(file, 'utf8');

@@ -1,7 +1,6 @@
 // Edits of a chat in which a lorebook's timed effects are active and Auto-Recap has marked scenes: the page finds both where
-// they were, and with --no-follow it does not.
+// they were.
 
-import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -44,10 +43,8 @@ function prepareChats(t, edits) {
     };
     write('Whole');
     for (const [name, call] of Object.entries(edits)) {
-        for (const flags of [[], ['--no-follow']]) {
-            const file = write(flags.length ? `${name}, left` : name);
-            t.stchat({ changes: [file] }, 'message', call[0], file, ...call.slice(1), ...flags, '-q');
-        }
+        const file = write(name);
+        t.stchat({ changes: [file] }, call[0], file, ...call.slice(1), '-q');
     }
     return { source, names: Object.keys(edits) };
 }
@@ -71,18 +68,18 @@ function marked({ messages, meta }) {
 
 const following = {
     id: 'follow-state',
-    title: 'page: timed effects and scene marks follow edits, not with --no-follow',
+    title: 'page: timed effects and scene marks follow edits',
     skip,
     prepare(t) {
         const ops = path.join(t.scratch, 'ops');
         fs.writeFileSync(ops, '{"op":"delete","at":[4,5]}\n{"op":"hide","at":7}\n{"op":"add","at":1,"message":{"name":"User","is_user":true,"is_system":false,"mes":"A word.","extra":{}}}\n');
         return prepareChats(t, {
-            'Deleted': ['delete', '-a', '4,5'],
+            'Deleted': ['delete', '4,5'],
             'Added': ['add', '--at', '1', '--role', 'user', '--text', 'A word.'],
-            'Hidden': ['hide', '-a', '1,7'],
-            'Shown': ['unhide', '-a', '3'],
-            'Set': ['set', '-a', '5', '--set', 'is_system=true'],
-            'Together': ['apply', ops],
+            'Hidden': ['hide', '1,7'],
+            'Shown': ['unhide', '3'],
+            'Set': ['edit', '5', '--set', 'is_system=true'],
+            'Together': ['edit', '--ops', ops],
         });
     },
     async run(t, { source, names }) {
@@ -93,12 +90,6 @@ const following = {
         }
         // The messages that were added are of today.
         finds(t, ['date-order', 'date-order'], ...['Whole', ...names].map((name) => path.join(source.folder, `${name}.jsonl`)));
-        const moved = ['Deleted', 'Added', 'Together'];
-        for (const name of names) {
-            const seen = await open(t, source, `${name}, left`);
-            same(await activated(t), [7], `the entries that are active in ${name} with --no-follow`);
-            assert.equal(marked(seen).includes(false), moved.includes(name), `marks in ${name} with --no-follow`);
-        }
     },
 };
 

@@ -120,14 +120,7 @@ const versions = {
     prepare: (t) => t.data.solo('Kept', { messages: said(12, 'Kept') }),
     async run(t, source) {
         const store = path.join(t.scratch, 'history.db');
-        const kept = (...args) => {
-            process.env.STCHAT_STORE = store;
-            try {
-                return t.stchat(...args);
-            } finally {
-                delete process.env.STCHAT_STORE;
-            }
-        };
+        const kept = (...args) => t.stchat(`STCHAT_STORE=${store}`, ...args);
         const before = fs.readFileSync(source.file);
         kept('snapshot', '-q', source.folder);
         await sleep(1100);

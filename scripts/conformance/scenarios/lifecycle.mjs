@@ -80,7 +80,7 @@ const duplicated = {
         await leave(t);
         await quiet(chatFile(copy, 'Fresh'));
         const before = snapshot(folders(t));
-        t.stchat({ changes: [source.file] }, 'edit', source.file, '-a', '3', '--set', 'mes=In other words.', '-q');
+        t.stchat({ changes: [source.file] }, 'edit', source.file, '3', '--set', 'mes=In other words.', '-q');
         const text = fs.readFileSync(source.file, 'utf8');
         const saved = await t.server.post('/api/chats/save', {
             avatar_url: source.avatar, file_name: source.chat, chat: text.split('\n').map((line) => JSON.parse(line)), force: true,
@@ -153,7 +153,7 @@ const book = {
 
 const groups = {
     id: 'life-group',
-    title: 'page: rename, open and delete in a group',
+    title: 'page: rename, open and rm in a group',
     skip,
     prepare(t) {
         const source = t.data.group('Life group');
@@ -175,7 +175,7 @@ const groups = {
         andBack(t, [source.groupFile], 'open', chatFile(source, side));
         assert.equal((await groupOf(t, source)).chat_id, side, 'the group\u2019s current chat');
 
-        andBack(t, [source.groupFile, chatFile(source, side), chatFile(source, 'Our better name'), chatFile(source, kid)], 'delete', chatFile(source, side));
+        andBack(t, [source.groupFile, chatFile(source, side), chatFile(source, 'Our better name'), chatFile(source, kid)], 'rm', chatFile(source, side));
         group = await groupOf(t, source);
         same(group.chats, ['Our better name', point, kid], 'the group\u2019s chats');
         assert.equal(group.chat_id, 'Our better name', 'the group\u2019s current chat');
@@ -212,14 +212,14 @@ const moves = {
 
 const deletes = {
     id: 'life-delete',
-    title: 'page: delete, of one in the middle and of the open one',
+    title: 'page: rm, of one in the middle and of the open one',
     skip,
     prepare(t) {
         const source = t.data.solo('life delete', { v3: true });
         return { source, ...family(t, source) };
     },
     async run(t, { source, point, side, kid }) {
-        andBack(t, [side, kid, source.chat].map((name) => chatFile(source, name)), 'delete', chatFile(source, side));
+        andBack(t, [side, kid, source.chat].map((name) => chatFile(source, name)), 'rm', chatFile(source, side));
         await lists(t, source, { [source.chat]: 12, [point]: 5, [kid]: 6 });
         await leadsBack(t, source, kid, 6, source.chat);
         same((await state(t)).messages[5].extra.branches, [kid], 'the branches of message 5');
@@ -228,7 +228,7 @@ const deletes = {
 
         await leave(t);
         t.stchat({ changes: [cardFile(t, source)] }, 'open', source.file, '-q');
-        andBack(t, [source.file, cardFile(t, source), chatFile(source, point), chatFile(source, kid)], 'delete', source.file);
+        andBack(t, [source.file, cardFile(t, source), chatFile(source, point), chatFile(source, kid)], 'rm', source.file);
         const left = await current(t, source);
         assert.ok([point, kid].includes(left), `the card opens ${left}`);
         assert.equal((await select(t, source)).name, left, 'the chat that opens');

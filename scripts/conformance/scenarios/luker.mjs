@@ -126,10 +126,10 @@ const edits = {
         const log = sidecar(source, chat, 'hp__floor_log');
         const sync = sidecar(source, chat, 'chat_sync');
         const calls = [
-            [[], 'edit', file, '-a', '3', '--set', 'mes=set from outside'],
+            [[], 'edit', file, '3', '--set', 'mes=set from outside'],
             [[], 'add', file, '--role', 'user', '--text', 'added from outside'],
-            [[log], 'delete', file, '-a', '2'],
-            [[], 'hide', file, '-a', '5'],
+            [[log], 'delete', file, '2'],
+            [[], 'hide', file, '5'],
             [[], 'meta', 'set', file, '--set', 'note_depth=7'],
         ];
         for (const [more, ...call] of calls) {
@@ -139,7 +139,7 @@ const edits = {
             t.stchat({ changes: [file, sync, ...more] }, ...call, '-q');
             const [header, ...messages] = objectsIn(file);
             assert.equal(read(sync).integrity, header.chat_metadata.integrity, 'both slugs');
-            assert.equal(await holds(t, source, chat, messages), header.chat_metadata.integrity, `the slug after ${call[1]}`);
+            assert.equal(await holds(t, source, chat, messages), header.chat_metadata.integrity, `the slug after ${call[0]}`);
             const late = { ...target(source, chat), messages: [said('too late')] };
             await ask(t, '/api/chats/append', { ...late, integrity: old }, 409);
             clean(t, file);
@@ -151,7 +151,7 @@ const edits = {
 
 const renames = {
     id: 'luker-rename',
-    title: 'rename and delete: what the server\u2019s own leave',
+    title: 'rename and rm: what the server\u2019s own leave',
     prepare: (t) => ({ ours: lukerChat(t, 'luker ours'), theirs: lukerChat(t, 'luker theirs') }),
     async run(t, { ours, theirs }) {
         const namespaces = ['hp__floor_log', 'chat_sync', 'notes'];
@@ -172,8 +172,8 @@ const renames = {
 
         const before = all(ours, 'Renamed').map((file) => fs.readFileSync(file));
         await ask(t, '/api/chats/delete', { avatar_url: theirs.avatar, chatfile: 'Renamed.jsonl' });
-        t.stchat({ changes: all(ours, 'Renamed') }, 'delete', chatFile(ours, 'Renamed'), '-q');
-        same(left(ours), left(theirs), 'the files after delete');
+        t.stchat({ changes: all(ours, 'Renamed') }, 'rm', chatFile(ours, 'Renamed'), '-q');
+        same(left(ours), left(theirs), 'the files after rm');
         t.stchat({ changes: all(ours, 'Renamed') }, 'undo', '-q', '--data', t.data.root);
         all(ours, 'Renamed').forEach((file, i) => sameBytes(fs.readFileSync(file), before[i], path.basename(file)));
         await holds(t, ours, 'Renamed', ours.messages);
@@ -209,7 +209,7 @@ const states = {
         await ask(t, '/api/characters/state/set', { avatar_url: source.avatar, namespace: 'trust', data: { points: 4 } });
         same(ours(card, 'trust'), { points: 4 }, 'the character\u2019s state from the server');
 
-        t.stchat({ changes: [mood] }, 'state', 'delete', file, 'mood', '-q');
+        t.stchat({ changes: [mood] }, 'state', 'set', file, 'mood', '--delete', '-q');
         assert.equal(await stateOf(t, source, chat, 'mood'), null, 'state that stchat deleted');
         clean(t, source.folder);
     },
@@ -283,7 +283,7 @@ const overwritten = {
         await open(t, source, chat);
         await quiet(file);
         const sync = sidecar(source, chat, 'chat_sync');
-        t.stchat({ changes: [file, sync], says: [/Luker/] }, 'edit', file, '-a', '3', '--set', 'mes=set from outside');
+        t.stchat({ changes: [file, sync], says: [/Luker/] }, 'edit', file, '3', '--set', 'mes=set from outside');
         t.stchat({ changes: [file, sync], says: [/Luker/] }, 'meta', 'set', file, '--set', 'from_outside=true');
         t.stchat({ changes: [sidecar(source, chat, 'mood')], says: [/Luker/, /created/] }, 'state', 'set', file, 'mood', '--set', '/calm=true');
         await slash(t, '/send at=12 from the tab');

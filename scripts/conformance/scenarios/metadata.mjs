@@ -64,7 +64,7 @@ const stateOf = {
         };
         await agree();
         await leave(t);
-        andBack(t, [source.file], 'meta', 'set', source.file, '/auto_recap_running_scene_recaps/current_version=0');
+        andBack(t, [source.file], 'meta', 'set', source.file, '--set', '/auto_recap_running_scene_recaps/current_version=0');
         const seen = await agree();
         same(seen.meta, { ...source.meta, [key]: { ...source.meta[key], current_version: 0 } }, 'the page\u2019s metadata');
         const bytes = fs.readFileSync(source.file);

@@ -23,7 +23,7 @@ function slugOf(t, file, source) {
     const slug = firstLine(file).chat_metadata.integrity;
     assert.match(slug, uuid);
     assert.equal(slug === source.meta.integrity, !t.atLeast('1.19.0'), 'whether the page makes a new slug');
-    return ['--integrity', slug];
+    return ['--set', `integrity=${slug}`];
 }
 
 const branch = {
@@ -143,7 +143,7 @@ const group = {
         await quiet(source.groupFile);
         const theirGroup = JSON.parse(fs.readFileSync(source.groupFile, 'utf8'));
         const slugs = names.map((name, i) => t.legacy
-            ? ['--integrity', theirGroup.past_metadata[name].integrity]
+            ? ['--set', `integrity=${theirGroup.past_metadata[name].integrity}`]
             : slugOf(t, theirs[i], source));
         // stchat's copies have the page's names, so that the group files can be compared.
         const mine = [

@@ -20,7 +20,8 @@ function merged(t, meta, mainChat) {
     return { ...meta, main_chat: mainChat, ...(t.atLeast('1.19.0') ? { integrity: slug } : {}) };
 }
 
-const slugFlags = (t) => ['--integrity', t.atLeast('1.19.0') ? slug : 'keep'];
+/** Before 1.19 the copy has the source's slug. */
+const slugFlags = (t, source) => ['--set', `integrity=${t.atLeast('1.19.0') ? slug : source.meta.integrity}`];
 
 const replayed = {
     id: 'replay-solo',
@@ -45,7 +46,7 @@ const replayed = {
             const answer = await save(t, source, name, [posted(t, first, meta), ...messages.slice(0, at), last]);
             status(answer, 200, 'saving');
             const mine = path.join(t.scratch, `${name}.jsonl`);
-            t.path(kind, source.file, '--at', String(at), '-o', mine, ...slugFlags(t), ...flags);
+            t.path(kind, source.file, '--at', String(at), '-o', mine, ...slugFlags(t, source), ...flags);
             sameBytes(fs.readFileSync(mine), fs.readFileSync(path.join(source.folder, `${name}.jsonl`)), `${kind} at ${at}`);
         }
     },
@@ -66,7 +67,7 @@ const replayedGroup = {
         });
         status(answer, 200, 'saving');
         const mine = path.join(t.scratch, 'Posted in a group.jsonl');
-        t.path({ says: [/no group lists it/] }, 'checkpoint', source.file, '--at', '5', '-o', mine, ...slugFlags(t));
+        t.path({ says: [/no group lists it/] }, 'checkpoint', source.file, '--at', '5', '-o', mine, ...slugFlags(t, source));
         sameBytes(fs.readFileSync(mine), fs.readFileSync(path.join(source.folder, 'Posted in a group.jsonl')), 'checkpoint');
     },
 };

@@ -171,7 +171,7 @@ const edited = {
         fs.writeFileSync(merge, '{\n  "note_prompt": "from a file",\n  "fresh": [1, {"a.b": null}]\n}\n');
         const file = t.path('checkpoint', source.file, '--at', '4', '-n', 'Edited', '--naming', 'sillytavern',
             '--merge', merge, '--set', 'note_depth=7', '--set', 'dotted.new=plain text', '--set', 'number=12',
-            '--unset', 'dotted.key', '--unset', 'tainted', '--integrity', 'none');
+            '--unset', 'dotted.key', '--unset', 'tainted', '--unset', 'integrity');
         return { source, file };
     },
     async run(t, { source, file }) {

@@ -51,15 +51,15 @@ const names = {
 
 const stopped = {
     id: 'use-bump',
-    title: 'page: --bump-integrity stops an open tab',
+    title: 'page: STCHAT_NEW_SLUG=1 stops an open tab',
     skip: needsPage,
     prepare(t) {
         return { source: t.data.solo('open tab', { legacy: t.legacy }) };
     },
     async run(t, { source }) {
         await open(t, source, source.chat);
-        const file = t.path({ changes: [source.file], says: [reload] }, 'checkpoint', source.file, '--at', '4', '-n',
-            'Meanwhile', '--naming', 'sillytavern', '--link', '--bump-integrity');
+        const file = t.path({ changes: [source.file], says: [reload] }, 'STCHAT_NEW_SLUG=1', 'checkpoint', source.file,
+            '--at', '4', '-n', 'Meanwhile', '--naming', 'sillytavern', '--link');
         const linked = fs.readFileSync(source.file);
         // Done with the editor the page saves, and waits for an answer to its popup.
         await editMessage(t, 2, 'from a tab that does not know');
