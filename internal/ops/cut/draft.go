@@ -37,7 +37,7 @@ func draft(ctx context.Context, c *call, set *changeset.Set, p *plan) error {
 	if err != nil {
 		return err
 	}
-	if err := judgeGroup(c.opt, src, p, r); err != nil {
+	if err := judgeGroup(src, p, r); err != nil {
 		return err
 	}
 	if err := mayLink(c.opt, src, p, len(sidecars) > 0); err != nil {

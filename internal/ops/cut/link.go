@@ -251,7 +251,7 @@ func leave(s luker.Sidecar, why string, r *Result) {
 
 // judgeGroup refuses a group file that cannot be edited, and warns about what concerns the
 // group.
-func judgeGroup(opt *Options, src *chat.Chat, p *plan, r *Result) error {
+func judgeGroup(src *chat.Chat, p *plan, r *Result) error {
 	if src.Kind != userdir.Group || len(src.Groups) == 0 {
 		return nil
 	}
