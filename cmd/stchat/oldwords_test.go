@@ -125,7 +125,6 @@ func TestOldWords(t *testing.T) {
 			w.shell(name, text)
 		}
 	}
-	t.Log(w.calls)
 	if w.calls < 300 {
 		t.Errorf("only %d calls of stchat were found in pages and scripts", w.calls)
 	}

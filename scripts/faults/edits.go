@@ -83,7 +83,7 @@ func edits() []*scenario {
 		{name: "open", files: family, args: call("open", side)},
 		{name: "delete --save", files: solo, args: call("delete", harbour, "-a", "-10..", "--save", "removed.jsonl")},
 		{
-			name: "message set in three chats", files: solo, apart: true, args: call(sub(harbour, quay, pier)...),
+			name: "edit in three chats", files: solo, apart: true, args: call(sub(harbour, quay, pier)...),
 			partly: [][]string{sub(harbour), sub(quay), sub(pier)},
 		},
 		{name: "edit --ops", files: solo, args: call("edit", harbour, "--ops", "ops.jsonl")},
