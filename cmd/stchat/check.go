@@ -150,9 +150,9 @@ func ruleWords(ids *[]rules.ID) flagValue {
 	v := someOf(&given, "'stchat check --list-rules' lists the rules", words...)
 	add := v.set
 	v.set = func(list string) error {
+		before := len(given)
 		err := add(list)
-		*ids = nil
-		for _, name := range given {
+		for _, name := range given[before:] {
 			*ids = append(*ids, rules.Named(name))
 		}
 		return err

@@ -311,6 +311,9 @@ func (v *verb) counted(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	_, names, _ := strings.Cut(v.use, " ")
+	if names == "" {
+		names = "no argument"
+	}
 	example, _, _ := strings.Cut(v.example, "\n")
 	return usagef("%s takes %s, e.g. `%s`", cmd.Name(), names, strings.TrimSpace(example))
 }
