@@ -268,6 +268,10 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 		}
 	}
 	if o.restore {
+		isUnknown := func(err error) bool { return errors.Is(err, keep.ErrUnknown) }
+		if i := slices.IndexFunc(res.Errs, isUnknown); i >= 0 {
+			return res.Errs[i]
+		}
 		isChat := func(path string) bool { return !userdir.IsDir(path) }
 		named := len(opt.Names) > 0 || slices.ContainsFunc(paths, isChat)
 		return o.bringBack(ctx, c, res, named, keep.RestoreOptions{Changes: changes})
