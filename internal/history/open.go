@@ -269,7 +269,7 @@ func (d *database) wrap(err error) error {
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("%s: %w", d.path, ErrForeign)
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG:
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_ERROR: // the last: a table is not what it was made
 		return fmt.Errorf("%s: %w (%w)", d.path, ErrBroken, e)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Errorf("%s: %w", d.path, ErrBusy)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -143,7 +144,22 @@ func damageOf(err error) (why string, damaged bool) {
 	return e.Error(), true
 }
 
+// structure asks SQLite, but for the versions in the file's header, which it does not judge: with one that
+// it does not know it only refuses to write (https://www.sqlite.org/fileformat.html#file_format_version_numbers).
 func (v *verifier) structure(ctx context.Context) error {
+	header, err := headerOf(v.s.db.path)
+	if err != nil {
+		return err
+	}
+	for _, at := range []int{writeVersion, readVersion} {
+		if known := header[at] == 1 || header[at] == 2; !known {
+			v.d.structural = true
+			text := fmt.Sprintf("the header's byte %d is %d, not 1 or 2, so that the history cannot be written", at, header[at])
+			if err := v.problem(Problem{Rule: Structure, Text: text}); err != nil {
+				return err
+			}
+		}
+	}
 	return v.s.db.Each(ctx, "PRAGMA integrity_check(20)", nil, func(scan func(...any) error) error {
 		var text string
 		if err := scan(&text); err != nil || text == "ok" {
@@ -153,6 +169,25 @@ func (v *verifier) structure(ctx context.Context) error {
 		text = strings.TrimPrefix(text, "*** in database main ***\n")
 		return v.problem(Problem{Rule: Structure, Text: text})
 	})
+}
+
+// Where a database has the versions of its format, for writing and for reading.
+const (
+	writeVersion = 18
+	readVersion  = 19
+	headerBytes  = 100
+)
+
+// headerOf returns the header of a database.
+func headerOf(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	header := make([]byte, headerBytes)
+	_, err = io.ReadFull(f, header)
+	return header, err
 }
 
 // tables compares what the tables and their indexes are with those of a new store. A changed letter
