@@ -22,6 +22,9 @@ func headerDamages() map[string]string {
 // TestDamagedHeaderFailsAlone gives each command 200 chats, of which one has a damaged header: it
 // fails under its path, and the others are done.
 func TestDamagedHeaderFailsAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("several thousand chats")
+	}
 	t.Parallel()
 	const chats, torn = 200, 100
 	for _, command := range [][]string{

@@ -114,6 +114,9 @@ func call(args []string) (out, errs string, code int) {
 // TestStrayArguments: a word that means nothing, a number, a file that is not there, or an empty argument, in
 // whatever place of a call that writes, ends it with exit code 2 and one line, and nothing is done.
 func TestStrayArguments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("several hundred calls")
+	}
 	for _, line := range writingCalls() {
 		words, flags, _ := strings.Cut(line, "|")
 		args := strings.Fields(words)
