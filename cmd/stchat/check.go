@@ -171,7 +171,11 @@ func (o *checkOptions) write(c *console, rep *report.Check, paths []string) erro
 	case "junit":
 		return rep.WriteJUnit(c.w)
 	}
-	writeFindings(c, rep, paths, c.verbose)
+	if c.shown {
+		showFindings(c, rep, paths)
+	} else {
+		writeFindings(c, rep, paths, c.verbose)
+	}
 	return nil
 }
 

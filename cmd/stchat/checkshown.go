@@ -28,10 +28,7 @@ func showFindings(c *console, rep *report.Check, paths []string) {
 		c.title(verdict(c, rep, files))
 	}
 	if c.verbose && len(rep.Gone) > 0 {
-		fmt.Fprintln(c.w, c.prose("in the baseline, no longer found:", ""))
-		for _, g := range rep.Gone {
-			fmt.Fprintln(c.w, c.prose(goneText(c, g), "  "))
-		}
+		writeGone(c, rep.Gone)
 	}
 	if len(rep.Findings) == 0 {
 		return
@@ -109,22 +106,9 @@ func findingName(path string) string {
 
 // showRules tells once what each rule that found something means, and names the command that mends.
 func showRules(c *console, list []rules.Finding, paths []string) {
-	var byRule groups[rules.ID, *rules.Finding]
-	repaired := false
-	onRequest := ""
-	for i := range list {
-		f := &list[i]
-		byRule.add(f.Rule, f)
-		switch {
-		case f.ByHand():
-		case f.Rule.Rule().Repairing == rules.Repaired:
-			repaired = true
-		case onRequest == "":
-			onRequest = f.Rule.String()
-		}
-	}
-	for _, id := range byRule.keys {
-		f := byRule.of[id][0]
+	found := rulesOf(list)
+	for _, id := range found.findings.keys {
+		f := found.findings.of[id][0]
 		explain(c, "", id.String()+": "+f.Effect())
 		if f.ByHand() {
 			explain(c, "  ", f.Repair())
@@ -140,10 +124,10 @@ func showRules(c *console, list []rules.Finding, paths []string) {
 	}
 	fmt.Fprintln(c.w)
 	switch {
-	case repaired:
+	case found.repaired:
 		c.whole("", "to mend what can be mended:", "stchat repair"+where)
-	case onRequest != "":
-		c.whole("", "mended only on request:", "stchat repair --rule "+onRequest+where)
+	case len(found.onRequest) > 0:
+		c.whole("", "mended only on request:", "stchat repair --rule "+found.onRequest[0]+where)
 	default:
 		c.line(c.prose("nothing of this is mended by a command; 'stchat check --list-rules' says more", ""))
 	}

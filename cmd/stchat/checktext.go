@@ -3,10 +3,8 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
-	"stchat/internal/grid"
 	"stchat/internal/plural"
 	"stchat/internal/report"
 	"stchat/internal/rules"
@@ -17,17 +15,13 @@ import (
 // --verbose.
 const filesShown = 10
 
-// writeFindings writes the findings for a person: a paragraph for each file with its
+// writeFindings writes the findings as text for a pipe or a file: a paragraph for each file with its
 // findings by severity, then for each rule its effect and its fix, then the commands
 // that fix. Files of which there is but the same to say as a whole have a line each in
 // one paragraph. Repeated findings are counted: only a rule's first finding in a file is
 // shown, and files in which every rule was shown often enough are left out. verbose
 // shows all.
 func writeFindings(c *console, rep *report.Check, paths []string, verbose bool) {
-	if c.shown {
-		showFindings(c, rep, paths)
-		return
-	}
 	w := c.w
 	files, left := 0, 0
 	seen := map[rules.ID]int{} // files shown with the rule
@@ -64,17 +58,10 @@ func writeFindings(c *console, rep *report.Check, paths []string, verbose bool) 
 		fmt.Fprintf(w, "%s\n\n", c.prose(fmt.Sprintf("%s and %s with findings of the same rules; --verbose shows all", c.sign("…"), c.many(left, "file")), ""))
 	}
 	if verbose && len(rep.Gone) > 0 {
-		fmt.Fprintln(w, c.prose("in the baseline, no longer found:", ""))
-		for _, g := range rep.Gone {
-			fmt.Fprintln(w, c.prose(goneText(c, g), "  "))
-		}
+		writeGone(c, rep.Gone)
 		fmt.Fprintln(w)
 	}
-	counts := explainRules(c, rep.Findings, paths)
-	if c.shown && len(counts.Rows) > 0 {
-		fmt.Fprintln(w)
-		c.table(counts)
-	}
+	explainRules(c, rep.Findings, paths)
 	if len(rep.Chats) > 0 || len(rep.Findings) > 0 || len(rep.Errs) == 0 { // else the errors say it all
 		fmt.Fprintln(w, c.prose(summaryLine(c, rep, files), ""))
 	}
@@ -171,28 +158,36 @@ func writeSeverity(c *console, list []rules.Finding, severity rules.Severity, ve
 // name files, and how many paths the repair commands repeat.
 const repairsShown = 3
 
-// explainRules writes the effects and fixes of each rule once, and then the repair commands. It
-// returns a table of how often each rule found something.
-func explainRules(c *console, list []rules.Finding, paths []string) *grid.Table {
-	var byRule groups[rules.ID, *rules.Finding]
-	var onOrder []string
-	repaired := false
+// foundRules is what a list of findings says of their rules.
+type foundRules struct {
+	findings  groups[rules.ID, *rules.Finding]
+	repaired  bool     // repair mends one of the findings without being asked for its rule
+	onRequest []string // the rules that repair mends only when asked for them
+}
+
+func rulesOf(list []rules.Finding) foundRules {
+	var found foundRules
 	for i := range list {
 		f := &list[i]
-		byRule.add(f.Rule, f)
+		found.findings.add(f.Rule, f)
 		switch {
 		case f.ByHand():
 		case f.Rule.Rule().Repairing == rules.Repaired:
-			repaired = true
-		case !slices.Contains(onOrder, f.Rule.String()):
-			onOrder = append(onOrder, f.Rule.String())
+			found.repaired = true
+		case !slices.Contains(found.onRequest, f.Rule.String()):
+			found.onRequest = append(found.onRequest, f.Rule.String())
 		}
 	}
-	counts := &grid.Table{Columns: []grid.Column{{Title: "rule", Name: true}, {Title: "severity"}, {Title: "findings", Right: true, Code: green}, {Title: "files", Right: true, Code: green}}}
-	for _, id := range byRule.keys {
+	return found
+}
+
+// explainRules writes the effects and fixes of each rule once, and then the repair commands.
+func explainRules(c *console, list []rules.Finding, paths []string) {
+	found := rulesOf(list)
+	for _, id := range found.findings.keys {
 		var effects, repairs []string
 		findings, files, last := 0, 0, ""
-		for i, f := range byRule.of[id] {
+		for i, f := range found.findings.of[id] {
 			findings += f.Count()
 			if i == 0 || last != f.Path {
 				files, last = files+1, f.Path
@@ -201,15 +196,11 @@ func explainRules(c *console, list []rules.Finding, paths []string) *grid.Table 
 				effects = append(effects, s)
 			}
 			s, command := f.Repair(), repairCommand(f)
-			if s += when(command != "" && f.ByHand(), ": "+either(c.shown, "`"+command+"`", command)); len(repairs) < repairsShown && !slices.Contains(repairs, s) {
+			if s += when(command != "" && f.ByHand(), ": "+command); len(repairs) < repairsShown && !slices.Contains(repairs, s) {
 				repairs = append(repairs, s) // the command repair is shown once for all
 			}
 		}
-		severity := byRule.of[id][0].Severity
-		counts.Rows = append(counts.Rows, grid.Row{
-			Cells: []string{id.String(), severity.String(), strconv.Itoa(findings), strconv.Itoa(files)}, Codes: []string{"", severityColor(severity)},
-		})
-		fmt.Fprintln(c.w, paint(c.outColor, bold, id.String())+when(findings > 1 && !c.shown, fmt.Sprintf(": %d findings in %s", findings, plural.S(files, either(id == rules.FolderWithoutCard, "folder", "file")))))
+		fmt.Fprintln(c.w, paint(c.outColor, bold, id.String())+when(findings > 1, fmt.Sprintf(": %d findings in %s", findings, plural.S(files, either(id == rules.FolderWithoutCard, "folder", "file")))))
 		for _, s := range effects {
 			explain(c, "effect: ", s)
 		}
@@ -217,17 +208,16 @@ func explainRules(c *console, list []rules.Finding, paths []string) *grid.Table 
 			explain(c, "fix:    ", s)
 		}
 	}
-	if len(list) > 0 && (!c.shown || repaired || len(onOrder) > 0) { // else the table keeps its distance
+	if len(list) > 0 {
 		fmt.Fprintln(c.w)
 	}
 	all := either(len(paths) <= repairsShown, visible.Args(paths...), "the same paths")
-	if repaired {
+	if found.repaired {
 		c.whole("", "to see what repair would change:", "stchat repair "+all)
 	}
-	for _, rule := range onOrder {
+	for _, rule := range found.onRequest {
 		c.whole("", "only when asked for:", "stchat repair --rule "+rule+" "+all)
 	}
-	return counts
 }
 
 // explain writes what is said about a rule, for a person wrapped.
@@ -285,6 +275,14 @@ func goneLine(c *console, list []report.Gone) string {
 		n += g.Count
 	}
 	return c.many(n, "finding") + " in the baseline no longer found"
+}
+
+// writeGone writes what a baseline has and was not found.
+func writeGone(c *console, list []report.Gone) {
+	fmt.Fprintln(c.w, c.prose("in the baseline, no longer found:", ""))
+	for _, g := range list {
+		fmt.Fprintln(c.w, c.prose(goneText(c, g), "  "))
+	}
 }
 
 // goneText tells a finding of a baseline that was not found.

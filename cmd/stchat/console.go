@@ -447,10 +447,13 @@ func (c *console) ask(question string) (yes, asked bool) {
 	return answer == "y" || answer == "yes", true
 }
 
+// asks reports whether a command asks before it does what is worth a second look.
+func (c *console) asks() bool { return !c.yes && !c.dryRun }
+
 // confirm asks before something is done that is worth a second look; what says what that is. Without
 // a terminal to ask on it is a usage error, unless --yes is given. A dry run never asks.
-func (c *console) confirm(needed bool, what string) error {
-	if !needed || c.yes || c.dryRun {
+func (c *console) confirm(what string) error {
+	if !c.asks() {
 		return nil
 	}
 	yes, asked := c.ask(strings.ToUpper(what[:1]) + what[1:] + "?")

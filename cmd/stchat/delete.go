@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"stchat/internal/chat"
@@ -54,8 +53,10 @@ func (o *deleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	case o.save != "" && len(common.Chats) > 1: // one that cannot be read is reported by its name
 		return usagef("--save takes one CHAT, not %d", len(common.Chats))
 	}
-	if err := c.confirm(len(common.Chats) > 1, fmt.Sprintf("delete messages in %s", c.many(len(common.Chats), "chat"))); err != nil {
-		return err
+	if len(common.Chats) > 1 {
+		if err := c.confirm("delete messages in " + c.many(len(common.Chats), "chat")); err != nil {
+			return err
+		}
 	}
 	results := edit.Delete(ctx, edit.DeleteOptions{Options: common, Choice: choice, ToolCalls: true, Save: o.save})
 	return o.reportMany(c, results, func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Deleted) })

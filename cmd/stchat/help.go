@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -28,7 +27,7 @@ type helpPage struct {
 func newHelpPage(c *console) *helpPage {
 	h := &helpPage{w: c.w, width: helpWidth, color: c.coloured(c.OutTTY), ascii: c.ascii()}
 	if c.OutTTY {
-		h.width = min(cmp.Or(c.Width, unknownWidth), proseWidth)
+		h.width = c.proseWidth()
 	}
 	return h
 }

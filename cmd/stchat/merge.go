@@ -109,7 +109,7 @@ func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	}
 	c.changes(&opt.Changes)
 	opt.BumpIntegrity = c.newSlugs()
-	if !c.dryRun && !c.yes {
+	if c.asks() {
 		if err := o.agreed(ctx, c); err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (o *mergeOptions) agreed(ctx context.Context, c *console) error {
 		}
 		o.planned = true
 	}
-	return c.confirm(true, fmt.Sprintf("change or make %s in %s", c.many(len(files), "file"), o.opt.Into))
+	return c.confirm(fmt.Sprintf("change or make %s in %s", c.many(len(files), "file"), o.opt.Into))
 }
 
 // merge runs the merge.

@@ -323,10 +323,8 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 	if len(res.Chats) == 0 {
 		return outcome(len(res.Errs) > 0, left > 0 || named)
 	}
-	if !c.yes && !c.dryRun {
-		if err := c.confirm(true, "bring back "+plural.Many(len(res.Chats), "chat")); err != nil {
-			return err
-		}
+	if err := c.confirm("bring back " + plural.Many(len(res.Chats), "chat")); err != nil {
+		return err
 	}
 	return cmp.Or(reportRestored(c, keep.RestoreLost(ctx, res.Chats, opt)), outcome(len(res.Errs) > 0, false))
 }

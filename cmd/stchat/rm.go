@@ -122,7 +122,7 @@ func (o *rmOptions) delete(ctx context.Context, common move.Options, paths []str
 // agreed asks before several chats are deleted; what goes is shown first.
 func (o *rmOptions) agreed(ctx context.Context, c *console, common move.Options, paths []string) error {
 	isOne := len(paths) == 1 && !o.family && !o.checkpoints
-	if isOne || c.yes || c.dryRun {
+	if isOne || !c.asks() {
 		return nil
 	}
 	common.Changes.DryRun = true
@@ -136,7 +136,7 @@ func (o *rmOptions) agreed(ctx context.Context, c *console, common move.Options,
 		o.plan(c, results)
 		c.dryRun = false
 	}
-	return c.confirm(true, "delete "+c.many(len(results), "chat"))
+	return c.confirm("delete " + c.many(len(results), "chat"))
 }
 
 // isChat reports whether a path is not that of a lorebook.

@@ -166,6 +166,9 @@ func runColor(run prose.Run) string {
 // proseWidth is how wide prose is for a person at most.
 const proseWidth = 100
 
+// proseWidth is how wide prose is on this terminal.
+func (c *console) proseWidth() int { return min(cmp.Or(c.Width, unknownWidth), proseWidth) }
+
 // prosed returns text for a person as lines of at most so many cells, those after the first
 // indented: it is wrapped between words. A quoted path or command is not broken, but gets a line
 // of its own, and a path is not broken either. The text must be safe to show.
@@ -210,7 +213,7 @@ func prosed(text string, width int, indent string) string {
 // prose is [prosed] for a person, in lines behind pad; for a pipe the text stays one line.
 func (c *console) prose(text, pad string) string {
 	if c.shown {
-		text = prosed(text, min(cmp.Or(c.Width, unknownWidth), proseWidth)-len(pad), "  ")
+		text = prosed(text, c.proseWidth()-len(pad), "  ")
 		text = strings.ReplaceAll(text, "\n", "\n"+pad)
 	}
 	return pad + text

@@ -133,13 +133,13 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 // agreedFor changes the store once that is agreed to: no undo takes it back. An error of a dry run comes
 // before the question.
 func (c *console) agreedFor(opt keep.HistoryOptions, change func(keep.HistoryOptions) (*keep.History, error), what string) (*keep.History, error) {
-	if !c.yes && !c.dryRun {
+	if c.asks() {
 		rehearsal := opt
 		rehearsal.DryRun = true
 		if _, err := change(rehearsal); err != nil {
 			return nil, err
 		}
-		if err := c.confirm(true, what); err != nil {
+		if err := c.confirm(what); err != nil {
 			return nil, err
 		}
 	}

@@ -310,12 +310,12 @@ func relativeTo(root string, args []string) []string {
 // runPrune drops records and prints how much that frees.
 // runPrune drops records, once that is agreed to: no undo brings them back.
 func runPrune(ctx context.Context, c *console, opt past.PruneOptions) error {
-	if !c.yes && !c.dryRun {
+	if c.asks() {
 		rehearsal := opt
 		rehearsal.Changes.DryRun = true
 		list, err := past.Prune(ctx, rehearsal)
 		if err == nil && len(list) > 0 {
-			err = c.confirm(true, "drop what is kept for undo of "+plural.Many(len(list), "command")+", for good")
+			err = c.confirm("drop what is kept for undo of " + plural.Many(len(list), "command") + ", for good")
 		}
 		if err != nil && !errors.Is(err, changeset.ErrNoRecord) {
 			return err

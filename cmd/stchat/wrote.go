@@ -56,7 +56,7 @@ func (c *console) block(b block) {
 	for _, f := range facts {
 		const column = 17
 		head := visible.Pad("  "+f.label, column-1) + " "
-		text := prosed(visible.Text(f.text), max(min(cmp.Or(c.Width, unknownWidth), proseWidth)-column, 20), "")
+		text := prosed(visible.Text(f.text), max(c.proseWidth()-column, 20), "")
 		for i, line := range strings.Split(text, "\n") {
 			lead := paint(c.outColor, dim, head)
 			if i > 0 {

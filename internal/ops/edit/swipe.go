@@ -67,13 +67,6 @@ func isGreeting(messages int, metadata *rawjson.Object) bool {
 // IsTainted reports whether a chat is no longer as its greeting made it.
 func IsTainted(metadata *rawjson.Object) bool { return rawjson.Truthy(metadata.Value("tainted")) }
 
-// Line makes the edit in the last message of a new chat, which has that many messages and the
-// metadata of its source.
-func (opt *SwipeOptions) Line(messages int, line []byte, metadata *rawjson.Object) ([]byte, error) {
-	edited, _, err := opt.edit(line, isGreeting(messages, metadata), &opt.Options)
-	return edited, err
-}
-
 // edit returns the message with its swipes changed, and the number of an added swipe, 0 if
 // there is none. What the message holds now first goes into its own swipe.
 func (s *SwipeChange) edit(line []byte, greeting bool, opt *Options) (edited []byte, number int, err error) {
