@@ -17,8 +17,8 @@ import (
 // findingsShown is how many findings a person sees without --verbose.
 const findingsShown = 40
 
-// showFindings tells a person what was found: the verdict, a line a finding by owner and chat, what each
-// rule means once, and one command.
+// showFindings tells a person what was found: the verdict, a line a finding by owner and chat, those of
+// a chat with the worst first, what each rule means once, and one command.
 func showFindings(c *console, rep *report.Check, paths []string) {
 	files := map[string]bool{}
 	for _, f := range rep.Findings {
@@ -36,7 +36,7 @@ func showFindings(c *console, rep *report.Check, paths []string) {
 
 	list := slices.Clone(rep.Findings)
 	slices.SortStableFunc(list, func(a, b rules.Finding) int {
-		return cmp.Or(cmp.Compare(filepath.Dir(a.Path), filepath.Dir(b.Path)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Severity, b.Severity))
+		return cmp.Or(cmp.Compare(filepath.Dir(a.Path), filepath.Dir(b.Path)), cmp.Compare(a.Path, b.Path), cmp.Compare(b.Severity, a.Severity))
 	})
 	t := &grid.Table{Columns: []grid.Column{{Name: true, Code: cyan}, {}, {Wrap: true}}}
 	nameWidth := max(min(cmp.Or(c.Width, unknownWidth)/3, 32), 8)
