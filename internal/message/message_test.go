@@ -416,39 +416,63 @@ func checkEdit(t *testing.T, line string, out []byte, edited ...string) map[stri
 	return after
 }
 
-// pageSwipes returns the texts of a message's swipes as the page holds them, and
-// whether it has filled its swipes in.
-func pageSwipes(m map[string]json.RawMessage) (swipes []any, filled bool) {
-	filled = true
-	if rawjson.Truthy(m[keyIsUser]) {
-		filled = false
-	}
-	if small, ok := rawjson.Lookup(m[keyExtra], keySmall); ok && rawjson.Truthy(small) {
-		filled = false
-	}
+// pageMessage is a message as the page holds it after it has shown it: ensureSwipes and
+// syncMesToSwipe of SillyTavern, worked out anew (APP.md 7).
+type pageMessage struct {
+	swipes  []any             // what is no text is ""
+	infos   []json.RawMessage // swipe_info; the entries that the page made are in own
+	offered bool              // the page offers swipes for it
+	own     map[int]bool      // the swipes whose swipe_info is the message's
+	extra   bool              // the message's extra is the chosen swipe's
+	chosen  int               // from 0
+}
+
+// shownByPage returns what the page makes of a message.
+func shownByPage(m map[string]json.RawMessage) pageMessage {
+	page := pageMessage{own: map[int]bool{}, chosen: swipeNumber(m[keySwipeID])}
+	small, _ := rawjson.Lookup(m[keyExtra], keySmall)
+	page.offered = !rawjson.Truthy(m[keyIsUser]) && !rawjson.Truthy(small)
 	isList := rawjson.KindOf(m[keySwipes]) == rawjson.Array
 	if isList {
-		json.Unmarshal(m[keySwipes], &swipes)
+		json.Unmarshal(m[keySwipes], &page.swipes)
 	}
-	if !filled {
-		return swipes, false
+	if rawjson.KindOf(m[keySwipeInfo]) == rawjson.Array {
+		json.Unmarshal(m[keySwipeInfo], &page.infos)
 	}
+	if !page.offered {
+		return page
+	}
+
+	updated := rawjson.KindOf(m[keySwipeID]) != rawjson.Number
+	var text any
+	json.Unmarshal(m[keyText], &text)
 	if !isList {
-		var text any
-		json.Unmarshal(m[keyText], &text)
-		swipes = []any{text}
+		updated = true
+		page.swipes = []any{text}
 	}
-	for i, swipe := range swipes {
+	for i, swipe := range page.swipes {
 		if _, ok := swipe.(string); !ok {
-			swipes[i] = ""
+			updated = true
+			page.swipes[i] = ""
+		}
+		if i >= len(page.infos) || rawjson.KindOf(page.infos[i]) != rawjson.ObjectKind {
+			updated = true
+			page.own[i] = true
 		}
 	}
-	return swipes, true
+	if updated && page.chosen >= 0 && page.chosen < len(page.swipes) {
+		page.own[page.chosen] = true
+		page.extra = true
+		if _, ok := text.(string); ok {
+			page.swipes[page.chosen] = text
+		}
+	}
+	return page
 }
 
 // swipeAt returns the text of swipe k, from 1.
 func swipeAt(m map[string]json.RawMessage, k int) (string, bool) {
-	swipes, _ := pageSwipes(m)
+	swipes := shownByPage(m).swipes
 	if k < 1 || k > len(swipes) {
 		return "", false
 	}
@@ -459,7 +483,7 @@ func swipeAt(m map[string]json.RawMessage, k int) (string, bool) {
 // checkSwipe compares the edited message with the rule, worked out anew.
 func checkSwipe(t *testing.T, before, after map[string]json.RawMessage, k int) {
 	t.Helper()
-	swipes, filled := pageSwipes(before)
+	page := shownByPage(before)
 	var text string
 	want, ok := swipeAt(before, k)
 	if err := json.Unmarshal(after[keyText], &text); err != nil || !ok || text != want {
@@ -469,33 +493,27 @@ func checkSwipe(t *testing.T, before, after map[string]json.RawMessage, k int) {
 		t.Errorf("swipe_id is %s, want %d", after[keySwipeID], k-1)
 	}
 	var texts []any
-	if err := json.Unmarshal(after[keySwipes], &texts); err != nil || !cmp.Equal(swipes, texts) {
-		t.Errorf("swipes are %s, want %v", after[keySwipes], swipes)
+	if err := json.Unmarshal(after[keySwipes], &texts); err != nil || !cmp.Equal(page.swipes, texts) {
+		t.Errorf("swipes are %s, want %v", after[keySwipes], page.swipes)
 	}
-	var infos, was []json.RawMessage
-	if rawjson.KindOf(before[keySwipeInfo]) == rawjson.Array {
-		json.Unmarshal(before[keySwipeInfo], &was)
-	}
+	var infos []json.RawMessage
 	if err := json.Unmarshal(after[keySwipeInfo], &infos); err != nil {
 		t.Fatal(err)
 	}
-	if wantLen := max(len(was), len(swipes)); filled && len(infos) != wantLen {
-		t.Errorf("%d entries of swipe_info, want %d", len(infos), wantLen)
+	if want := max(len(page.infos), len(page.swipes)); page.offered && len(infos) != want {
+		t.Errorf("%d entries of swipe_info, want %d", len(infos), want)
 	}
+
 	var info map[string]json.RawMessage
 	if k <= len(infos) && rawjson.KindOf(infos[k-1]) == rawjson.ObjectKind {
 		json.Unmarshal(infos[k-1], &info)
 	}
-	if filled && (k > len(was) || rawjson.KindOf(was[k-1]) != rawjson.ObjectKind) {
-		info = map[string]json.RawMessage{} // the message's own
+	if page.own[k-1] {
+		info = map[string]json.RawMessage{}
 		for _, key := range generated() {
 			info[key] = before[key]
 		}
-		chosen := 0
-		if rawjson.KindOf(before[keySwipeID]) == rawjson.Number {
-			chosen, _ = rawjson.Int(before[keySwipeID])
-		}
-		if chosen == k-1 {
+		if page.extra && page.chosen == k-1 {
 			info[keyExtra] = before[keyExtra]
 		}
 	}
