@@ -13,6 +13,7 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops/move"
 	"stchat/internal/userdir"
+	"stchat/internal/visible"
 )
 
 // moveDoc explains what the commands that rename, move and delete chats have in common.
@@ -147,8 +148,8 @@ extension would erase otherwise. SillyTavern itself only renames the file.
 
 NAME is made safe as SillyTavern does it; a trailing .jsonl is removed. With
 --family, descendants whose names begin with the old name get the new beginning.
-With --lorebook, the chat's own lorebook is renamed too, if its name contains
-the chat's. Prints the new paths.
+A lorebook whose name contains the chat's keeps it; a note has the command that
+renames it. Prints the new paths.
 
 A lorebook (worlds/X.json) is renamed with what names it: the metadata of the
 user's chats, their timed effects, cards, and SillyTavern's settings.
@@ -162,21 +163,20 @@ user's chats, their timed effects, cards, and SillyTavern's settings.
 
 type renameOptions struct {
 	moveFlags
-	family, book bool
+	family bool
 }
 
 func (o *renameOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.family, "family", false, "also rename descendants whose names begin with the old name")
-	fs.BoolVar(&o.book, "lorebook", false, "also rename the chat's lorebook, if it bears the chat's name or its label (…__CP_NAME)")
 	o.addVerb(fs, "rename")
 }
 
 func (o *renameOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	o.target = args[1]
-	if isBook(args[0]) && (o.family || o.book) {
-		return usagef("--family and --lorebook go with a chat")
+	if isBook(args[0]) && o.family {
+		return usagef("--family goes with a chat")
 	}
-	opt := move.RenameOptions{Options: o.options(c, args[0]), Chat: args[0], Name: args[1], Family: o.family, Book: o.book}
+	opt := move.RenameOptions{Options: o.options(c, args[0]), Chat: args[0], Name: args[1], Family: o.family}
 	end := c.meter("reading", c.json, &opt.Meter)
 	var results []*move.Result
 	if isBook(args[0]) {
@@ -185,7 +185,13 @@ func (o *renameOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 		results = move.Rename(ctx, opt)
 	}
 	end()
-	return o.report(c, results)
+	err := o.report(c, results)
+	for _, r := range results {
+		if own := r.Doc.OwnBook; own != nil && r.Err == nil {
+			c.note("its lorebook keeps its name; to rename it too: stchat rename %s %s", visible.Quote(own.Path), visible.Quote(own.Name))
+		}
+	}
+	return err
 }
 
 func newMove() verb {

@@ -54,9 +54,6 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 		} else if n > 1 {
 			leaves = append(leaves, plural.Many(n, "lorebook")+" that no chat names any more")
 		}
-		if n := len(r.Doc.Dangling); n > 0 {
-			leaves = append(leaves, plural.Many(n, "link")+" that lead nowhere")
-		}
 		opened, outside = cmp.Or(deref(r.Doc.Opened), opened), outside || len(r.Doc.Unreachable) > 0
 		if prune == "" && r.ID != "" {
 			prune = c.undoCommand(rootOf(r.Doc.From), "--prune "+r.ID)

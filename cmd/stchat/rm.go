@@ -21,29 +21,33 @@ touched with them. What is deleted is kept in .stchat until
 'stchat undo --prune' drops it; SillyTavern's own full backup includes that
 folder.
 
---links says what happens to everything that names a deleted chat. With mend,
-its children become children of its parent, which links to them instead; links
-to it are removed, groups no longer list it, and a card or group that had it
-open opens its parent instead, or else the most recently changed chat. With
-keep, nothing else changes, and links that then lead nowhere are listed.
+What named a deleted chat is repaired: its children become children of its
+parent, which links to them instead; links to it are removed, groups no longer
+list it, and a card or group that had it open opens its parent instead, or else
+the most recently changed chat.
 
-A lorebook (worlds/X.json) is deleted if nothing names it; otherwise it is
-refused, with what names it.
+--older-than clears out: of the chats and folders named it deletes those whose
+last message is that old, as 'stchat list --until' shows them. Those that are
+open or pinned stay, those with a child that stays, and the N newest of each
+owner with --keep. What stays is counted by reason.
 
 --checkpoints, with --older-than or --keep, deletes only checkpoints that hold
-nothing that their parent lacks (an edited message or a swipe counts), have no
-child, and are not open anywhere. One made without --link and without
-"Checkpoint #" in its name is a branch to SillyTavern, and is not found. All is
-judged before anything goes; what stays is counted by reason.
+nothing that their parent lacks (an edited message or a swipe counts); the date
+of the file counts too, and --keep is for each parent. One made without --link
+and without "Checkpoint #" in its name is a branch to SillyTavern, and is not
+found.
 
-Prints the path of each deleted file.
+A lorebook (worlds/X.json) is deleted if nothing names it; otherwise it is
+refused, with what names it. Prints the path of each deleted file.
 ` + moveDoc,
-		example: "  stchat rm \"chats/Mira/Harbour.jsonl\"\n  stchat rm Mira/Harbour\n  stchat rm \"Mira/*\" --checkpoints --older-than 30d --keep 3 --dry-run\n  stchat undo",
+		example: `  stchat rm Mira/Harbour
+  stchat rm chats --older-than 52w --keep 3 --dry-run
+  stchat rm "Mira/*" --checkpoints --older-than 30d`,
 		rules: []string{
 			"checkpoints needs older-than|keep = --checkpoints takes --older-than AGE, --keep N, or both",
-			"older-than needs checkpoints",
-			"keep needs checkpoints",
+			"keep needs older-than|checkpoints",
 			"checkpoints excludes family",
+			"older-than excludes family",
 		},
 		options: &rmOptions{},
 	}
@@ -52,42 +56,44 @@ Prints the path of each deleted file.
 type rmOptions struct {
 	moveFlags
 	listFlags
-	family      bool
-	links       string
-	checkpoints bool
-	spent       move.Spent
+	family   bool
+	clearing move.Clearing
 }
 
 func (o *rmOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.family, "family", false, "also delete all descendants")
-	fs.Var(oneOf(&o.links, "mend", "mend", "keep"), "links", "what becomes of links to the chat: `HOW` is mend or keep")
-	fs.BoolVar(&o.checkpoints, "checkpoints", false, "delete only checkpoints without a message of their own; CHAT may be a folder or OWNER/*")
-	fs.Var(until(&o.spent.Before), "older-than", "with --checkpoints: those last changed before `TIME`, such as 30d or 2026-03-01")
-	fs.Var(number(&o.spent.Newest, 1, "a number of checkpoints, from 1"), "keep", "with --checkpoints: the newest `N` of each parent stay")
+	fs.Var(until(&o.clearing.Before).notEmpty(), "older-than", "only chats last changed before `TIME`, such as 52w or 2026-03-01; CHAT may be a folder or OWNER/*")
+	fs.Var(number(&o.clearing.Newest, 1, "a number of chats, from 1"), "keep", "the newest `N` of each owner stay; of checkpoints, of each parent")
+	fs.BoolVar(&o.clearing.Checkpoints, "checkpoints", false, "only checkpoints without a message of their own; CHAT may be a folder or OWNER/*")
 	o.listFlags.addFlags(fs)
 	o.addVerb(fs, "rm")
 }
 
-func (o *rmOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	example := "name a chat, e.g. `stchat rm chats/Mira/Harbour.jsonl`"
-	read, allowed := o.sources, &subjects{writes: true, whole: true, deletes: "stchat delete"}
-	if o.checkpoints {
-		read, allowed = o.chats, &subjects{writes: true, whole: true, deletes: "stchat delete"}
-	}
+// clears reports whether not all that is named is deleted.
+func (o *rmOptions) clears() bool { return o.clearing != move.Clearing{} }
+
+func (o *rmOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	allowed := &subjects{writes: true, whole: true, deletes: "stchat delete"}
 	c.means = allowed
 	args, err := c.resolve(allowed, args)
 	if err != nil {
 		return err
 	}
-	paths, err := read(ctx, c, args, example)
+	read := o.sources
+	if o.clears() {
+		read = o.chats
+	}
+	paths, err := read(ctx, c, args, "name a chat, e.g. `stchat rm chats/Mira/Harbour.jsonl`")
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(paths, isChat) && (o.family || fs.Changed("links")) && !o.checkpoints {
-		return usagef("--family and --links go with a chat")
+	if err := o.judge(paths); err != nil {
+		return err
 	}
+
 	common := o.options(c, paths...)
-	if err := o.agreed(ctx, c, common, paths); err != nil {
+	told, err := o.agreed(ctx, c, common, paths)
+	if err != nil {
 		return err
 	}
 	results, kept := o.delete(ctx, common, paths)
@@ -95,17 +101,29 @@ func (o *rmOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args
 	if !c.dryRun && (!c.shown || c.json) {
 		noteKept(c, results)
 	}
-	if o.checkpoints {
+	if o.clears() && !told {
 		o.reportKept(c, results, kept)
 	}
 	return err
 }
 
-// delete deletes what is named, and returns which checkpoints stay.
+// judge refuses lorebooks where only chats are deleted.
+func (o *rmOptions) judge(paths []string) error {
+	book := slices.IndexFunc(paths, isBook)
+	switch {
+	case book >= 0 && o.clears():
+		return usagef("%s: --older-than, --keep and --checkpoints go with chats", paths[book])
+	case book >= 0 && o.family && !slices.ContainsFunc(paths, isChat):
+		return usagef("--family goes with a chat")
+	}
+	return nil
+}
+
+// delete deletes what is named, and returns which chats stay.
 func (o *rmOptions) delete(ctx context.Context, common move.Options, paths []string) (results []*move.Result, kept []move.Kept) {
-	opt := move.DeleteOptions{Options: common, Chats: paths, Family: o.family, Keep: o.links == "keep"}
-	if o.checkpoints {
-		return move.DeleteCheckpoints(ctx, opt, o.spent)
+	opt := move.DeleteOptions{Options: common, Chats: paths, Family: o.family}
+	if o.clears() {
+		return move.Clear(ctx, opt, o.clearing)
 	}
 	opt.Chats = slices.DeleteFunc(slices.Clone(paths), isBook)
 	if len(opt.Chats) > 0 {
@@ -119,31 +137,35 @@ func (o *rmOptions) delete(ctx context.Context, common move.Options, paths []str
 	return results, nil
 }
 
-// agreed asks before several chats are deleted; what goes is shown first.
-func (o *rmOptions) agreed(ctx context.Context, c *console, common move.Options, paths []string) error {
-	isOne := len(paths) == 1 && !o.family && !o.checkpoints
+// agreed asks before several chats are deleted; what goes is shown first. told reports whether what stays is.
+func (o *rmOptions) agreed(ctx context.Context, c *console, common move.Options, paths []string) (told bool, err error) {
+	isOne := len(paths) == 1 && !o.family && !o.clears()
 	if isOne || !c.asks() {
-		return nil
+		return false, nil
 	}
 	common.Changes.DryRun = true
-	results, _ := o.delete(ctx, common, paths)
+	results, kept := o.delete(ctx, common, paths)
 	results = slices.DeleteFunc(results, func(r *move.Result) bool { return r.Err != nil || isBook(r.Doc.From) })
-	if len(results) < 2 && !o.checkpoints || len(results) == 0 {
-		return nil // an error is told by the run itself
+	if len(results) == 0 || len(results) == 1 && !o.clears() {
+		return false, nil // an error is told by the run itself
 	}
 	if c.InTTY && c.ErrTTY && c.shown {
+		told = !c.json
 		c.dryRun = true
 		o.plan(c, results)
+		if told {
+			o.reportKept(c, results, kept)
+		}
 		c.dryRun = false
 	}
-	return c.confirm("delete " + c.many(len(results), "chat"))
+	return told, c.confirm("delete " + c.many(len(results), "chat"))
 }
 
 // isChat reports whether a path is not that of a lorebook.
 func isChat(path string) bool { return !isBook(path) }
 
-// keptCheckpoints is the last document of delete --checkpoints.
-type keptCheckpoints struct {
+// keptChats is the last document of an rm that deletes some of the chats named.
+type keptChats struct {
 	Schema  int         `json:"schema"`
 	Summary bool        `json:"summary"`
 	Deleted int         `json:"deleted"`
@@ -151,19 +173,28 @@ type keptCheckpoints struct {
 	DryRun  bool        `json:"dry_run"`
 }
 
-// reportKept prints how many checkpoints stay, by reason.
+// reportKept prints how many chats stay, by reason.
 func (o *rmOptions) reportKept(c *console, results []*move.Result, kept []move.Kept) {
 	if c.json {
 		gone := slices.DeleteFunc(slices.Clone(results), func(r *move.Result) bool { return r.Err != nil })
-		c.document(keptCheckpoints{1, true, len(gone), kept, c.dryRun})
+		c.document(keptChats{1, true, len(gone), kept, c.dryRun})
 		return
+	}
+	if len(results) == 0 && len(kept) == 0 {
+		c.note("%s here", either(o.clearing.Checkpoints, "no checkpoint", "no chat"))
+		return
+	}
+
+	noun := "chat"
+	if o.clearing.Checkpoints {
+		noun = "checkpoint"
 	}
 	why := map[string]int{}
 	for _, k := range kept {
 		why[k.Why]++
 	}
 	for _, reason := range slices.Sorted(maps.Keys(why)) {
-		c.note("%s kept: %s%s", c.many(why[reason], "checkpoint"), when(why[reason] > 1, "each "), reason)
+		c.note("%s kept: %s%s", c.many(why[reason], noun), when(why[reason] > 1, "each "), reason)
 	}
 }
 

@@ -83,7 +83,7 @@ func documents() []document {
 		{"lost-summary", "lost: the last document", keep.LostSummary{}},
 		{"search", "search", look.SearchHit{}},
 		{"move", "rename, move, rm", move.Moved{}},
-		{"rm-checkpoints", "rm --checkpoints: the last document", keptCheckpoints{}},
+		{"rm-kept", "rm --older-than, --checkpoints: the last document", keptChats{}},
 		{"merge", "merge", merge.Row{}},
 		{"merge-summary", "merge, the summary", merge.Summary{}},
 		{"open", "open", move.Opened{}},

@@ -3,13 +3,16 @@ package ops
 import (
 	"context"
 	"io"
+	"os"
 	"sync"
+	"time"
 
 	"stchat/internal/chat"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/progress"
+	"stchat/internal/sendate"
 )
 
 // InspectOptions selects what Inspect reports, and to which callbacks.
@@ -214,4 +217,18 @@ func (o *InspectOptions) messagesOf(ctx context.Context, t Target, several bool,
 		return o.Each(nil, &SourceError{Path: t.Path, Err: err})
 	}
 	return nil
+}
+
+// LastChanged returns when a chat was last changed: the date of its last message, or else that of its file.
+func LastChanged(r *inspect.Report) time.Time {
+	if r.LastDate != nil {
+		if date, ok := sendate.Parse(*r.LastDate); ok {
+			return date
+		}
+	}
+	info, err := os.Stat(r.Path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }

@@ -97,7 +97,7 @@ export const ours = {
         return at.messages.length > 4 ? ['split', at.file, ...how, ...at.dice.maybe('-n', someName(at)), ...at.dice.maybe('--lorebook', 'clone')] : null;
     }),
 
-    rm: deed((at) => ['rm', at.file, ...at.dice.maybe('--links', 'keep')], { shrinks: true, may: [...orphaned, 'group-missing-chat'] }), // keep: of links and of the group's list
+    rm: deed((at) => ['rm', at.file], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
     'rm --family': deed((at) => at.dice.below(4) ? null : ['rm', at.file, '--family', '-y'], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
     'rm --checkpoints': deed((at) => ['rm', at.source.id ? at.file : at.source.folder, '--checkpoints', '--keep', '1', '-y'], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
     'add': edit((at) => [...newSlug(at), 'add', at.file, ...at.dice.maybe('--at', some(at)), '--role', at.dice.pick(['user', 'character', 'narrator', 'comment']), '--text', `Added in step ${at.step}.`], parted, /nobody has spoken/),
@@ -147,7 +147,7 @@ export const ours = {
         return other && ['move', at.file, owner(other), ...at.dice.pick([[], ['--cut'], ['--family'], ['-n', freeName(at, other, at.chats(other))], ['--cut', '-n', freeName(at, other, at.chats(other))]])];
     }, { may: [...taken, 'integrity-shared'], refused: /exists|already|is taken|relative|--family|cannot become|belongs|is there|nothing/ }),
     open: deed((at) => ['open', at.file]),
-    rename: deed((at) => ['rename', at.file, someName(at), ...at.dice.maybe('--family'), ...at.dice.maybe('--lorebook')], { may: taken }),
+    rename: deed((at) => ['rename', at.file, someName(at), ...at.dice.maybe('--family')], { may: taken }),
     'rename of a lorebook': deed((at) => {
         const book = at.dice.pick(books(at));
         return book && ['rename', book, bookName(at)];

@@ -207,7 +207,7 @@ class Monkey {
         const did = await deed.do(at);
         await this.leave();
         if (this.chats(at.source).some((name) => !before.includes(name))) {
-            this.may.push(...taken); // also where the card's open chat was deleted with --links keep: the page writes its greeting
+            this.may.push(...taken); // also where the page writes the greeting of a chat that was open and is gone
         }
         return did && `the page: ${at.verb} ${did}, in ${at.name}`;
     }

@@ -3,7 +3,6 @@ package look
 import (
 	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/progress"
-	"stchat/internal/sendate"
 	"stchat/internal/userdir"
 )
 
@@ -69,7 +67,7 @@ func List(ctx context.Context, opt ListOptions) (*ListResult, error) {
 			res.Errs = append(res.Errs, err)
 			return nil
 		}
-		l := &Listed{Report: *r, Last: lastOf(r)}
+		l := &Listed{Report: *r, Last: ops.LastChanged(r)}
 		if !opt.Since.IsZero() && l.Last.Before(opt.Since) || !opt.Until.IsZero() && l.Last.After(opt.Until) {
 			return nil
 		}
@@ -108,20 +106,6 @@ func (opt *ListOptions) compare(a, b *Listed) int {
 		order = -order
 	}
 	return order
-}
-
-// lastOf returns the date of a chat's last message, or else that of its file.
-func lastOf(r *inspect.Report) time.Time {
-	if r.LastDate != nil {
-		if date, ok := sendate.Parse(*r.LastDate); ok {
-			return date
-		}
-	}
-	info, err := os.Stat(r.Path)
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
 }
 
 // isCurrent reports whether a chat is the one that its character or a group opens with. known holds the

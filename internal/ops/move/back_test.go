@@ -26,9 +26,9 @@ func TestRenameAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := contents(t, folder)
-	rename := func(path, name string, family, book bool) {
+	rename := func(path, name string, family bool) {
 		t.Helper()
-		opt := RenameOptions{Options: Options{Changes: changeset.Options{NoSync: true, Now: time.Now(), NewUUID: uuid.NewString}}, Chat: path, Name: name, Family: family, Book: book}
+		opt := RenameOptions{Options: Options{Changes: changeset.Options{NoSync: true, Now: time.Now(), NewUUID: uuid.NewString}}, Chat: path, Name: name, Family: family}
 		if strings.HasSuffix(path, ".json") {
 			if r := RenameBook(t.Context(), opt); r.Err != nil {
 				t.Fatal(r.Err)
@@ -41,8 +41,6 @@ func TestRenameAndBack(t *testing.T) {
 			}
 		}
 	}
-	const story = "Maren Holm - 2026-03-01@18h42m07s311ms"
-	cloned := map[string]bool{"Before the storm.jsonl": true, story + " - Branch #1.jsonl": true, story + " - Branch #2.jsonl": true}
 	tried := 0
 	for file := range before {
 		kind := filepath.Ext(file)
@@ -51,26 +49,23 @@ func TestRenameAndBack(t *testing.T) {
 		}
 		old := filepath.Join(folder, file)
 		fresh := filepath.Join(filepath.Dir(old), "another name"+kind)
-		for _, how := range []struct{ family, book bool }{{}, {family: true}, {book: true}} {
-			if (how.family || how.book) && kind != ".jsonl" {
+		for _, family := range []bool{false, true} {
+			if family && kind != ".jsonl" {
 				continue
 			}
-			rename(old, "another name", how.family, how.book)
+			rename(old, "another name", family)
 			between := contents(t, folder)
 			if _, ok := between[file]; ok {
 				t.Errorf("%s is still there", file)
 			}
-			if _, ok := between[filepath.Join("worlds", "z-AutoLB-Gull Rock__CP_another name.json")]; how.book && ok != cloned[filepath.Base(file)] {
-				t.Errorf("%s: its lorebook is renamed: %t", file, ok)
-			}
-			rename(fresh, strings.TrimSuffix(filepath.Base(old), kind), how.family, how.book)
+			rename(fresh, strings.TrimSuffix(filepath.Base(old), kind), family)
 			if diff := cmp.Diff(before, contents(t, folder)); diff != "" {
-				t.Fatalf("%s, %+v: renamed and back, the files differ:\n%s", file, how, diff)
+				t.Fatalf("%s, family %t: renamed and back, the files differ:\n%s", file, family, diff)
 			}
 			tried++
 		}
 	}
-	if tried < 20 {
+	if tried < 15 {
 		t.Errorf("only %d files were renamed", tried)
 	}
 }

@@ -29,7 +29,7 @@ func RenameBook(ctx context.Context, opt RenameOptions) *Result {
 			return nil
 		}
 		unreachable(b.r)
-		return b.rename(ctx, opt.Name, func(string) bool { return false })
+		return b.rename(ctx, opt.Name)
 	})
 }
 
@@ -67,7 +67,7 @@ func DeleteBook(ctx context.Context, opt Options, path string) *Result {
 	opt.Changes.Precious = true
 	return changeBook(ctx, &opt, path, func(b *bookNames) error {
 		b.clone = &lorebook.Book{} // the mentions would change; nothing is written if there are any
-		if err := b.mentions(ctx, func(string) bool { return true }); err != nil {
+		if err := b.mentions(ctx); err != nil {
 			return err
 		}
 		if by := b.r.Doc.Edits; len(by) > 0 {
@@ -115,56 +115,32 @@ func (b *bookNames) fresh(name string) error {
 		}
 	}
 	b.clone = &lorebook.Book{Name: safe}
-	if data = b.entries(data); b.also != nil {
-		data = b.also(data)
-	}
-	b.clone, err = lorebook.Parse(data, filepath.Join(filepath.Dir(book.Path), safe+lorebook.Extension))
+	b.clone, err = lorebook.Parse(b.entries(data), filepath.Join(filepath.Dir(book.Path), safe+lorebook.Extension))
 	return err
 }
 
-// renameOwnBook renames the lorebook that a chat names along with the chat, and adds the book's
-// result. If there is no book whose name contains the chat's, it says so.
-func renameOwnBook(ctx context.Context, n *renameSet, c *family.Chat) error {
-	f := n.folder
-	md, err := metadataOf(ctx, f.lib, c.Path)
+// noteOwnBook notes how the lorebook that a chat names is renamed after it, if its name contains the chat's.
+func (n *renameSet) noteOwnBook(ctx context.Context, c *family.Chat) error {
+	if !n.graph.Folder.HasDir {
+		return nil
+	}
+	md, err := metadataOf(ctx, n.lib, c.Path)
 	if err != nil {
 		return err
 	}
 	name, _ := lorebook.NameIn(md)
-	if name == "" || !f.graph.Folder.HasDir {
-		n.r.Note("the chat names no lorebook that could be renamed with it")
-		return nil
-	}
 	to := bookLike(name, c.Name, n.to[c])
-	if to == "" {
-		n.r.Note("the lorebook %q does not have the chat's name in its own, and keeps it", name)
+	if name == "" || to == "" {
 		return nil
 	}
-	book, err := f.lib.ReadBook(f.graph.Folder.Dir, name)
+	book, err := n.lib.Book(n.graph.Folder.Dir, name)
 	if errors.Is(err, lorebook.ErrMissing) {
-		n.r.Note("the lorebook %q does not exist, so it is not renamed", name)
 		return nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		n.r.Doc.OwnBook = &OwnBook{Path: book, Name: to}
 	}
-	n.book = &bookNames{from: book, r: newResult(book.Path), s: n.s, opt: f.opt, lib: f.lib, dir: f.graph.Folder.Dir, also: n.inEntries}
-	mine := map[string]*family.Chat{}
-	for _, c := range f.graph.Chats {
-		mine[filepath.Base(c.Path)] = c
-	}
-	here := userdir.RealPath(f.path)
-	n.results = append(n.results, n.book.r)
-	return n.book.rename(ctx, to, func(path string) bool {
-		other := mine[filepath.Base(path)]
-		if other == nil || userdir.RealPath(filepath.Dir(path)) != here {
-			return false
-		}
-		e := n.edits.In(other.Path, other)
-		e.Metadata(func(md *rawjson.Object) { n.book.metadata(md) })
-		e.Count++
-		return true
-	})
+	return err
 }
 
 // bookLike returns the new name of a lorebook when its chat is renamed: for a clone that ends

@@ -35,13 +35,10 @@ type bookNames struct {
 	opt         *Options
 	lib         *library.Library
 	dir         userdir.Dir
-
-	also func(content []byte) []byte // renames chats in its entries; nil: none
 }
 
-// rename drafts the book under its new name, and what names it. It does not draft the chats
-// for which mine returns true: the caller drafts them itself, with metadata.
-func (b *bookNames) rename(ctx context.Context, name string, mine func(path string) bool) (err error) {
+// rename drafts the book under its new name, and what names it.
+func (b *bookNames) rename(ctx context.Context, name string) (err error) {
 	if err = b.fresh(name); err != nil {
 		return err
 	}
@@ -56,13 +53,13 @@ func (b *bookNames) rename(ctx context.Context, name string, mine func(path stri
 	if err != nil {
 		return err
 	}
-	return b.mentions(ctx, mine)
+	return b.mentions(ctx)
 }
 
 // mentions drafts the new name in every place that names the book, and notes the files in the
 // result.
-func (b *bookNames) mentions(ctx context.Context, mine func(path string) bool) error {
-	if err := b.chats(ctx, mine); err != nil {
+func (b *bookNames) mentions(ctx context.Context) error {
+	if err := b.chats(ctx); err != nil {
 		return err
 	}
 	if err := b.cards(); err != nil {
@@ -75,7 +72,7 @@ func (b *bookNames) mentions(ctx context.Context, mine func(path string) bool) e
 }
 
 // chats edits the metadata of every chat that names the book.
-func (b *bookNames) chats(ctx context.Context, mine func(path string) bool) error {
+func (b *bookNames) chats(ctx context.Context) error {
 	walked := ops.Walk(ops.List{Paths: []string{b.dir.Root}, AllowEmpty: true})
 	if len(walked.Errs) > 0 {
 		return walked.Errs[0]
@@ -103,9 +100,6 @@ func (b *bookNames) chats(ctx context.Context, mine func(path string) bool) erro
 		b.r.Doc.edited(t.Path, "chat_metadata", 1)
 		if lost > 0 {
 			b.r.Warn("%s: %s dropped: the lorebook has no entry that fits", t.Path, plural.S(lost, "timed effect"))
-		}
-		if mine(t.Path) {
-			continue
 		}
 		lines := chat.Lines{family.HeaderEdit(func(md *rawjson.Object) { b.metadata(md) })}
 		lines, err = ops.FreshSlug(b.s, lines, b.lib.Folder(filepath.Dir(t.Path)).Sidecars(name), b.opt.BumpIntegrity, b.opt.Changes)
@@ -195,13 +189,9 @@ func (b *bookNames) inSettings(settings []byte) (edited []byte, count int, err e
 	return all.Names().RenameIn(settings, extension.Settings, extension.Book, b.renamed()), 1, nil
 }
 
-// draftEntries renames chats in the entries of the lorebooks that they name. The lorebook that
-// is renamed with the chat is left to [bookNames].
+// draftEntries renames chats in the entries of the lorebooks that they name.
 func (n *renameSet) draftEntries(ctx context.Context) error {
 	for _, path := range n.booksOfRenamed(ctx) {
-		if n.book != nil && n.book.from.Path == path {
-			continue
-		}
 		changed, err := editEntries(n.s, path, "", n.inEntries)
 		if err != nil {
 			return err

@@ -10,10 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"stchat/internal/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/names"
@@ -29,7 +27,6 @@ type DeleteOptions struct {
 	Options
 	Chats  []string
 	Family bool // all descendants too
-	Keep   bool // leave links to them as they are
 }
 
 // Delete removes chats with their sidecars, and keeps them for undo until its record is
@@ -65,18 +62,13 @@ func deleteChosen(ctx context.Context, opt DeleteOptions, choose func(n *renameS
 		if err != nil || len(goes) == 0 {
 			return err
 		}
-		n.keep = opt.Keep
 		for _, c := range goes {
 			n.to[c] = ""
 		}
 		n.r.Doc.From = goes[0].Path
-		if n.begin(goes); !opt.Keep {
-			n.chooseOpen()
-		}
+		n.begin(goes)
+		n.chooseOpen()
 		n.collect()
-		for _, name := range n.r.Doc.Dangling {
-			n.r.Warn("%s: %s names %q, which no longer exists", name.Path, name.Key, name.Name)
-		}
 		n.noteBookless(ctx)
 		return nil
 	}) {
@@ -85,75 +77,6 @@ func deleteChosen(ctx context.Context, opt DeleteOptions, choose func(n *renameS
 		}
 	}
 	return results, kept
-}
-
-// Spent says which checkpoints are deleted of those that have no message of their own.
-type Spent struct {
-	Before time.Time // last changed before; zero: whenever
-	Newest int       // so many of each parent stay
-}
-
-// Kept is a checkpoint that is not deleted.
-type Kept struct {
-	Path string `json:"path" is:"path"`
-	Why  string `json:"why"`
-}
-
-// DeleteCheckpoints is [Delete] for those of the chats that are checkpoints, hold nothing that
-// their parent lacks, and that nothing needs. It returns a result for each chat deleted, and
-// the checkpoints that stay; all is judged before anything goes.
-func DeleteCheckpoints(ctx context.Context, opt DeleteOptions, spent Spent) (results []*Result, kept []Kept) {
-	results, kept = deleteChosen(ctx, opt, func(n *renameSet, list []*family.Chat) (goes []*family.Chat, err error) {
-		for _, c := range list {
-			if c.Role != family.CheckpointRole {
-				continue
-			}
-			why, err := n.needed(ctx, c, spent)
-			if err != nil {
-				return nil, err
-			}
-			if why == "" {
-				goes = append(goes, c)
-			} else {
-				n.kept = append(n.kept, Kept{c.Path, why})
-			}
-		}
-		return goes, nil
-	})
-	slices.SortFunc(kept, func(a, b Kept) int { return strings.Compare(a.Path, b.Path) })
-	return results, kept
-}
-
-// needed returns why a checkpoint stays, "" if it may go.
-func (f *folder) needed(ctx context.Context, c *family.Chat, spent Spent) (why string, err error) {
-	newer := 0
-	for _, other := range c.Parent.Children {
-		if other.Role == family.CheckpointRole && other != c && (other.Stamp.ModTime().After(c.Stamp.ModTime()) || other.Stamp.ModTime().Equal(c.Stamp.ModTime()) && other.Name > c.Name) {
-			newer++
-		}
-	}
-	switch {
-	case len(c.Children) > 0:
-		return "has a child", nil
-	case f.graph.Current(c):
-		return "is open", nil
-	case !spent.Before.IsZero() && !c.Stamp.ModTime().Before(spent.Before):
-		return "too young", nil
-	case newer < spent.Newest:
-		return "one of the newest", nil
-	}
-	of := make([]*chat.Chat, 2)
-	for i, path := range []string{c.Parent.Path, c.Path} {
-		if of[i], err = chat.Open(ctx, path, chat.Options{Groups: f.lib, Any: true}); err != nil {
-			return "", err
-		}
-		defer of[i].Close()
-	}
-	own, err := chat.OwnMessages(ctx, of[0], of[1])
-	if own > 0 {
-		why = "has messages of its own"
-	}
-	return why, err
 }
 
 // noteBookless records the lorebooks that the deleted chats name and no other chat of the user
@@ -199,11 +122,10 @@ func (n *renameSet) draftPins() error {
 
 // pinned returns the settings with the pins renamed, and how many were.
 func (n *renameSet) pinned(settings []byte) (edited []byte, count int, err error) {
-	text, ok := rawjson.Unquote(rawjson.Value(settings, "accountStorage", "pinnedChats"))
-	if !ok {
+	pins := pinsIn(settings)
+	if pins == nil {
 		return settings, 0, nil
 	}
-	pins := []byte(text)
 	for _, c := range n.renamed() {
 		old, fresh := c.Name+names.Extension, n.to[c]+names.Extension
 		for _, by := range pinOwners(n.folder, c) {
@@ -231,6 +153,15 @@ func (n *renameSet) pinned(settings []byte) (edited []byte, count int, err error
 	}
 	edited, err = rawjson.SetPath(settings, rawjson.Quote(string(pins)), "accountStorage", "pinnedChats")
 	return edited, count, err
+}
+
+// pinsIn returns the chats that settings have pinned, nil for none.
+func pinsIn(settings []byte) []byte {
+	text, ok := rawjson.Unquote(rawjson.Value(settings, "accountStorage", "pinnedChats"))
+	if !ok {
+		return nil
+	}
+	return []byte(text)
 }
 
 // pinOwner is whose chat is pinned: a character, by its avatar, or a group, by its id.
@@ -273,11 +204,14 @@ func pinOwners(f *folder, c *family.Chat) (list []pinOwner) {
 	return list
 }
 
+// settingsOf returns the path of a user's settings.
+func settingsOf(dir userdir.Dir) string { return filepath.Join(dir.Root, "settings.json") }
+
 // editSettings drafts an edit of a user's settings.json, if there is one and the edit changes
 // it, and notes it in the result as what. edit returns the new content, and how many values
 // it changed.
 func editSettings(s *changeset.Set, r *Result, dir userdir.Dir, what, why string, edit func(old []byte) ([]byte, int, error)) error {
-	path := filepath.Join(dir.Root, "settings.json")
+	path := settingsOf(dir)
 	raw, _, err := safefile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -36,10 +36,10 @@ type Moved struct {
 	From        string        `json:"from" is:"path"`
 	To          *string       `json:"to" is:"path"` // null if it was deleted
 	Edits       []ChangedFile `json:"edits"`
-	Dangling    []Dangler     `json:"dangling"`
 	Opened      *string       `json:"opened"` // the chat that its card or group opens with now
 	Unreachable []string      `json:"unreachable"`
 	Unnamed     []string      `json:"-"` // lorebooks that no chat names any more
+	OwnBook     *OwnBook      `json:"-"` // the chat's lorebook, whose name contains the chat's old one; nil: none
 	ops.Warned
 	ops.Written
 }
@@ -55,12 +55,10 @@ func (m *Moved) edited(path, what string, count int) {
 	m.Edits = append(m.Edits, ChangedFile{path, what, count})
 }
 
-// Dangler is one place that names a chat that no longer exists.
-type Dangler struct {
-	Path  string `json:"path" is:"path"`
-	Index *int   `json:"index"` // of the message; null: the header, a group file or a card
-	Key   string `json:"key"`
-	Name  string `json:"name"`
+// OwnBook is the lorebook of a chat that was renamed.
+type OwnBook struct {
+	Path string
+	Name string // that would go with the chat's new name
 }
 
 // Result is the result for one chat.

@@ -38,10 +38,8 @@ type renameSet struct {
 	elsewhere *address.Owner                // the owner that the chats move to; nil: they stay with theirs
 	open      map[string]string             // by the path of a card or group file: what it opens with instead of a chat that goes
 	noFolder  bool                          // elsewhere has no folder of chats yet
-	keep      bool                          // leave links to what goes as they are
-	kept      []Kept                        // checkpoints that are not deleted
+	kept      []Kept                        // chats that were named and are not deleted
 	adopted   map[*family.Chat]*family.Chat // the new parents of children of what goes
-	book      *bookNames                    // the lorebook that is renamed with the chat; nil: none
 	edits     family.Edits
 }
 
@@ -149,9 +147,6 @@ func (n *renameSet) decide(ref family.Reference, named *family.Chat) (to string,
 	switch {
 	case ref.From != nil && n.gone(ref.From):
 		return "", false // its names go with it
-	case to == "" && n.keep:
-		n.r.Doc.Dangling = append(n.r.Doc.Dangling, dangler(ref))
-		return "", false
 	case n.elsewhere != nil && ref.Kind != family.Recap && n.stays(ref.From):
 		to = ""
 		switch ref.Kind {
@@ -180,14 +175,6 @@ func (n *renameSet) adopt(c *family.Chat) string {
 		}
 	}
 	return ""
-}
-
-func dangler(ref family.Reference) Dangler {
-	d := Dangler{Path: ref.Path, Key: ref.Kind.Key(), Name: ref.Name}
-	if ref.Index >= 0 {
-		d.Index = &ref.Index
-	}
-	return d
 }
 
 // chooseOpen decides which chat a card or a group opens with in place of one that goes, and
@@ -361,9 +348,6 @@ func rewrite(ctx context.Context, c *family.Chat, to string, lines chat.Lines, a
 // warnDamaged warns of damaged lines, in chats that stay where they are, that contain a name
 // that changes or goes: these lines are not edited.
 func (n *renameSet) warnDamaged(ctx context.Context) {
-	if n.keep {
-		return
-	}
 	var names [][]byte
 	for c, to := range n.to {
 		if to != c.Name || n.elsewhere != nil {

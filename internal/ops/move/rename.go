@@ -19,11 +19,10 @@ type RenameOptions struct {
 	Chat   string
 	Name   string
 	Family bool // also rename descendants whose names begin with the old one
-	Book   bool // also rename the lorebook that the chat names, if its name contains the old one
 }
 
 // Rename renames a chat, and updates everything that names it. It returns the chat's result
-// first, then those of the descendants and the lorebook that are renamed with it.
+// first, then those of the descendants that are renamed with it.
 func Rename(ctx context.Context, opt RenameOptions) []*Result {
 	return change(ctx, &opt.Options, opt.Chat, func(n *renameSet) error {
 		if userdir.ChatName(opt.Chat) == "" && userdir.HasExtension(opt.Chat) {
@@ -36,7 +35,7 @@ func Rename(ctx context.Context, opt RenameOptions) []*Result {
 		if err != nil {
 			return err
 		}
-		if n.to[subject] == subject.Name && !opt.Family && !opt.Book {
+		if n.to[subject] == subject.Name && !opt.Family {
 			n.keepsName(subject)
 			return nil
 		}
@@ -48,10 +47,8 @@ func Rename(ctx context.Context, opt RenameOptions) []*Result {
 			return err
 		}
 		n.begin(goes)
-		if n.collect(); opt.Book {
-			return renameOwnBook(ctx, n, subject)
-		}
-		return nil
+		n.collect()
+		return n.noteOwnBook(ctx, subject)
 	})
 }
 

@@ -1,0 +1,226 @@
+package move
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"stchat/internal/chat"
+	"stchat/internal/family"
+	"stchat/internal/inspect"
+	"stchat/internal/names"
+	"stchat/internal/ops"
+	"stchat/internal/rawjson"
+	"stchat/internal/safefile"
+)
+
+// Clearing says which of the chats named are deleted.
+type Clearing struct {
+	Before      time.Time // last changed by then, as list tells it; zero: whenever
+	Newest      int       // so many stay, of each owner or, of checkpoints, of each parent
+	Checkpoints bool      // only checkpoints that hold nothing that their parent lacks
+}
+
+// Kept is a chat that was named and is not deleted.
+type Kept struct {
+	Path string `json:"path" is:"path"`
+	Why  string `json:"why"`
+}
+
+// Clear is [Delete] for those of the chats that are as old as the clearing says, and that nothing needs: it
+// leaves those that are open or pinned, and those with a child that stays. It returns a result for each chat
+// deleted, and the chats that stay; all is judged before anything goes.
+func Clear(ctx context.Context, opt DeleteOptions, clearing Clearing) (results []*Result, kept []Kept) {
+	results, kept = deleteChosen(ctx, opt, func(n *renameSet, named []*family.Chat) ([]*family.Chat, error) {
+		return n.clear(ctx, named, clearing)
+	})
+	slices.SortFunc(kept, func(a, b Kept) int { return strings.Compare(a.Path, b.Path) })
+	return results, kept
+}
+
+// clear returns those of the chats that go, and notes why the others stay.
+func (n *renameSet) clear(ctx context.Context, named []*family.Chat, clearing Clearing) (goes []*family.Chat, err error) {
+	if clearing.Checkpoints {
+		named = slices.DeleteFunc(named, func(c *family.Chat) bool { return c.Role != family.CheckpointRole })
+	}
+	if len(named) == 0 {
+		return nil, nil
+	}
+	j := &clearingJudge{Clearing: clearing, folder: n.folder}
+	if j.changed, err = n.lastChanged(ctx); err != nil {
+		return nil, err
+	}
+	if j.pins, err = n.pins(); err != nil {
+		return nil, err
+	}
+
+	for _, c := range named {
+		why, err := j.needed(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if why == "" {
+			goes = append(goes, c)
+		} else {
+			n.kept = append(n.kept, Kept{c.Path, why})
+		}
+	}
+	return n.withoutParents(goes), nil
+}
+
+// withoutParents returns the chats without those that have a child which stays, and notes these. A child is
+// one by what the files say, not one that merely begins with the same messages.
+func (n *renameSet) withoutParents(goes []*family.Chat) []*family.Chat {
+	going := map[*family.Chat]bool{}
+	for _, c := range goes {
+		going[c] = true
+	}
+
+	staying := slices.DeleteFunc(slices.Clone(n.graph.Chats), func(c *family.Chat) bool { return going[c] })
+	for _, c := range staying {
+		child := c
+		for child.Via != family.ByContent && going[child.Parent] {
+			parent := child.Parent
+			going[parent] = false
+			n.kept = append(n.kept, Kept{parent.Path, "has a child that stays"})
+			child = parent
+		}
+	}
+	return slices.DeleteFunc(goes, func(c *family.Chat) bool { return !going[c] })
+}
+
+// lastChanged returns when the chats of the folder were last changed, as list tells it.
+func (f *folder) lastChanged(ctx context.Context) (map[*family.Chat]time.Time, error) {
+	byPath := map[string]*family.Chat{}
+	changed := map[*family.Chat]time.Time{}
+	reading := ops.InspectOptions{}
+	for _, c := range f.graph.Chats {
+		byPath[c.Path] = c
+		changed[c] = c.Stamp.ModTime()
+		reading.List.Paths = append(reading.List.Paths, c.Path)
+	}
+
+	reading.Each = func(r *inspect.Report, err error) error {
+		if err == nil { // what cannot be read is judged where it is named
+			changed[byPath[r.Path]] = ops.LastChanged(r)
+		}
+		return nil
+	}
+	_, err := ops.Inspect(ctx, reading)
+	return changed, err
+}
+
+// pins returns the chats that the user has pinned on SillyTavern's welcome screen, nil for none.
+func (f *folder) pins() ([]byte, error) {
+	if !f.graph.Folder.HasDir {
+		return nil, nil
+	}
+	settings, _, err := safefile.Read(settingsOf(f.graph.Folder.Dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return pinsIn(settings), err
+}
+
+// clearingJudge judges the chats of a folder.
+type clearingJudge struct {
+	Clearing
+	*folder
+	changed map[*family.Chat]time.Time
+	pins    []byte
+}
+
+// needed returns why a chat stays, "" if it may go as far as its children are concerned.
+func (j *clearingJudge) needed(ctx context.Context, c *family.Chat) (why string, err error) {
+	switch {
+	case j.isYoung(c):
+		return "too young", nil
+	case j.Newest > 0 && j.newer(c) < j.Newest:
+		return "one of the newest", nil
+	case j.graph.Current(c):
+		return "is open", nil
+	case j.isPinned(c):
+		return "is pinned", nil
+	case !j.Checkpoints:
+		return "", nil
+	}
+
+	hasOwn, err := j.hasOwnMessages(ctx, c)
+	if hasOwn {
+		why = "has messages of its own"
+	}
+	return why, err
+}
+
+// isYoung reports whether a chat was changed too late. A checkpoint of an old chat may be new itself, so the
+// date of its file counts too.
+func (j *clearingJudge) isYoung(c *family.Chat) bool {
+	if j.Before.IsZero() {
+		return false
+	}
+	return j.changed[c].After(j.Before) || j.Checkpoints && c.Stamp.ModTime().After(j.Before)
+}
+
+// newer returns how many of the chats among which the newest stay are newer than one of them. Of a chat of
+// several groups that is the least.
+func (j *clearingJudge) newer(c *family.Chat) int {
+	if j.Checkpoints {
+		return j.newerOf(c, func(other *family.Chat) bool {
+			return other.Role == family.CheckpointRole && other.Parent == c.Parent
+		})
+	}
+	if len(c.Groups) == 0 {
+		return j.newerOf(c, func(other *family.Chat) bool { return len(other.Groups) == 0 })
+	}
+	var counts []int
+	for _, group := range c.Groups {
+		counts = append(counts, j.newerOf(c, func(other *family.Chat) bool { return slices.Contains(other.Groups, group) }))
+	}
+	return slices.Min(counts)
+}
+
+// newerOf returns how many of the other chats that are asked for are newer than c.
+func (j *clearingJudge) newerOf(c *family.Chat, among func(other *family.Chat) bool) (count int) {
+	date := func(c *family.Chat) time.Time {
+		if j.Checkpoints {
+			return c.Stamp.ModTime()
+		}
+		return j.changed[c]
+	}
+	for _, other := range j.graph.Chats {
+		order := cmp.Or(date(other).Compare(date(c)), cmp.Compare(other.Name, c.Name))
+		if other != c && order > 0 && among(other) {
+			count++
+		}
+	}
+	return count
+}
+
+func (j *clearingJudge) isPinned(c *family.Chat) bool {
+	file := c.Name + names.Extension
+	return slices.ContainsFunc(pinOwners(j.folder, c), func(owner pinOwner) bool {
+		_, pinned := rawjson.Lookup(j.pins, owner.key(file))
+		return pinned
+	})
+}
+
+// hasOwnMessages reports whether a checkpoint has a message that its parent lacks.
+func (j *clearingJudge) hasOwnMessages(ctx context.Context, c *family.Chat) (bool, error) {
+	opt := chat.Options{Groups: j.lib, Any: true}
+	parent, err := chat.Open(ctx, c.Parent.Path, opt)
+	if err != nil {
+		return false, err
+	}
+	defer parent.Close()
+	checkpoint, err := chat.Open(ctx, c.Path, opt)
+	if err != nil {
+		return false, err
+	}
+	defer checkpoint.Close()
+	own, err := chat.OwnMessages(ctx, parent, checkpoint)
+	return own > 0, err
+}
