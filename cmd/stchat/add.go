@@ -10,8 +10,8 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops/edit"
-	"stchat/internal/rawjson"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -16,6 +16,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/inspect"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/names"
 	"stchat/internal/ops"
@@ -26,7 +27,6 @@ import (
 	"stchat/internal/ops/state"
 	"stchat/internal/plural"
 	"stchat/internal/progress"
-	"stchat/internal/rawjson"
 	"stchat/internal/rules"
 	"stchat/internal/userdir"
 	"stchat/internal/visible"

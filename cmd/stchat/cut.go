@@ -19,6 +19,7 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/message"
 	"stchat/internal/names"
@@ -27,7 +28,6 @@ import (
 	"stchat/internal/ops/edit"
 	"stchat/internal/patch"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 	"stchat/internal/visible"
 )

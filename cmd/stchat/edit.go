@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops/edit"
 	"stchat/internal/patch"
-	"stchat/internal/rawjson"
 )
 
 func newEdit() verb {

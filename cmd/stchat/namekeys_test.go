@@ -9,7 +9,7 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // TestNameKeys: what renames, clones, moves, deletes and checks knows every key of the table

@@ -19,8 +19,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/patch"
-	"stchat/internal/rawjson"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"

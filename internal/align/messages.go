@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/sendate"
 )
 

@@ -25,9 +25,9 @@ import (
 	"unicode/utf16"
 
 	"stchat/internal/group"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lazyregexp"
 	"stchat/internal/names"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

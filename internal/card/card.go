@@ -26,7 +26,7 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

@@ -20,9 +20,9 @@ import (
 
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/patch"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

@@ -11,8 +11,8 @@ import (
 	"slices"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
-	"stchat/internal/rawjson"
 )
 
 // Lines edits the header and messages of a chat, each line with its edits in their

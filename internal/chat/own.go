@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
-	"stchat/internal/rawjson"
 )
 
 // Print identifies a message and what it holds. Prints of one seed can be compared.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/names"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 

@@ -19,9 +19,9 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/patch"
-	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 )
 

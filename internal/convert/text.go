@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/sendate"
 )
 

@@ -15,9 +15,9 @@ import (
 	"sync"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/message"
-	"stchat/internal/rawjson"
 )
 
 // About says what an extension is called, and which keys are its own.

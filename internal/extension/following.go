@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strconv"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // Shift says what happens to the messages of a chat. All indexes are those before it.

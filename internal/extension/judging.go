@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
-	"stchat/internal/rawjson"
 	"stchat/internal/visible"
 )
 

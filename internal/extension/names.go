@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // File is a kind of file that holds names.

@@ -7,8 +7,8 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 )
 

@@ -7,10 +7,10 @@ import (
 	"stchat/internal/card"
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/progress"
-	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 	"stchat/internal/userdir"
 )

@@ -11,10 +11,10 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/group"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/names"
-	"stchat/internal/rawjson"
 )
 
 // Reference is one place in a file that names a chat.

@@ -14,7 +14,7 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // Fact is what one message holds that state of the chat depends on or refers to.

@@ -7,7 +7,7 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/extension/exttest"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // An extension in the list follows in the metadata and in messages.

@@ -15,7 +15,7 @@ import (
 	"stchat/internal/extension/illustrator"
 	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // chat is a chat in memory.

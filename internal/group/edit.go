@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"stchat/internal/changeset"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/safefile"
 )
 

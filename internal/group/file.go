@@ -23,8 +23,8 @@ import (
 	"strconv"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/names"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 )
 

@@ -9,8 +9,8 @@ import (
 	"iter"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
-	"stchat/internal/rawjson"
 )
 
 // isPiece reports whether the piece with this number has this key. Piece i is most likely followed

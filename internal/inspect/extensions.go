@@ -8,8 +8,8 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 

@@ -12,8 +12,8 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
-	"stchat/internal/rawjson"
 )
 
 // extra is what is wanted of a message's extra, as raw values.

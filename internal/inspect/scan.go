@@ -10,9 +10,9 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
-	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 	"stchat/internal/userdir"
 )

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
-	"stchat/internal/rawjson"
 )
 
 // The keys of a message that are looked at.

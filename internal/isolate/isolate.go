@@ -25,8 +25,8 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
-	"stchat/internal/rawjson"
 )
 
 // Keys of a message that the scan itself reads.

@@ -13,8 +13,8 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
-	"stchat/internal/rawjson"
 )
 
 // scanned scans messages as of at.

@@ -8,7 +8,7 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/extension/illustrator"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // registry makes a prompt registry of n pairs: a parent of a later message, and its

@@ -21,7 +21,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/visible"
 )
 

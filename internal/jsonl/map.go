@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // Keys is a set of top-level keys whose values are wanted from each line.

@@ -9,7 +9,7 @@ import (
 	"iter"
 	"strings"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // Edit is one change to a file of lines.

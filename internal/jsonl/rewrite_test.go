@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // listed yields edits.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // Parse is JSON.parse, with nesting limited to [jsonl.MaxDepth]. ok is false for

@@ -24,9 +24,9 @@ import (
 	"unicode/utf16"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/jsvalue"
 	"stchat/internal/names"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

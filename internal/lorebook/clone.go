@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/names"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // Operation is one piece of work in Auto-Recap's queue.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // entryDefaults is newWorldInfoEntryTemplate of SillyTavern 1.19

@@ -17,8 +17,8 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
-	"stchat/internal/rawjson"
 )
 
 // Text stands for what a message, or a swipe of it, says. Its two lowest bits are flags: see

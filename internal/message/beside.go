@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 )
 
 // UnfitError means that swipes cannot be removed from a message, because it is not known what an

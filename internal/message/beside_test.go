@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // What extensions keep for each swipe goes with the swipe, in whatever of the two shapes it is kept.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strconv"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // ErrChosenSwipe means that a message's swipe_id chooses no swipe that is text.

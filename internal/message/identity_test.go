@@ -3,7 +3,7 @@ package message
 import (
 	"testing"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 func identity(s Seed, name, isUser, mes, date []byte) ID {

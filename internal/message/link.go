@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // ErrExtraList means that a message's extra is a list: SillyTavern would lose a link on it

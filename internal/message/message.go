@@ -19,7 +19,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // Keys of a message and of its extra.

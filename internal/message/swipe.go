@@ -8,8 +8,8 @@ import (
 
 	"github.com/tidwall/sjson"
 
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 )
 
 // SwipeError means that a message does not have the swipe asked for, or that this

@@ -17,7 +17,7 @@ import (
 	"fmt"
 
 	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // Keys of the header line (SillyTavern, saveChat in public/script.js).

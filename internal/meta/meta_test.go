@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/patch"
-	"stchat/internal/rawjson"
 )
 
 func TestIsHeader(t *testing.T) {

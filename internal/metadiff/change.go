@@ -29,8 +29,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/jsvalue"
-	"stchat/internal/rawjson"
 )
 
 // Op is what happened to a value, by its name in RFC 6902.

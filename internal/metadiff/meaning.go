@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"stchat/internal/extension/autorecap"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 )
 
 // Meanings describes what A and B have or do not have in common, where the keys'

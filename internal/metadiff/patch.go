@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/jsvalue"
-	"stchat/internal/rawjson"
 )
 
 // NullError means that B holds a null that no merge patch can put there: in a

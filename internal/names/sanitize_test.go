@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/names"
-	"stchat/internal/rawjson"
 )
 
 func TestSanitize(t *testing.T) {

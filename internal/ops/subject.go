@@ -14,8 +14,8 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

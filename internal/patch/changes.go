@@ -13,7 +13,7 @@ import (
 	"slices"
 
 	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // Changes are the changes to one value, in the order in which they are made.

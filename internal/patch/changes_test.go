@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 func TestMerge(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // Document is a JSON value that is changed many times. An object or list in it is read once, when

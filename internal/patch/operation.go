@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/metadiff"
-	"stchat/internal/rawjson"
 )
 
 // ErrTest means that a test operation of a patch does not hold.

@@ -5,8 +5,8 @@ import (
 	"context"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
-	"stchat/internal/rawjson"
 )
 
 // IsMessage reports whether an object has the shape of a message: a text, and a name or who says it.

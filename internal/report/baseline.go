@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/rules"
 	"stchat/internal/userdir"
 )

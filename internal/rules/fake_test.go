@@ -5,7 +5,7 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/extension/exttest"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // An extension is asked to judge, and repair gets it if there is something to do.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 	"stchat/internal/reline"
 	"stchat/internal/visible"
 )

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // A greeting is message 0 of a chat, by the character. SillyTavern's page puts its text into mes with

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/userdir"
 )
 

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 )
 

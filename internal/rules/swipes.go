@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 )
 
 // judgeSwipes judges swipe_id, swipes and swipe_info. What is missing or null is no

@@ -25,7 +25,7 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // Parse reads a date in any of the shapes that the package comment lists. White space

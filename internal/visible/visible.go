@@ -18,7 +18,7 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 	"github.com/mattn/go-runewidth"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // hidden reports whether a rune must not reach a terminal: controls, the

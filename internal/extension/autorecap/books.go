@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"stchat/internal/extension"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 )
 
 // Reference is a uid that a registry entry names.

@@ -15,8 +15,8 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 )
 
 // Extension is ST-Auto-Recap. In a branch, versions of the running recap that come from later

@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"stchat/internal/extension"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
-	"stchat/internal/rawjson"
 	"stchat/internal/visible"
 )
 

@@ -6,9 +6,9 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/jsvalue"
 	"stchat/internal/message"
-	"stchat/internal/rawjson"
 )
 
 // The keys of a message's extra that hold a mark. The extension writes the first; its

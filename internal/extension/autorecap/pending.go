@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // pendingAge is the age at which the extension's cleanupStalePendingEntries drops a

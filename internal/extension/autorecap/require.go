@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/jsvalue"
 	"stchat/internal/lorebook"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 )
 
 // The requirements that can be made of a chat.

@@ -3,8 +3,8 @@ package autorecap
 import (
 	"iter"
 
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/jsvalue"
-	"stchat/internal/rawjson"
 )
 
 const keyCurrent = "current_version"

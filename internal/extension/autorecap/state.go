@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 
 	"stchat/internal/extension"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
-	"stchat/internal/rawjson"
 )
 
 // recapState is what Auto-Recap keeps (FORMATS.md B): the value of state get recap:.

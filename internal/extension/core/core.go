@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"stchat/internal/extension"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 )
 
 // Extension is SillyTavern itself.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"stchat/internal/extension"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // Fake is an extension that keeps, in chat_metadata.fake, a message (at), its lorebook (book)

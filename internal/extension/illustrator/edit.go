@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // Edit describes changes to a registry. References follow: those to a prompt that goes go

@@ -7,8 +7,8 @@ package illustrator
 
 import (
 	"stchat/internal/extension"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 )
 
 // Key is the extension's key in chat_metadata.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"stchat/internal/extension"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/visible"
 )
 

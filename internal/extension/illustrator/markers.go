@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"stchat/internal/extension"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // A marker is <!-- auto-illustrator:promptId=ID,imageUrl=URL --> (parseMarker).

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"stchat/internal/extension"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/visible"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"stchat/internal/extension"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // illustratorState is what Auto-Illustrator keeps (FORMATS.md C): the value of state get

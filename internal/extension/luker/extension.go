@@ -24,9 +24,9 @@ import (
 	"slices"
 
 	"stchat/internal/extension"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/jsvalue"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 )
 
 // Extension is Luker's chat_metadata.variables. Variables that operations of the messages

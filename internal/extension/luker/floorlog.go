@@ -9,7 +9,7 @@ import (
 	"io"
 	"strconv"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // Commit is one entry of a floor log: what one swipe of one message changed.

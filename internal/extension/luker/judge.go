@@ -15,7 +15,7 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 	"stchat/internal/visible"

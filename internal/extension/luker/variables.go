@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/jsvalue"
-	"stchat/internal/rawjson"
 )
 
 // Variables replays the operations that messages note in extra.var_ops, with the semantics of

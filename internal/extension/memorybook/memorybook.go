@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"stchat/internal/extension"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // Extension is STMemoryBooks: a mark on a message that a branch does not have, or that goes,

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 // A mark beyond the end goes, whatever number it is; what is no mark stays, byte for byte.

@@ -9,12 +9,12 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
 	"stchat/internal/isolate"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/meta"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

@@ -18,11 +18,11 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/convert"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 )
 

@@ -16,10 +16,10 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/convert"
 	"stchat/internal/group"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 	"stchat/internal/userdir"
 )

@@ -16,6 +16,7 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/meta"
 	"stchat/internal/names"
@@ -24,7 +25,6 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/plural"
 	"stchat/internal/progress"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 

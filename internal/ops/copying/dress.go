@@ -11,11 +11,11 @@ import (
 	"stchat/internal/card"
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/ops/address"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 

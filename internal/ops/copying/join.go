@@ -14,13 +14,13 @@ import (
 	"stchat/internal/extension/core"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
 	"stchat/internal/plural"
 	"stchat/internal/progress"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 

@@ -16,11 +16,11 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 )
 
 // findIndex finds the index of the last message, for names that contain it, or of the one chosen.

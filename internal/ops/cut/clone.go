@@ -13,12 +13,12 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/isolate"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 )
 
 // clone is a lorebook that a new chat gets.

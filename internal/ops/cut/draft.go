@@ -12,10 +12,10 @@ import (
 	"stchat/internal/group"
 	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/patch"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

@@ -10,12 +10,12 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/extension"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/patch"
 	"stchat/internal/progress"
-	"stchat/internal/rawjson"
 )
 
 // Stdout is the output path that means standard output.

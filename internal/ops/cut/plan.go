@@ -14,10 +14,10 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

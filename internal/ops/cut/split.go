@@ -13,11 +13,11 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
-	"stchat/internal/rawjson"
 )
 
 // SplitOptions says into which parts a chat is split. One of At, Every and Last is given.

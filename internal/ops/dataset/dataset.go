@@ -15,12 +15,12 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/family"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
-	"stchat/internal/rawjson"
 )
 
 // Format is how lines look.

@@ -13,9 +13,9 @@ import (
 	"unicode/utf8"
 
 	"stchat/internal/jsondoc"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
-	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 )
 

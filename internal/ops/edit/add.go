@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"stchat/internal/choose"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 	"stchat/internal/userdir"
 )

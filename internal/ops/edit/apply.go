@@ -10,8 +10,8 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/patch"
-	"stchat/internal/rawjson"
 )
 
 // Operations is a list of operations of edit --ops. They are parsed when they are read, and again

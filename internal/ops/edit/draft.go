@@ -11,9 +11,9 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 )
 
 // drafting turns the plan for one chat into a change set.

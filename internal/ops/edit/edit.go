@@ -8,12 +8,12 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/extension"
 	"stchat/internal/follow"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/metadiff"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/progress"
-	"stchat/internal/rawjson"
 )
 
 // Terms are the conditions and settings shared by all edits of chats and their state.

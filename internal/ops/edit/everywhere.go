@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"stchat/internal/choose"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
-	"stchat/internal/rawjson"
 )
 
 // ReplaceOptions says which texts to replace in whole chats.

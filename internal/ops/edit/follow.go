@@ -12,10 +12,10 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 )
 

@@ -15,8 +15,8 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/progress"
-	"stchat/internal/rawjson"
 )
 
 // changed is the effect of an edit on a message that it changes.

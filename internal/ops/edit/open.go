@@ -10,10 +10,10 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/patch"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 

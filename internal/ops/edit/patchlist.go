@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"stchat/internal/choose"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/metadiff"
 	"stchat/internal/patch"
-	"stchat/internal/rawjson"
 )
 
 // PatchOptions says which RFC 6902 patch to apply to a chat's list of messages.

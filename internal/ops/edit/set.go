@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 
 	"stchat/internal/choose"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/patch"
-	"stchat/internal/rawjson"
 )
 
 // SetOptions says how to change messages.

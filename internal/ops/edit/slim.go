@@ -18,10 +18,10 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 	"stchat/internal/rules"
 	"stchat/internal/safefile"
 )

@@ -9,8 +9,8 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"stchat/internal/jsonl"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 )
 
 func TestSubstitution(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"stchat/internal/choose"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 )
 
 // SwipeOptions says how to change the swipes of one message.

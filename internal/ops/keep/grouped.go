@@ -12,11 +12,11 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/history"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lost"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

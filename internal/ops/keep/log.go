@@ -15,10 +15,10 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/prose"
-	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 	"stchat/internal/visible"
 )

@@ -12,12 +12,12 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/metadiff"
 	"stchat/internal/ops"
 	"stchat/internal/patch"
-	"stchat/internal/rawjson"
 )
 
 // DiffOptions says which chats are compared, and what of their messages.

@@ -13,6 +13,7 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/ops"
@@ -20,7 +21,6 @@ import (
 	"stchat/internal/plural"
 	"stchat/internal/progress"
 	"stchat/internal/prose"
-	"stchat/internal/rawjson"
 	"stchat/internal/words"
 )
 

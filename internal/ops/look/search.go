@@ -12,11 +12,11 @@ import (
 	"sync"
 	"time"
 
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 	"stchat/internal/words"
 )

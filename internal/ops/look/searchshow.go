@@ -16,10 +16,10 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/prose"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 

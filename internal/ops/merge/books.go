@@ -13,11 +13,11 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/metadiff"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 )
 
 // volume is the file of a lorebook on one side.

@@ -17,10 +17,10 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 )
 

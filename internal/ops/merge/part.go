@@ -8,11 +8,11 @@ import (
 
 	"stchat/internal/card"
 	"stchat/internal/chat"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 

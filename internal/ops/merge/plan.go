@@ -11,11 +11,11 @@ import (
 
 	"stchat/internal/align"
 	"stchat/internal/group"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 

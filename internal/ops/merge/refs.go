@@ -20,10 +20,10 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

@@ -17,12 +17,12 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

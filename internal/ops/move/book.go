@@ -10,11 +10,11 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/family"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 

@@ -18,11 +18,11 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/family"
 	"stchat/internal/isolate"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

@@ -12,9 +12,9 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/inspect"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 )
 

@@ -14,10 +14,10 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/family"
 	"stchat/internal/group"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

@@ -16,12 +16,12 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 )
 

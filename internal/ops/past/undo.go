@@ -18,9 +18,9 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/group"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

@@ -11,12 +11,12 @@ import (
 
 	"stchat/internal/card"
 	"stchat/internal/chat"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops/look"
 	"stchat/internal/picture"
 	"stchat/internal/prose"
-	"stchat/internal/rawjson"
 	"stchat/internal/userdir"
 )
 

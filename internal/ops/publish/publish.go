@@ -14,11 +14,11 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/choose"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
-	"stchat/internal/rawjson"
 	"stchat/internal/sendate"
 	"stchat/internal/webpage"
 )

@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/jsvalue"
 	"stchat/internal/names"
 	"stchat/internal/ops/look"
 	"stchat/internal/plural"
-	"stchat/internal/rawjson"
 )
 
 // texter writes what SillyTavern's own export writes, to the byte (src/endpoints/chats.js,

@@ -6,7 +6,7 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/extension/exttest"
-	"stchat/internal/rawjson"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/rules"
 )
 

@@ -7,9 +7,9 @@ import (
 	"io"
 
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/patch"
-	"stchat/internal/rawjson"
 	"stchat/internal/rules"
 )
 

@@ -9,10 +9,10 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 	"stchat/internal/reline"
 	"stchat/internal/rules"
 )

@@ -13,10 +13,10 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/metadiff"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 	"stchat/internal/rules"
 	"stchat/internal/safefile"
 )

@@ -9,9 +9,9 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 	"stchat/internal/rules"
 	"stchat/internal/userdir"
 )

@@ -15,8 +15,8 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
-	"stchat/internal/rawjson"
 	"stchat/internal/rules"
 	"stchat/internal/userdir"
 )

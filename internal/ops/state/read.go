@@ -15,10 +15,10 @@ import (
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsondoc"
+	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/metadiff"
 	"stchat/internal/ops"
-	"stchat/internal/rawjson"
 )
 
 // ErrNoLog means that a namespace lacks the floor log that a call needs.
