@@ -23,9 +23,9 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/jsvalue"
 	"stchat/internal/names"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"

@@ -28,9 +28,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/jsvalue"
 )
 
 // Op is what happened to a value, by its name in RFC 6902.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/jsvalue"
 )
 
 // NullError means that B holds a null that no merge patch can put there: in a

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"stchat/internal/jsvalue"
+	"stchat/internal/json/jsvalue"
 )
 
 // Style is a set of ways in which a piece of text is set.

@@ -5,9 +5,9 @@ import (
 	"context"
 
 	"stchat/internal/extension"
+	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/jsvalue"
 	"stchat/internal/message"
 )
 

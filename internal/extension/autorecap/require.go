@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/jsvalue"
 	"stchat/internal/lorebook"
 	"stchat/internal/plural"
 )

@@ -3,8 +3,8 @@ package autorecap
 import (
 	"iter"
 
+	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/jsvalue"
 )
 
 const keyCurrent = "current_version"

@@ -4,8 +4,8 @@ import (
 	"strconv"
 
 	"stchat/internal/extension"
+	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/jsvalue"
 )
 
 // Registry is what the extension keeps in one chat. It aliases the metadata's bytes.

@@ -24,8 +24,8 @@ import (
 	"slices"
 
 	"stchat/internal/extension"
+	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/jsvalue"
 	"stchat/internal/plural"
 )
 

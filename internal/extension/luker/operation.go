@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl"
-	"stchat/internal/jsvalue"
 )
 
 var (

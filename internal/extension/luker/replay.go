@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl"
-	"stchat/internal/jsvalue"
 )
 
 // Replay replays the commits of a floor log (computeTargetState of floor-state/core.js).

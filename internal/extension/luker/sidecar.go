@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"stchat/internal/chat"
-	"stchat/internal/jsvalue"
+	"stchat/internal/json/jsvalue"
 )
 
 // Parts of a sidecar's file name.

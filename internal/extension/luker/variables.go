@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/jsvalue"
 )
 
 // Variables replays the operations that messages note in extra.var_ops, with the semantics of

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stchat/internal/jsvalue"
+	"stchat/internal/json/jsvalue"
 )
 
 // place is where an operation works inside a variable: the list or object that the

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/jsvalue"
 	"stchat/internal/names"
 	"stchat/internal/ops/look"
 	"stchat/internal/plural"
