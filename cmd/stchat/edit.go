@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops/edit"
-	"stchat/internal/patch"
 )
 
 func newEdit() verb {

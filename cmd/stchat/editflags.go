@@ -15,12 +15,12 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/choose"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
-	"stchat/internal/patch"
 	"stchat/internal/progress"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"

@@ -13,10 +13,10 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/choose"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
-	"stchat/internal/patch"
 )
 
 // runEditor lets a person edit the text of the one chosen message in an editor.

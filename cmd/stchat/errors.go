@@ -15,6 +15,7 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
 	"stchat/internal/isolate"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"
 	"stchat/internal/message"
@@ -23,7 +24,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/cut"
-	"stchat/internal/patch"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"
 )

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/choose"
+	"stchat/internal/json/patch"
 	"stchat/internal/lazyregexp"
 	"stchat/internal/ops/cut"
-	"stchat/internal/patch"
 )
 
 // MESSAGES are numbers of messages that stand behind the CHATs of a command:

@@ -15,13 +15,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/metadiff"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
-	"stchat/internal/patch"
 	"stchat/internal/visible"
 )
 

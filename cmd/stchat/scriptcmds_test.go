@@ -19,8 +19,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/patch"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"stchat/internal/json/patch"
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
-	"stchat/internal/patch"
 )
 
 func newSlim() verb {

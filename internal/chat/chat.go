@@ -19,10 +19,10 @@ import (
 	"os"
 
 	"stchat/internal/group"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
-	"stchat/internal/patch"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
-	"stchat/internal/patch"
 )
 
 func TestParseRanges(t *testing.T) {

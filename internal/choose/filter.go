@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"stchat/internal/chat"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
-	"stchat/internal/patch"
 	"stchat/internal/sendate"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"stchat/internal/json/patch"
 	"stchat/internal/meta"
-	"stchat/internal/patch"
 )
 
 // BenchmarkMerge edits a header as a checkpoint does: read the line, merge an

@@ -3,7 +3,7 @@ package ops
 import (
 	"testing"
 
-	"stchat/internal/patch"
+	"stchat/internal/json/patch"
 )
 
 func TestMetaValue(t *testing.T) {

@@ -11,11 +11,11 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/isolate"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
-	"stchat/internal/patch"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

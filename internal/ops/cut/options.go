@@ -9,12 +9,12 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/choose"
 	"stchat/internal/extension"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/patch"
 	"stchat/internal/progress"
 )
 

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"stchat/internal/choose"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/patch"
 )
 
 // Operations is a list of operations of edit --ops. They are parsed when they are read, and again

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"stchat/internal/json/patch"
 	"stchat/internal/ops/edit"
-	"stchat/internal/patch"
 )
 
 // Many operations of a patch do what they do to a list of objects.

@@ -13,11 +13,11 @@ import (
 	"slices"
 
 	"stchat/internal/chat"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/patch"
 	"stchat/internal/rules"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/extension/all"
+	"stchat/internal/json/patch"
 	"stchat/internal/message"
-	"stchat/internal/patch"
 	"stchat/internal/words"
 )
 

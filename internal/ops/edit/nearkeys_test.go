@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/patch"
+	"stchat/internal/json/patch"
 )
 
 func TestNearKeys(t *testing.T) {

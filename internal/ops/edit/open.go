@@ -9,11 +9,11 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/ops"
-	"stchat/internal/patch"
 	"stchat/internal/userdir"
 )
 

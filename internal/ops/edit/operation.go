@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"stchat/internal/choose"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/metadiff"
 	"stchat/internal/ops"
-	"stchat/internal/patch"
 )
 
 // ErrOperation means that a line is not an operation of edit --ops.

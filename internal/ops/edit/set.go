@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 
 	"stchat/internal/choose"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/ops"
-	"stchat/internal/patch"
 )
 
 // SetOptions says how to change messages.

@@ -11,13 +11,13 @@ import (
 	"stchat/internal/align"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/metadiff"
 	"stchat/internal/ops"
-	"stchat/internal/patch"
 )
 
 // DiffOptions says which chats are compared, and what of their messages.

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"io"
 
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
-	"stchat/internal/patch"
 	"stchat/internal/rules"
 )
 

@@ -11,12 +11,12 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/extension/luker"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/metadiff"
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
-	"stchat/internal/patch"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"
 )

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"stchat/internal/changeset"
+	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
-	"stchat/internal/patch"
 )
 
 // Two writers at a time lose nothing: what each call has set is there afterwards.
