@@ -15,7 +15,7 @@ import (
 
 	"stchat/internal/align"
 	"stchat/internal/chat"
-	"stchat/internal/metadiff"
+	"stchat/internal/json/metadiff"
 	"stchat/internal/names"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"stchat/internal/extension/core"
+	"stchat/internal/json/metadiff"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/metadiff"
 )
 
 // MetaValue returns the value that a text means under a key of the metadata: JSON, or else text; under a

@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"stchat/internal/chat"
+	"stchat/internal/json/metadiff"
 	"stchat/internal/library"
-	"stchat/internal/metadiff"
 	"stchat/internal/userdir"
 )
 

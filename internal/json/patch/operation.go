@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"stchat/internal/json/metadiff"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/metadiff"
 )
 
 // ErrTest means that a test operation of a patch does not hold.

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"stchat/internal/choose"
+	"stchat/internal/json/metadiff"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/metadiff"
 	"stchat/internal/ops"
 )
 

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"stchat/internal/choose"
+	"stchat/internal/json/metadiff"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/metadiff"
 )
 
 // PatchOptions says which RFC 6902 patch to apply to a chat's list of messages.

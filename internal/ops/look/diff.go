@@ -11,12 +11,12 @@ import (
 	"stchat/internal/align"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
+	"stchat/internal/json/metadiff"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/message"
-	"stchat/internal/metadiff"
 	"stchat/internal/ops"
 )
 

@@ -13,9 +13,9 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
+	"stchat/internal/json/metadiff"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
-	"stchat/internal/metadiff"
 	"stchat/internal/names"
 	"stchat/internal/ops"
 )

@@ -14,10 +14,10 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
+	"stchat/internal/json/metadiff"
 	"stchat/internal/jsondoc"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
-	"stchat/internal/metadiff"
 	"stchat/internal/ops"
 )
 

@@ -11,10 +11,10 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/extension/luker"
+	"stchat/internal/json/metadiff"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/metadiff"
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/plural"
