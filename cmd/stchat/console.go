@@ -19,7 +19,7 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/chat"
-	"stchat/internal/jsondoc"
+	"stchat/internal/json/jsondoc"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"

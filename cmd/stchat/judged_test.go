@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/changeset"
-	"stchat/internal/jsondoc"
+	"stchat/internal/json/jsondoc"
 	"stchat/internal/safefile"
 	"stchat/internal/userdir"
 )

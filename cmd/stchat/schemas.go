@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stchat/internal/inspect"
-	"stchat/internal/jsondoc"
+	"stchat/internal/json/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/book"
 	"stchat/internal/ops/bring"

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/family"
-	"stchat/internal/jsondoc"
+	"stchat/internal/json/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/safefile"

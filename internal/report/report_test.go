@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"stchat/internal/jsondoc"
+	"stchat/internal/json/jsondoc"
 	"stchat/internal/report"
 	"stchat/internal/rules"
 )

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stchat/internal/jsondoc"
+	"stchat/internal/json/jsondoc"
 	"stchat/internal/rules"
 	"stchat/internal/visible"
 )

@@ -22,7 +22,7 @@ type shaped struct {
 
 // The schemas in docs are such by their own standard.
 func TestDocs(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join("..", "..", "docs", "schema", "*.json"))
+	paths, err := filepath.Glob(filepath.Join("..", "..", "..", "docs", "schema", "*.json"))
 	if err != nil || len(paths) < 40 {
 		t.Fatal(len(paths), err)
 	}
