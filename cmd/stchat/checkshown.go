@@ -10,8 +10,8 @@ import (
 	"stchat/internal/plural"
 	"stchat/internal/report"
 	"stchat/internal/rules"
+	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
-	"stchat/internal/visible"
 )
 
 // findingsShown is how many findings a person sees without --verbose.

@@ -8,7 +8,7 @@ import (
 	"stchat/internal/plural"
 	"stchat/internal/report"
 	"stchat/internal/rules"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // filesShown is how many files with a rule's findings the text lists without

@@ -28,8 +28,8 @@ import (
 	"stchat/internal/plural"
 	"stchat/internal/progress"
 	"stchat/internal/rules"
+	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
-	"stchat/internal/visible"
 )
 
 // Completion offers so many words at most, and none if it takes longer.

@@ -25,7 +25,7 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/plural"
 	"stchat/internal/progress"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // The codes of the colours in use, for paint.

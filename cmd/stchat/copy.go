@@ -15,7 +15,7 @@ import (
 	"stchat/internal/ops/copying"
 	"stchat/internal/ops/cut"
 	"stchat/internal/plural"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 func newCopy() verb {

@@ -23,8 +23,8 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/progress"
 	"stchat/internal/safefile"
+	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
-	"stchat/internal/visible"
 )
 
 // addTerms adds the flags of every command that edits chats or their state in place; force is the

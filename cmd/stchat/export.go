@@ -17,8 +17,8 @@ import (
 	"stchat/internal/ops/dataset"
 	"stchat/internal/ops/publish"
 	"stchat/internal/progress"
+	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
-	"stchat/internal/visible"
 )
 
 func newExport() verb {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // habit is a word that is no command here, but one elsewhere, or what a person would call it.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // helpWidth is how many columns help fills in a pipe, and its texts as they are written.

@@ -16,7 +16,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/bring"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 func newImport() verb {

@@ -15,7 +15,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 func newInspect() verb {

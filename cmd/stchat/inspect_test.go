@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 
 	"stchat/internal/inspect"
 )

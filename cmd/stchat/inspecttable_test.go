@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // TestInspectTableOnNarrowTerminals: a chat and what was made of it can be told

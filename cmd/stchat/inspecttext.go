@@ -14,8 +14,8 @@ import (
 	"stchat/internal/inspect"
 	"stchat/internal/names"
 	"stchat/internal/plural"
+	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
-	"stchat/internal/visible"
 )
 
 // shownLines is about how many lines a card spends on one label on a terminal.

@@ -12,7 +12,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/plural"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 func newList() verb {

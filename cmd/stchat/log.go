@@ -14,8 +14,8 @@ import (
 	"stchat/internal/grid"
 	"stchat/internal/history"
 	"stchat/internal/ops/keep"
+	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
-	"stchat/internal/visible"
 )
 
 // pickFlags are --rev and --as-of.

@@ -17,8 +17,8 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/merge"
 	"stchat/internal/plural"
+	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
-	"stchat/internal/visible"
 )
 
 func newMerge() verb {

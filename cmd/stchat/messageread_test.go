@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // unevenChat writes a chat whose texts are hard to lay out.

@@ -22,7 +22,7 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 func newMeta() verb {

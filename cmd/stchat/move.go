@@ -12,8 +12,8 @@ import (
 
 	"stchat/internal/names"
 	"stchat/internal/ops/move"
+	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
-	"stchat/internal/visible"
 )
 
 // moveDoc explains what the commands that rename, move and delete chats have in common.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // TestNarrow shows a chat on small screens: no line is too wide or ends with blanks, and of names the end is kept.

@@ -12,8 +12,8 @@ import (
 	"stchat/internal/ops/move"
 	"stchat/internal/ops/past"
 	"stchat/internal/plural"
+	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
-	"stchat/internal/visible"
 )
 
 // plan prints to stderr what is done to chats, or would be, counted for a person.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // A person is told in few lines what goes; a pipe, and -v, get every file.

@@ -10,7 +10,7 @@ import (
 
 	"stchat/internal/ops/repair"
 	"stchat/internal/rules"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 func newRepair() verb {

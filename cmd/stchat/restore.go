@@ -27,8 +27,8 @@ import (
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
 	"stchat/internal/plural"
+	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
-	"stchat/internal/visible"
 )
 
 type restoreOptions struct {

@@ -17,7 +17,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/safefile"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // hint says which flag or command helps with a kind of error; internal/ knows neither.

@@ -13,8 +13,8 @@ import (
 
 	"stchat/internal/grid"
 	"stchat/internal/prose"
+	"stchat/internal/text/visible"
 	"stchat/internal/treeview"
-	"stchat/internal/visible"
 )
 
 // unknownWidth is how many cells a line has where the terminal does not say.

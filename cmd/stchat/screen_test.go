@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // Prose breaks between words, but nothing that is to be copied does.

@@ -23,8 +23,8 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
+	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
-	"stchat/internal/visible"
 	"stchat/internal/words"
 )
 

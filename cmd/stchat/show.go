@@ -16,7 +16,7 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 func newShow() verb {

@@ -17,7 +17,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/state"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 func newState() verb {

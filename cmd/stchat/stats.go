@@ -20,7 +20,7 @@ import (
 	"stchat/internal/ops/publish"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 func newStats() verb {

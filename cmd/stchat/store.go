@@ -15,8 +15,8 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops/keep"
 	"stchat/internal/plural"
+	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
-	"stchat/internal/visible"
 )
 
 type storeOptions struct {

@@ -14,7 +14,7 @@ import (
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/past"
 	"stchat/internal/plural"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // event is a command or a snapshot in the story of a folder.

@@ -6,7 +6,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/ops/edit"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // pagerOf returns the command that pages, "" for none: STCHAT_PAGER, PAGER, or less if it is there.

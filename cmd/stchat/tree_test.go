@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // commands returns every command that is our own.

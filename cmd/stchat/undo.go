@@ -19,8 +19,8 @@ import (
 	"stchat/internal/ops/past"
 	"stchat/internal/plural"
 	"stchat/internal/sendate"
+	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
-	"stchat/internal/visible"
 )
 
 type undoOptions struct {

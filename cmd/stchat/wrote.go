@@ -15,8 +15,8 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
 	"stchat/internal/plural"
+	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
-	"stchat/internal/visible"
 )
 
 // What a command that wrote says to a person: a block a chat (SURFACE.md 4.1). A pipe and documents get

@@ -9,7 +9,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // Judging is the metadata of a chat that is judged.

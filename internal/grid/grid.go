@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // Column is a column of a table.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // TestLines lays out random tables at all widths: no line is too wide, none ends with a space,

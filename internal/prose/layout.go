@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // Layout says how blocks are laid out in lines of cells.

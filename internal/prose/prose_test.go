@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // told writes blocks as one line each: what they are, and runs as [styles:text].

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"stchat/internal/rules"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // WriteGitHub writes one workflow command per finding, which GitHub shows on the

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"stchat/internal/rules"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // The part of JUnit's XML that CI servers read.

@@ -8,7 +8,7 @@ import (
 
 	"stchat/internal/json/jsondoc"
 	"stchat/internal/rules"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // The part of SARIF 2.1.0 that is written (OASIS, sections 3.13 to 3.51).

@@ -9,7 +9,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/plural"
 	"stchat/internal/reline"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 const bom = "\xef\xbb\xbf"

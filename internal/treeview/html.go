@@ -14,7 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 	"stchat/internal/webpage"
 )
 

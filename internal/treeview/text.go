@@ -12,7 +12,7 @@ import (
 
 	"stchat/internal/grid"
 	"stchat/internal/plural"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // Codes of how texts are painted, beside those of a table.

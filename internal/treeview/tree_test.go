@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // hostile is text that would end a string, a tag or a script, drive a terminal, or

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"stchat/internal/names"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // UnsafeNameError means that SillyTavern could not have given a name found in a file to a file

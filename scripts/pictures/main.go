@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 func main() {

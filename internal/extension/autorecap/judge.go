@@ -9,7 +9,7 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // Watch notes at which messages versions of the running recap are made.

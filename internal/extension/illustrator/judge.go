@@ -8,7 +8,7 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // Watch reads which prompts there are.

@@ -5,7 +5,7 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // Misshapen returns what the extension cannot read: a registry without one of its parts,

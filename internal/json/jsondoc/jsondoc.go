@@ -22,7 +22,7 @@ import (
 	"strings"
 
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // Write writes a document and an LF, in one call of w. With an indent each value

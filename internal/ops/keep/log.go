@@ -20,7 +20,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/prose"
 	"stchat/internal/sendate"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // lastText is how many characters of a version's last message log shows.

@@ -20,9 +20,9 @@ import (
 	"stchat/internal/progress"
 	"stchat/internal/prose"
 	"stchat/internal/safefile"
+	"stchat/internal/text/visible"
 	"stchat/internal/treeview"
 	"stchat/internal/userdir"
-	"stchat/internal/visible"
 )
 
 // TreeOptions says which families to show, and what of them.

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"stchat/internal/rules"
-	"stchat/internal/visible"
+	"stchat/internal/text/visible"
 )
 
 // Action is one thing that was repaired, or would be.
