@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/changeset"
-	"stchat/internal/words"
+	"stchat/internal/text/words"
 )
 
 const rootDoc = `stchat does for SillyTavern chats what git does for source: it checkpoints,

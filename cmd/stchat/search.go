@@ -24,8 +24,8 @@ import (
 	"stchat/internal/plural"
 	"stchat/internal/prose"
 	"stchat/internal/text/visible"
+	"stchat/internal/text/words"
 	"stchat/internal/userdir"
-	"stchat/internal/words"
 )
 
 func newSearch() verb {

@@ -8,7 +8,7 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/json/patch"
 	"stchat/internal/message"
-	"stchat/internal/words"
+	"stchat/internal/text/words"
 )
 
 // nearKey is a key that is set and unknown, and two letters or less off a known one.

@@ -21,7 +21,7 @@ import (
 	"stchat/internal/plural"
 	"stchat/internal/progress"
 	"stchat/internal/prose"
-	"stchat/internal/words"
+	"stchat/internal/text/words"
 )
 
 // Message is one message: the document of show.

@@ -17,8 +17,8 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/progress"
+	"stchat/internal/text/words"
 	"stchat/internal/userdir"
-	"stchat/internal/words"
 )
 
 // SearchOptions says what to search for, and in which messages.

@@ -12,7 +12,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
-	"stchat/internal/words"
+	"stchat/internal/text/words"
 )
 
 // What a hit costs in a chat with a line that is no message, so that the lines before a hit must be

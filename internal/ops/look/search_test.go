@@ -20,7 +20,7 @@ import (
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
 	"stchat/internal/progress"
-	"stchat/internal/words"
+	"stchat/internal/text/words"
 )
 
 // A search knows how far it is in the chats that it reads, if it reads no old versions.

@@ -16,7 +16,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/progress"
 	"stchat/internal/sendate"
-	"stchat/internal/words"
+	"stchat/internal/text/words"
 )
 
 // searchReader searches one chat after another, and reuses its memory.

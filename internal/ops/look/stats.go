@@ -22,8 +22,8 @@ import (
 	"stchat/internal/progress"
 	"stchat/internal/prose"
 	"stchat/internal/sendate"
+	"stchat/internal/text/words"
 	"stchat/internal/userdir"
-	"stchat/internal/words"
 )
 
 // By is what messages are counted by.

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"stchat/internal/words"
+	"stchat/internal/text/words"
 )
 
 // parsed returns a query.

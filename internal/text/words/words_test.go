@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/words"
+	"stchat/internal/text/words"
 )
 
 func TestAppend(t *testing.T) {
