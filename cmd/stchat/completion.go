@@ -26,8 +26,8 @@ import (
 	"stchat/internal/ops/past"
 	"stchat/internal/ops/state"
 	"stchat/internal/plural"
-	"stchat/internal/progress"
 	"stchat/internal/rules"
+	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
 )

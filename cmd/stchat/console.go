@@ -24,7 +24,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
 	"stchat/internal/plural"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 )
 
 // world is an env whose stderr is a terminal, and what is printed there.

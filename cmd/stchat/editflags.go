@@ -21,8 +21,8 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
-	"stchat/internal/progress"
 	"stchat/internal/safefile"
+	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
 )

@@ -16,7 +16,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/dataset"
 	"stchat/internal/ops/publish"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
 )

@@ -21,8 +21,8 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/progress"
 	"stchat/internal/sendate"
+	"stchat/internal/text/progress"
 	"stchat/internal/userdir"
 )
 

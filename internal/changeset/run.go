@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"stchat/internal/progress"
 	"stchat/internal/safefile"
+	"stchat/internal/text/progress"
 	"stchat/internal/userdir"
 )
 

@@ -10,7 +10,7 @@ import (
 	"stchat/internal/align"
 	"stchat/internal/library"
 	"stchat/internal/message"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 	"stchat/internal/userdir"
 )
 

@@ -10,8 +10,8 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/message"
-	"stchat/internal/progress"
 	"stchat/internal/sendate"
+	"stchat/internal/text/progress"
 	"stchat/internal/userdir"
 )
 

@@ -13,8 +13,8 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/names"
 	"stchat/internal/plural"
-	"stchat/internal/progress"
 	"stchat/internal/safefile"
+	"stchat/internal/text/progress"
 	"stchat/internal/userdir"
 )
 

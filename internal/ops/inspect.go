@@ -11,8 +11,8 @@ import (
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
-	"stchat/internal/progress"
 	"stchat/internal/sendate"
+	"stchat/internal/text/progress"
 )
 
 // InspectOptions selects what Inspect reports, and to which callbacks.

@@ -26,8 +26,8 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/plural"
-	"stchat/internal/progress"
 	"stchat/internal/safefile"
+	"stchat/internal/text/progress"
 	"stchat/internal/userdir"
 )
 

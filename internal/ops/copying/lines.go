@@ -10,7 +10,7 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/plural"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 )
 
 // Numbers of the keys of a message that are looked at.

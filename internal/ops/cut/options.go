@@ -15,7 +15,7 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 )
 
 // Stdout is the output path that means standard output.

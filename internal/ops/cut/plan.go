@@ -17,8 +17,8 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/progress"
 	"stchat/internal/safefile"
+	"stchat/internal/text/progress"
 	"stchat/internal/userdir"
 )
 

@@ -17,7 +17,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 )
 
 // SplitOptions says into which parts a chat is split. One of At, Every and Last is given.

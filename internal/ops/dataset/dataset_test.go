@@ -12,7 +12,7 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/message"
 	"stchat/internal/ops"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 )
 
 func chatOf(seed message.Seed, name string, texts ...string) *family.Chat {

@@ -13,7 +13,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 )
 
 // Terms are the conditions and settings shared by all edits of chats and their state.

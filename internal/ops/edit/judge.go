@@ -16,7 +16,7 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 )
 
 // changed is the effect of an edit on a message that it changes.

@@ -16,7 +16,7 @@ import (
 	"stchat/internal/history"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 	"stchat/internal/userdir"
 )
 

@@ -18,7 +18,7 @@ import (
 	"stchat/internal/lost"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 	"stchat/internal/userdir"
 )
 

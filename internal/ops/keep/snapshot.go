@@ -19,9 +19,9 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
-	"stchat/internal/progress"
 	"stchat/internal/safefile"
 	"stchat/internal/sendate"
+	"stchat/internal/text/progress"
 	"stchat/internal/userdir"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"stchat/internal/history"
 	"stchat/internal/ops"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 )
 
 // user is a user's folder with chats, and the time there.

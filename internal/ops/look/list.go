@@ -12,7 +12,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 	"stchat/internal/userdir"
 )
 

@@ -19,8 +19,8 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
-	"stchat/internal/progress"
 	"stchat/internal/prose"
+	"stchat/internal/text/progress"
 	"stchat/internal/text/words"
 )
 

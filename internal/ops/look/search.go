@@ -16,7 +16,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/ops"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 	"stchat/internal/text/words"
 	"stchat/internal/userdir"
 )

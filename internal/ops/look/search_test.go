@@ -19,7 +19,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 	"stchat/internal/text/words"
 )
 

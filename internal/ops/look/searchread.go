@@ -14,8 +14,8 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/ops"
-	"stchat/internal/progress"
 	"stchat/internal/sendate"
+	"stchat/internal/text/progress"
 	"stchat/internal/text/words"
 )
 

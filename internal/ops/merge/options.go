@@ -3,7 +3,7 @@ package merge
 import (
 	"stchat/internal/changeset"
 	"stchat/internal/ops"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 )
 
 // Options says what is merged into what, and how.

@@ -18,7 +18,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/ops"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 	"stchat/internal/userdir"
 )
 

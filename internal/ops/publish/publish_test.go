@@ -22,7 +22,7 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
-	"stchat/internal/progress"
+	"stchat/internal/text/progress"
 )
 
 const secret = "the definition, or a prompt"

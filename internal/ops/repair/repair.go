@@ -10,8 +10,8 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/group"
 	"stchat/internal/ops"
-	"stchat/internal/progress"
 	"stchat/internal/rules"
+	"stchat/internal/text/progress"
 )
 
 // Options says what to repair.

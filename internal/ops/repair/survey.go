@@ -15,9 +15,9 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/progress"
 	"stchat/internal/rules"
 	"stchat/internal/safefile"
+	"stchat/internal/text/progress"
 	"stchat/internal/userdir"
 )
 
