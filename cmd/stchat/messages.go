@@ -12,8 +12,8 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/json/patch"
-	"stchat/internal/lazyregexp"
 	"stchat/internal/ops/cut"
+	"stchat/internal/text/lazyregexp"
 )
 
 // MESSAGES are numbers of messages that stand behind the CHATs of a command:

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"stchat/internal/extension"
-	"stchat/internal/lazyregexp"
 	"stchat/internal/names"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
 	"stchat/internal/plural"
+	"stchat/internal/text/lazyregexp"
 	"stchat/internal/text/visible"
 	"stchat/internal/userdir"
 )

@@ -26,9 +26,9 @@ import (
 
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/lazyregexp"
 	"stchat/internal/names"
 	"stchat/internal/safefile"
+	"stchat/internal/text/lazyregexp"
 	"stchat/internal/userdir"
 )
 

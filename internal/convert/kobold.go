@@ -6,7 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"stchat/internal/lazyregexp"
+	"stchat/internal/text/lazyregexp"
 )
 
 var (

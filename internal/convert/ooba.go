@@ -8,7 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"stchat/internal/lazyregexp"
+	"stchat/internal/text/lazyregexp"
 )
 
 // oobaBegin is what the user says, internally, before a greeting.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"stchat/internal/lazyregexp"
+	"stchat/internal/text/lazyregexp"
 )
 
 // conflicted are the names of the files that Syncthing, Dropbox and others make of a file that

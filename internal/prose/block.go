@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/lazyregexp"
+	"stchat/internal/text/lazyregexp"
 )
 
 var headingLine = lazyregexp.New(`^(#{1,6})[ \t]*(.+?)[ \t]*#*$`)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"stchat/internal/lazyregexp"
+	"stchat/internal/text/lazyregexp"
 )
 
 var (

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/lazyregexp"
+	"stchat/internal/text/lazyregexp"
 )
 
 // code sets closed fences and code spans aside.
