@@ -13,11 +13,11 @@ import (
 	"stchat/internal/grid"
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/report"
 	"stchat/internal/rules"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 func newCheck() verb {

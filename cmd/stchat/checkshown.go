@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"stchat/internal/grid"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/report"
 	"stchat/internal/rules"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 // findingsShown is how many findings a person sees without --verbose.

@@ -25,11 +25,11 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/ops/past"
 	"stchat/internal/ops/state"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/rules"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 // Completion offers so many words at most, and none if it takes longer.

@@ -27,9 +27,9 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 func newCheckpoint() verb {

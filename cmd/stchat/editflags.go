@@ -21,10 +21,10 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 // addTerms adds the flags of every command that edits chats or their state in place; force is the

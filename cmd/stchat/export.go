@@ -16,9 +16,9 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/dataset"
 	"stchat/internal/ops/publish"
+	"stchat/internal/place/userdir"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 func newExport() verb {

@@ -21,9 +21,9 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/sendate"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // flagValue is the value of a flag that does not take any text.

@@ -13,9 +13,9 @@ import (
 	"stchat/internal/grid"
 	"stchat/internal/inspect"
 	"stchat/internal/names"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 // shownLines is about how many lines a card spends on one label on a terminal.

@@ -19,8 +19,8 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/json/jsondoc"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // judgeVariable asks that what a script runs is judged; it names the script's folder.

@@ -14,8 +14,8 @@ import (
 	"stchat/internal/grid"
 	"stchat/internal/history"
 	"stchat/internal/ops/keep"
+	"stchat/internal/place/userdir"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 // pickFlags are --rev and --as-of.

@@ -16,9 +16,9 @@ import (
 	"stchat/internal/grid"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/merge"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 func newMerge() verb {

@@ -12,8 +12,8 @@ import (
 
 	"stchat/internal/names"
 	"stchat/internal/ops/move"
+	"stchat/internal/place/userdir"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 // moveDoc explains what the commands that rename, move and delete chats have in common.

@@ -11,9 +11,9 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/ops/move"
 	"stchat/internal/ops/past"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 // plan prints to stderr what is done to chats, or would be, counted for a person.

@@ -26,9 +26,9 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 type restoreOptions struct {

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"stchat/internal/ops/move"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 
 	"github.com/spf13/pflag"
 )

@@ -18,8 +18,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"stchat/internal/place/userdir"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 // meters finds those that are shown where the machine is slow.

@@ -21,11 +21,11 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
 	"stchat/internal/text/visible"
 	"stchat/internal/text/words"
-	"stchat/internal/userdir"
 )
 
 func newSearch() verb {

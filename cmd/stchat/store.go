@@ -14,9 +14,9 @@ import (
 	"stchat/internal/history"
 	"stchat/internal/names"
 	"stchat/internal/ops/keep"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 type storeOptions struct {

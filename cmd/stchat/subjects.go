@@ -16,8 +16,8 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"
+	"stchat/internal/place/userdir"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 // subjects says what the arguments of a command mean: how many stand before the first CHAT, which

@@ -17,10 +17,10 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/ops"
 	"stchat/internal/ops/past"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/sendate"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 type undoOptions struct {

@@ -13,10 +13,10 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/text/lazyregexp"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 // What a command that wrote says to a person: a block a chat (SURFACE.md 4.1). A pipe and documents get

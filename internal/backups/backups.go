@@ -27,9 +27,9 @@ import (
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/names"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
 	"stchat/internal/text/lazyregexp"
-	"stchat/internal/userdir"
 )
 
 // Limit is how many backups whose names begin with one key SillyTavern keeps

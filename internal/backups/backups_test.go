@@ -12,7 +12,7 @@ import (
 
 	"stchat/internal/backups"
 	"stchat/internal/group"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 func TestKeys(t *testing.T) {

@@ -27,8 +27,8 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // ErrMissing means that a character has no card.

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 func chunk(kind string, data string) string {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // SillyTavern takes the first ".png" out of a card's name, wherever it stands.

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // RootOf returns the root of a change to path: the user's folder around it, also where SillyTavern

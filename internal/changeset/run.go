@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // Run drafts the units in parallel and returns an outcome for each, in their order. Units

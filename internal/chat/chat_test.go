@@ -13,7 +13,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 func write(t *testing.T, path, data string) string {

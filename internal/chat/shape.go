@@ -9,7 +9,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/names"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // ErrNotChat means that a file is no chat by its name, or by its place and

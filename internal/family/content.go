@@ -10,8 +10,8 @@ import (
 	"stchat/internal/align"
 	"stchat/internal/library"
 	"stchat/internal/message"
+	"stchat/internal/place/userdir"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // parting is where a chat leaves the trunk of its kin, by content alone.

@@ -10,9 +10,9 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/message"
+	"stchat/internal/place/userdir"
 	"stchat/internal/sendate"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // Options says how kinship is judged.

@@ -10,7 +10,7 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // MaxKeys is how many keys of the metadata are listed, so that a hostile header cannot fill

@@ -22,7 +22,7 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // Schema is the version of the JSON documents.

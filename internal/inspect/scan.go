@@ -13,8 +13,8 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
+	"stchat/internal/place/userdir"
 	"stchat/internal/sendate"
-	"stchat/internal/userdir"
 )
 
 // Options says how a chat is read.

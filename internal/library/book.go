@@ -8,7 +8,7 @@ import (
 
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/lorebook"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // Book is what is kept of a lorebook that was read: a digest, so that memory does not grow with

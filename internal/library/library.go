@@ -20,8 +20,8 @@ import (
 	"stchat/internal/group"
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // Library holds what has been looked up so far. It is safe for use by several

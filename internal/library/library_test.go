@@ -10,7 +10,7 @@ import (
 
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // tree makes files below a new folder.

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 const demoWorlds = "../../testdata/demo/worlds"

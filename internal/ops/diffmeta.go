@@ -9,7 +9,7 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/library"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // DiffMetaOptions selects the chats whose metadata DiffMeta compares.

@@ -12,10 +12,10 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/jsonl"
 	"stchat/internal/names"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // Export says what an export writes, and where; each kind of export has more to it.

@@ -16,8 +16,8 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/names"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // List is the chats that a command's arguments name.

@@ -12,8 +12,8 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/jsonl"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // Result is what a verb made of one CHAT. D is its JSON document, with nothing else in it.

@@ -16,8 +16,8 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // Demand is what a verb demands of a chat up to its header.

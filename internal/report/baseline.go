@@ -12,8 +12,8 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/place/userdir"
 	"stchat/internal/rules"
-	"stchat/internal/userdir"
 )
 
 // fingerprint identifies a finding even if lines shift or its folder moves: its rule, the

@@ -31,8 +31,8 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
+	"stchat/internal/place/userdir"
 	"stchat/internal/reline"
-	"stchat/internal/userdir"
 )
 
 // Checker judges chats. It looks up every folder, group file and lorebook

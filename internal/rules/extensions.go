@@ -9,7 +9,7 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // head is a chat's metadata, and the header if they are in one.

@@ -8,9 +8,9 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/group"
+	"stchat/internal/place/userdir"
 	"stchat/internal/reline"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // Finding is one problem in one place.

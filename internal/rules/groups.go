@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"stchat/internal/group"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // judgeGroup judges whether exactly one group lists a group chat, and whether a group

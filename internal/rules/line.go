@@ -7,7 +7,7 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // lineJudge judges lines by themselves. Lines are judged concurrently; the results go

@@ -10,8 +10,8 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/message"
 	"stchat/internal/names"
+	"stchat/internal/place/userdir"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 // safeName returns the name of the file to which a link by name leads; ok is false

@@ -8,7 +8,7 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // attachmentKeys is the number of keys of extra that attach files. The last four

@@ -6,7 +6,7 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // scan is the reading of one chat. judge judges lines concurrently; fold combines the

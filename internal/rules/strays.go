@@ -13,7 +13,7 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
 	"stchat/internal/library"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // judgeStrays judges what belongs to nothing in the chats folders of a user folder:

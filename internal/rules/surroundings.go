@@ -6,7 +6,7 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/group"
 	"stchat/internal/library"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // Lookup looks up the files around chats, each once. It is safe for concurrent

@@ -16,9 +16,9 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
 	"stchat/internal/text/visible"
-	"stchat/internal/userdir"
 )
 
 // Beside tells which sidecars a chat that is judged has, before its messages are read. Which

@@ -23,7 +23,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // ErrSeveral means that an argument may mean several chats or owners.

@@ -14,7 +14,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // ErrOwner means that an argument is not an owner of chats.

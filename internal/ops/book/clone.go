@@ -16,9 +16,9 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // Options says which lorebooks to clone, and how.

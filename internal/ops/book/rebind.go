@@ -15,8 +15,8 @@ import (
 	"stchat/internal/meta"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // rebinding is a chat that is being pointed at another lorebook.

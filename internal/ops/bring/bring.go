@@ -25,10 +25,10 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // Options says what to import, and how.

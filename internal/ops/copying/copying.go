@@ -23,9 +23,9 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/cut"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // Options say which chat is copied, and to where.

@@ -15,8 +15,8 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/ops/address"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
-	"stchat/internal/userdir"
 )
 
 // Keys of a message that says which member of a group speaks.

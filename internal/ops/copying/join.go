@@ -19,9 +19,9 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // JoinOptions say which chats are joined.

@@ -14,7 +14,7 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // place is where a new chat goes.

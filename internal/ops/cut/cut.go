@@ -22,8 +22,8 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // Run makes a checkpoint or branch of every source, each with messages 0 to At inclusive, and

@@ -18,9 +18,9 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // mayLink refuses a link that cannot be made, before anything is drafted.

@@ -17,9 +17,9 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // plan is what is settled about a source before any source is worked on.

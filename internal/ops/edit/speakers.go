@@ -11,7 +11,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // speakers records who has spoken in a chat so far.

@@ -17,8 +17,8 @@ import (
 	"stchat/internal/lost"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // goneGroup is a group's file that is gone, and that comes back with its chats.

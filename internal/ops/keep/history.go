@@ -10,7 +10,7 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/ops"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // HistoryOptions says which store is meant.

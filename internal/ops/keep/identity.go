@@ -17,7 +17,7 @@ import (
 	"stchat/internal/history"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // facts are what identity is judged by: of a file that a snapshot found, or of one that a history

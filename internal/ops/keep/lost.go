@@ -16,8 +16,8 @@ import (
 	"stchat/internal/history"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // LostOptions says where to look for messages that only older versions have.

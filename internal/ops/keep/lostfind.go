@@ -18,8 +18,8 @@ import (
 	"stchat/internal/lost"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // finder finds what is lost in one root: its chats are compared with older versions of them.

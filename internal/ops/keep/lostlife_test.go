@@ -18,7 +18,7 @@ import (
 	"stchat/internal/backups"
 	"stchat/internal/changeset"
 	"stchat/internal/ops"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // kept is a life whose chats are backed up by SillyTavern, too, and what of them is still to be

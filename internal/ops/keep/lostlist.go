@@ -16,7 +16,7 @@ import (
 	"stchat/internal/lost"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // list finds the chats of the root, and the versions outside the history that are not too old.

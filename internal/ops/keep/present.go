@@ -18,8 +18,8 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // scope is what a snapshot takes of one folder.

@@ -18,8 +18,8 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/cut"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // RestoreOptions says which version to restore, and to which file.

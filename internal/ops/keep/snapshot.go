@@ -19,10 +19,10 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
 	"stchat/internal/sendate"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // SnapshotOptions says what a snapshot takes.

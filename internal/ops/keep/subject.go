@@ -20,7 +20,7 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // Where says which file or folder is meant, which version of it, and which store to look in.

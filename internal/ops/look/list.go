@@ -12,8 +12,8 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
+	"stchat/internal/place/userdir"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // Order is what a list of chats is sorted by.

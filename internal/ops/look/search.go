@@ -16,9 +16,9 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/words"
-	"stchat/internal/userdir"
 )
 
 // SearchOptions says what to search for, and in which messages.

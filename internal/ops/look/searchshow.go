@@ -19,8 +19,8 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
-	"stchat/internal/userdir"
 )
 
 // show reads a hit's message again and makes its document.

@@ -8,8 +8,8 @@ import (
 
 	"stchat/internal/history"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // source is what is searched line by line: a chat as it is now, or an old version of one.

@@ -19,11 +19,11 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
 	"stchat/internal/sendate"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/words"
-	"stchat/internal/userdir"
 )
 
 // By is what messages are counted by.

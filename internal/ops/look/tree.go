@@ -17,12 +17,12 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
 	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 	"stchat/internal/treeview"
-	"stchat/internal/userdir"
 )
 
 // TreeOptions says which families to show, and what of them.

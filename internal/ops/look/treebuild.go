@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"stchat/internal/family"
+	"stchat/internal/place/userdir"
 	"stchat/internal/sendate"
 	"stchat/internal/treeview"
-	"stchat/internal/userdir"
 )
 
 // treeBuilder builds a tree from graphs.

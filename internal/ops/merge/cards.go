@@ -17,7 +17,7 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // readCards finds for each character of FROM the one of INTO that it is, by the folders of their

@@ -13,7 +13,7 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // ErrWhose means that FROM, which lies in no user folder, does not say whose chats it holds.

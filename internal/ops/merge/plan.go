@@ -15,8 +15,8 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/names"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
-	"stchat/internal/userdir"
 )
 
 // inFolder is what is known of all chats of a folder. Those of group chats have several owners.

@@ -24,8 +24,8 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // book is a lorebook of FROM and the one of INTO that has its entries.

@@ -22,9 +22,9 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // side is the chats of one owner on one side.

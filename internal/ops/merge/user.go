@@ -20,8 +20,8 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // user is two user folders that are merged: what of FROM comes, and what of INTO stands for it.

@@ -15,8 +15,8 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // ErrZip means that a zip is not a user folder's, or holds a name that could lead out of it.

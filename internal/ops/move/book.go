@@ -15,7 +15,7 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/names"
 	"stchat/internal/ops"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // RenameBook renames a lorebook, and every mention of it in the user's files: the metadata

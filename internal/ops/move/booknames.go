@@ -22,9 +22,9 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // bookNames renames a lorebook and the places that name it.

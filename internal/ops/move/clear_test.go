@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"stchat/internal/changeset"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // TestClear: a chat goes if it is old and nothing needs it; a circle of parents is no reason to stay.

@@ -15,7 +15,7 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // OwnerOptions says which chats move to another owner.

@@ -18,8 +18,8 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // Options are common to the verbs of this package.

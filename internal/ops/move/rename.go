@@ -9,8 +9,8 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // RenameOptions says which chat to rename, and how.

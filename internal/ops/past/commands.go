@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"stchat/internal/changeset"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // Command is what one call did in a root, as far as its record is kept.

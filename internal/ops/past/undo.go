@@ -21,8 +21,8 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 // Options says what to take back.

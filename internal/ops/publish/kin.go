@@ -8,10 +8,10 @@ import (
 
 	"stchat/internal/family"
 	"stchat/internal/ops/look"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
 	"stchat/internal/treeview"
-	"stchat/internal/userdir"
 )
 
 // relative is a chat among its relatives.

@@ -20,10 +20,10 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
+	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
 	"stchat/internal/treeview"
-	"stchat/internal/userdir"
 	"stchat/internal/webpage"
 )
 

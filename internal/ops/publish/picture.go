@@ -16,8 +16,8 @@ import (
 	"stchat/internal/names"
 	"stchat/internal/ops/look"
 	"stchat/internal/picture"
+	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
-	"stchat/internal/userdir"
 )
 
 // pictureMost is how large a picture in a page may be, in bytes.

@@ -12,8 +12,8 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/rules"
-	"stchat/internal/userdir"
 )
 
 // planner turns findings into plans.

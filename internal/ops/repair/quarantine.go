@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"stchat/internal/names"
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // quarantine collects what is taken out of a chat in a file of its own, which is created on

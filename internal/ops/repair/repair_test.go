@@ -21,8 +21,8 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
+	"stchat/internal/place/userdir"
 	"stchat/internal/rules"
-	"stchat/internal/userdir"
 )
 
 // uuids returns slugs that are told apart.

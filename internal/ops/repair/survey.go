@@ -15,10 +15,10 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/rules"
 	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
-	"stchat/internal/userdir"
 )
 
 // surveyed holds the chats that PATHs mean, judged.

@@ -17,8 +17,8 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
+	"stchat/internal/place/userdir"
 	"stchat/internal/rules"
-	"stchat/internal/userdir"
 )
 
 // tornHeader is a chat whose first line was its header, and is damaged.

@@ -16,8 +16,8 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/userdir"
 )
 
 var (

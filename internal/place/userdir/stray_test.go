@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // What is named like a chat and lies where SillyTavern looks for none is found, and nothing else.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/userdir"
+	"stchat/internal/place/userdir"
 )
 
 // tree makes files, and folders where a name ends in a slash, below a new folder.
