@@ -20,10 +20,10 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/message"
 	"stchat/internal/meta"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/cut"
+	"stchat/internal/place/names"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"
 )

@@ -19,8 +19,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/chat"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sendate"
 	"stchat/internal/text/progress"

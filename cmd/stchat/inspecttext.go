@@ -12,7 +12,7 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/grid"
 	"stchat/internal/inspect"
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/text/visible"

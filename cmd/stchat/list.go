@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/grid"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
+	"stchat/internal/place/names"
 	"stchat/internal/plural"
 	"stchat/internal/text/visible"
 )

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/names"
 	"stchat/internal/ops/move"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/text/visible"
 )

@@ -13,9 +13,9 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
 	"stchat/internal/message"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
+	"stchat/internal/place/names"
 	"stchat/internal/safefile"
 	"stchat/internal/text/visible"
 )

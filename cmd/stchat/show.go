@@ -12,8 +12,8 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/choose"
-	"stchat/internal/names"
 	"stchat/internal/ops/look"
+	"stchat/internal/place/names"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
 	"stchat/internal/text/visible"

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/grid"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/ops/publish"
+	"stchat/internal/place/names"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
 	"stchat/internal/text/visible"

@@ -12,8 +12,8 @@ import (
 
 	"stchat/internal/grid"
 	"stchat/internal/history"
-	"stchat/internal/names"
 	"stchat/internal/ops/keep"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/text/visible"

@@ -12,10 +12,10 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/library"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/text/visible"
 )

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"stchat/internal/extension"
-	"stchat/internal/names"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/text/lazyregexp"

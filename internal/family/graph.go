@@ -7,7 +7,7 @@ import (
 	"stchat/internal/card"
 	"stchat/internal/group"
 	"stchat/internal/library"
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 )
 
 // Names finds the chat to which a name in a file leads; [library.Folder] implements it.

@@ -14,7 +14,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/meta"
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 )
 
 // Reference is one place in a file that names a chat.

@@ -24,7 +24,7 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 	"stchat/internal/safefile"
 )
 

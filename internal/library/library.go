@@ -19,7 +19,7 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/group"
 	"stchat/internal/lorebook"
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
 )

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 	"stchat/internal/safefile"
 )
 

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"stchat/internal/chat"
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
 )

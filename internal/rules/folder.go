@@ -7,7 +7,7 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/library"
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 )
 
 // folderChats is the chats of one folder: those that are checked, and the others, of

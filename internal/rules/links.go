@@ -9,7 +9,7 @@ import (
 
 	"stchat/internal/family"
 	"stchat/internal/message"
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/text/visible"
 )

@@ -14,7 +14,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 )
 
 // judgeBook judges whether a chat's two names of its lorebook agree, and whether the books

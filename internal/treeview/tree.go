@@ -11,7 +11,7 @@ import (
 	"iter"
 	"time"
 
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 )
 
 // Schema is the version of the JSON documents.

@@ -12,8 +12,8 @@ import (
 	"stchat/internal/card"
 	"stchat/internal/group"
 	"stchat/internal/library"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 )
 

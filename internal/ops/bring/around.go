@@ -20,9 +20,9 @@ import (
 	"stchat/internal/convert"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
+	"stchat/internal/place/names"
 	"stchat/internal/safefile"
 )
 

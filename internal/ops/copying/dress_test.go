@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/jsonl"
-	"stchat/internal/names"
 	"stchat/internal/ops/address"
+	"stchat/internal/place/names"
 )
 
 // mira is a character with a name and a picture that need quoting in addresses.

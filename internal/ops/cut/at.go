@@ -19,8 +19,8 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 )
 
 // findIndex finds the index of the last message, for names that contain it, or of the one chosen.

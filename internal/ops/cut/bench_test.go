@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"stchat/internal/changeset"
-	"stchat/internal/names"
 	"stchat/internal/ops/cut"
+	"stchat/internal/place/names"
 )
 
 // benchFile writes a chat of so many messages of about 1.2 KB.

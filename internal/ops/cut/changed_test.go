@@ -12,8 +12,8 @@ import (
 
 	"stchat/internal/changeset"
 	"stchat/internal/jsonl"
-	"stchat/internal/names"
 	"stchat/internal/ops/cut"
+	"stchat/internal/place/names"
 )
 
 // A source that SillyTavern saves while it is read gives no new chat: neither

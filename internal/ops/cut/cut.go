@@ -20,8 +20,8 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
 )

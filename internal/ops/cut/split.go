@@ -15,8 +15,8 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 	"stchat/internal/text/progress"
 )
 

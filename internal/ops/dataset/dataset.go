@@ -18,9 +18,9 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/message"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
+	"stchat/internal/place/names"
 )
 
 // Format is how lines look.

@@ -13,11 +13,11 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/extension/illustrator"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/repair"
+	"stchat/internal/place/names"
 	"stchat/internal/rules"
 )
 

@@ -20,8 +20,8 @@ import (
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 	"stchat/internal/rules"
 	"stchat/internal/safefile"
 )

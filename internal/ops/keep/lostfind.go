@@ -16,8 +16,8 @@ import (
 	"stchat/internal/group"
 	"stchat/internal/history"
 	"stchat/internal/lost"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/text/progress"
 )

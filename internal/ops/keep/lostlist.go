@@ -14,8 +14,8 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/group"
 	"stchat/internal/lost"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 )
 

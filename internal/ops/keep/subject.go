@@ -17,9 +17,9 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/library"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 )
 

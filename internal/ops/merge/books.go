@@ -16,8 +16,8 @@ import (
 	"stchat/internal/json/metadiff"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 )
 
 // volume is the file of a lorebook on one side.

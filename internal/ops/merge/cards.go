@@ -15,8 +15,8 @@ import (
 	"stchat/internal/card"
 	"stchat/internal/changeset"
 	"stchat/internal/extension/luker"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 )
 

@@ -15,8 +15,8 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/library"
 	"stchat/internal/message"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
 )

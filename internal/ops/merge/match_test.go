@@ -11,7 +11,7 @@ import (
 
 	"stchat/internal/chat"
 	"stchat/internal/message"
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 )
 
 var (

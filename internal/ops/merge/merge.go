@@ -12,9 +12,9 @@ import (
 	"stchat/internal/group"
 	"stchat/internal/library"
 	"stchat/internal/message"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 )
 
 // numbered is a name that ends in a number, as SillyTavern and this program number names.

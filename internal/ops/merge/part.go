@@ -11,8 +11,8 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 )
 

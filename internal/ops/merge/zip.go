@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"stchat/internal/extension/luker"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
 )

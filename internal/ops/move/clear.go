@@ -13,8 +13,8 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 	"stchat/internal/safefile"
 )
 

@@ -15,9 +15,9 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
 )

@@ -18,9 +18,9 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
+	"stchat/internal/place/names"
 	"stchat/internal/plural"
 	"stchat/internal/safefile"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"stchat/internal/family"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
 )

@@ -19,8 +19,8 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/names"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
 )

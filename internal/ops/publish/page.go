@@ -17,9 +17,9 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 
 	"stchat/internal/message"
-	"stchat/internal/names"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/prose"

@@ -13,9 +13,9 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
-	"stchat/internal/names"
 	"stchat/internal/ops/look"
 	"stchat/internal/picture"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
 )

@@ -8,8 +8,8 @@ import (
 
 	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/names"
 	"stchat/internal/ops/look"
+	"stchat/internal/place/names"
 	"stchat/internal/plural"
 )
 

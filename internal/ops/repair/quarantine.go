@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 )
 

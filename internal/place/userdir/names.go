@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 	"stchat/internal/text/visible"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 )
 
 func TestSanitize(t *testing.T) {

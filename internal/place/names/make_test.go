@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/names"
+	"stchat/internal/place/names"
 )
 
 const chat = "Mira - 2026-01-02@03h04m05s006ms"
