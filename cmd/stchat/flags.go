@@ -21,8 +21,8 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
+	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
-	"stchat/internal/sendate"
 	"stchat/internal/text/progress"
 )
 

@@ -17,9 +17,9 @@ import (
 	"stchat/internal/changeset"
 	"stchat/internal/ops"
 	"stchat/internal/ops/past"
+	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
-	"stchat/internal/sendate"
 	"stchat/internal/text/visible"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/sendate"
+	"stchat/internal/place/sendate"
 )
 
 // Near is what tells that two messages that differ are versions of one.

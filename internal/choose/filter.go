@@ -22,7 +22,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
-	"stchat/internal/sendate"
+	"stchat/internal/place/sendate"
 )
 
 // Filter says what a message must be. The zero Filter lets every message through.

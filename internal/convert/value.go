@@ -10,7 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/sendate"
+	"stchat/internal/place/sendate"
 )
 
 // object is the members of a JSON object: it is gone through once for all of them. gjson finds values by

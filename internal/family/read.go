@@ -10,8 +10,8 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/message"
+	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
-	"stchat/internal/sendate"
 	"stchat/internal/text/progress"
 )
 

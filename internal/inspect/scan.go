@@ -13,8 +13,8 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
+	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
-	"stchat/internal/sendate"
 )
 
 // Options says how a chat is read.

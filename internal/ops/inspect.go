@@ -11,7 +11,7 @@ import (
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
-	"stchat/internal/sendate"
+	"stchat/internal/place/sendate"
 	"stchat/internal/text/progress"
 )
 

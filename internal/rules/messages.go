@@ -6,8 +6,8 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/place/sendate"
 	"stchat/internal/plural"
-	"stchat/internal/sendate"
 )
 
 // judgeShape judges what every message must have.

@@ -20,8 +20,8 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
+	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
-	"stchat/internal/sendate"
 )
 
 // complete is a conversation with what the source does not say.

@@ -16,7 +16,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
-	"stchat/internal/sendate"
+	"stchat/internal/place/sendate"
 )
 
 // turn is a message of an openai line.

@@ -11,9 +11,9 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/ops"
+	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
-	"stchat/internal/sendate"
 )
 
 // Roles of a message that is made from a text.

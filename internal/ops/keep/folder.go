@@ -10,8 +10,8 @@ import (
 
 	"stchat/internal/history"
 	"stchat/internal/ops"
+	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
-	"stchat/internal/sendate"
 )
 
 // folder is a folder of a history.

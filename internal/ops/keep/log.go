@@ -18,8 +18,8 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/ops"
+	"stchat/internal/place/sendate"
 	"stchat/internal/prose"
-	"stchat/internal/sendate"
 	"stchat/internal/text/visible"
 )
 

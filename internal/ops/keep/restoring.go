@@ -22,9 +22,9 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
+	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/sendate"
 )
 
 // restoring is a version on its way to a file: as it was, or as a chat of today, with what comes

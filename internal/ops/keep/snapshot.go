@@ -19,9 +19,9 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
+	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"
-	"stchat/internal/sendate"
 	"stchat/internal/text/progress"
 )
 

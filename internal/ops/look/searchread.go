@@ -14,7 +14,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
 	"stchat/internal/ops"
-	"stchat/internal/sendate"
+	"stchat/internal/place/sendate"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/words"
 )

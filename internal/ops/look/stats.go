@@ -19,9 +19,9 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/ops"
+	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
-	"stchat/internal/sendate"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/words"
 )

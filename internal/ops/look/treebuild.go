@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"stchat/internal/family"
+	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
-	"stchat/internal/sendate"
 	"stchat/internal/treeview"
 )
 

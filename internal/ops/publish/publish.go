@@ -19,7 +19,7 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
-	"stchat/internal/sendate"
+	"stchat/internal/place/sendate"
 	"stchat/internal/webpage"
 )
 

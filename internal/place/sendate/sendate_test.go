@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/sendate"
+	"stchat/internal/place/sendate"
 )
 
 func TestParse(t *testing.T) {
