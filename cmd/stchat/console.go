@@ -17,7 +17,7 @@ import (
 	"github.com/itchyny/gojq"
 	"golang.org/x/term"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/json/jsondoc"
 	"stchat/internal/jsonl"

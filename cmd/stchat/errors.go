@@ -9,7 +9,7 @@ import (
 	"slices"
 	"syscall"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"

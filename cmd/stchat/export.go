@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/ops"
 	"stchat/internal/ops/dataset"

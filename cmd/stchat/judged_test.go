@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/json/jsondoc"
 	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"

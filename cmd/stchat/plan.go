@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/ops/move"
 	"stchat/internal/ops/past"
 	"stchat/internal/place/userdir"

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/backups"
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/grid"
 	"stchat/internal/ops"

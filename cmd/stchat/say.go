@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
 	"stchat/internal/message"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 )
 
 // TestHintOfRecord advises to drop a record that is damaged, and not one that belongs to

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"stchat/internal/card"
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/safefile"
 )

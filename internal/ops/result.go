@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/jsonl"
 	"stchat/internal/place/userdir"
 	"stchat/internal/safefile"

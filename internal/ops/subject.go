@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"stchat/internal/card"
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"

@@ -3,7 +3,7 @@ package rules
 import (
 	"path/filepath"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/group"
 	"stchat/internal/library"
 	"stchat/internal/place/userdir"

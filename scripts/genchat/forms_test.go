@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
 	"stchat/scripts/internal/chatgen"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"

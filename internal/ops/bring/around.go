@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"stchat/internal/card"
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/convert"

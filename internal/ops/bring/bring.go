@@ -18,7 +18,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/convert"
 	"stchat/internal/jsonl"

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"stchat/internal/card"
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/convert"
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"context"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/message"

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/library"

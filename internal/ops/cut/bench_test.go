@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/ops/cut"
 	"stchat/internal/place/names"
 )

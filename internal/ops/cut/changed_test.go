@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops/cut"
 	"stchat/internal/place/names"

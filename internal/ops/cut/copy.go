@@ -8,7 +8,7 @@ import (
 	"io"
 	"math"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/jsonl"

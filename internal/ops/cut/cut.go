@@ -14,7 +14,7 @@ import (
 	"fmt"
 	"slices"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/isolate"

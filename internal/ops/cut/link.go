@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"

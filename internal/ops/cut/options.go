@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/choose"
 	"stchat/internal/extension"
 	"stchat/internal/json/patch"

@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/family"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"

@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"

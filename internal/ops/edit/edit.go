@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/extension"
 	"stchat/internal/follow"
 	"stchat/internal/json/metadiff"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 )
 
 // TestGuard plants defects into what slim writes: the guard must see each, and nothing is written.

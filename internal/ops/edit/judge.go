@@ -10,7 +10,7 @@ import (
 	"iter"
 	"math"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"

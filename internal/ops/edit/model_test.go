@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/ops/edit"
 )
 

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"sync"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl/rawjson"

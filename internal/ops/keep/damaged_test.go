@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/history"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"stchat/internal/backups"
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 )

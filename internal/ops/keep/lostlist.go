@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"stchat/internal/backups"
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/group"
 	"stchat/internal/lost"
 	"stchat/internal/ops"

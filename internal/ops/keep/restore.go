@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"stchat/internal/backups"
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/history"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"

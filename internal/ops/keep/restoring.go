@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"stchat/internal/card"
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"

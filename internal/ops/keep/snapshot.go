@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"

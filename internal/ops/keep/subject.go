@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/library"

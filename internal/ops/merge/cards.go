@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"stchat/internal/card"
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/extension/luker"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/ops"

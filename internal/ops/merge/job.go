@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/ops"
 )
 

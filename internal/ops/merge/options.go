@@ -1,7 +1,7 @@
 package merge
 
 import (
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/ops"
 	"stchat/internal/text/progress"
 )

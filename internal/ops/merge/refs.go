@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/isolate"

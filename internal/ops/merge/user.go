@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 )
 
 // TestRenameAndBack renames every chat and every lorebook of the demo, and back: then

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/family"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"

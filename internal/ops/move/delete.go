@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"syscall"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"

@@ -3,7 +3,7 @@ package past
 import (
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/place/userdir"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/ops"
 )
 

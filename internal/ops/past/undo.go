@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"stchat/internal/card"
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"

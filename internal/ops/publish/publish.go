@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/choose"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/text/progress"

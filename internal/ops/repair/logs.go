@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/extension/luker"
 	"stchat/internal/ops"
 	"stchat/internal/rules"

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/extension"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"

@@ -7,7 +7,7 @@ import (
 	"context"
 	"slices"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/group"
 	"stchat/internal/ops"
 	"stchat/internal/rules"

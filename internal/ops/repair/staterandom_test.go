@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/extension/illustrator"
 	"stchat/internal/ops/past"
 	"stchat/internal/ops/repair"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/extension/luker"
 	"stchat/internal/library"
 	"stchat/internal/ops"

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/extension/luker"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/json/patch"

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"

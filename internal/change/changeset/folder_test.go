@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 	"stchat/internal/safefile"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/changeset"
+	"stchat/internal/change/changeset"
 )
 
 // What somebody only touched, or saved again with the same bytes, is undone; what has other bytes
