@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/grid"
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
@@ -17,7 +18,6 @@ import (
 	"stchat/internal/plural"
 	"stchat/internal/report"
 	"stchat/internal/rules"
-	"stchat/internal/safefile"
 )
 
 func newCheck() verb {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/json/patch"
@@ -22,7 +23,6 @@ import (
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 )

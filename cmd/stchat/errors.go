@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
@@ -25,7 +26,6 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/place/names"
 	"stchat/internal/plural"
-	"stchat/internal/safefile"
 )
 
 // Exit codes, besides 0 for done.

@@ -18,9 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/json/jsondoc"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // judgeVariable asks that what a script runs is judged; it names the script's folder.

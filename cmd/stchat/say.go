@@ -10,13 +10,13 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
-	"stchat/internal/safefile"
 	"stchat/internal/text/visible"
 )
 

@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/family"
 	"stchat/internal/json/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
-	"stchat/internal/safefile"
 	"stchat/internal/treeview"
 )
 

@@ -24,11 +24,11 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 	"stchat/internal/text/lazyregexp"
 )
 

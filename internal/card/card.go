@@ -25,10 +25,10 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // ErrMissing means that a character has no card.

@@ -18,13 +18,13 @@ import (
 	"io/fs"
 	"os"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/group"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // Stdin is the path that stands for standard input.

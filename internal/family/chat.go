@@ -4,12 +4,12 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/message"
-	"stchat/internal/safefile"
 )
 
 // Chat is a chat with what its kinship is judged by, and the result.

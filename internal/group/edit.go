@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/safefile"
 )
 
 // Edit is a change of one group file for any number of chats, as a [changeset.Edit]. It is

@@ -22,10 +22,10 @@ import (
 	"slices"
 	"strconv"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/names"
-	"stchat/internal/safefile"
 )
 
 // The keys of a group file that this package knows.

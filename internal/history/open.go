@@ -16,7 +16,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 	"stchat/internal/sqlfile"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // Kind is the kind of file that has versions.

@@ -23,12 +23,12 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // Extension is the end of a lorebook's file name.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/names"
-	"stchat/internal/safefile"
 )
 
 // CloneOptions are the options of [Book.Clone] and [Book.Snapshot].

@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/jsonl"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
-	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
 )
 

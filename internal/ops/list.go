@@ -14,10 +14,10 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // List is the chats that a command's arguments name.

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/jsonl"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // Result is what a verb made of one CHAT. D is its JSON document, with nothing else in it.

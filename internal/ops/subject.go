@@ -11,13 +11,13 @@ import (
 
 	"stchat/internal/card"
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // Demand is what a verb demands of a chat up to its header.

@@ -6,11 +6,11 @@ import (
 	"maps"
 	"slices"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/extension"
 	"stchat/internal/group"
 	"stchat/internal/place/userdir"
 	"stchat/internal/reline"
-	"stchat/internal/safefile"
 )
 
 // Finding is one problem in one place.

@@ -14,7 +14,7 @@ import (
 	"modernc.org/sqlite" // registers the driver, too
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // DB is an open file. It is for one goroutine.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // A run that dies between two changes of a call is seen by the second one, and what it began

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // aFolder returns a user's folder with one chat.

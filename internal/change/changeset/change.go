@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // change is what a step of a journal makes of one path: of the file before, the file after. A move

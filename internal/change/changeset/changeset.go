@@ -106,7 +106,7 @@ import (
 	"context"
 	"time"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // Options apply to a whole call of [Run].

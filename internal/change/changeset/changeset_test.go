@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // world makes a user folder with these files.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // save writes into a file in place, at a time.

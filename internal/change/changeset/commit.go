@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // tries is how often a commit is tried while other programs keep saving a file that it

@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // A kill is a panic before a primitive; the disk does nothing after it.

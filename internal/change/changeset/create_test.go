@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 func create(dir, name string) changeset.Unit {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // setsOf are the files of the three sets of groupOf.

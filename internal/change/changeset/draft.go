@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // Draft is a file that has no name yet, beside its target; [Run] gives it one, or removes

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // TestDropped commits three units that share a list, of which one cannot make its

@@ -14,7 +14,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // failing is a disk of which the n-th primitive fails, and so many in all from there.

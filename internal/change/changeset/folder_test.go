@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // TestFolderHalfMade changes a file where another run has just made .stchat, or was killed

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // replacing is a unit that replaces a file, and calls drafted when it has drafted that.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"syscall"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // state is what a record did to one file.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // Files of which no hash is kept are recognised by size and time, also where there are no hard

@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // coarsest is the tick of the coarsest clock of a disk (FAT's): a file that was changed less than

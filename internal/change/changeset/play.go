@@ -11,7 +11,7 @@ import (
 	"slices"
 	"syscall"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // copied is the largest file, in bytes, that is copied to keep or move it where it cannot be

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // powered is a folder on a disk that remembers what was done to it, and what of that a power loss

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // folder is the name of the folder, in a root, for journals, records and kept files.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // Result is what became of a change that a dead run left unfinished.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // Assumed is what files hold once some records have been taken back, which a dry run does not do. The

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // heldName is the name, in .stchat, of the file with a [heldBefore].

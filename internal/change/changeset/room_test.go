@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // Making room looks at the names of records alone where their sizes are noted; it reads none that stays.

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // RootOf returns the root of a change to path: the user's folder around it, also where SillyTavern

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
 )
 

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // ErrOtherRoot means that one set would edit files of two roots, which no journal and no

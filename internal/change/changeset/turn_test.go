@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // Calls side by side that change the same files each have one place in the order of undo, though each

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"stchat/internal/safefile"
+	"stchat/internal/change/safefile"
 )
 
 // A .stchat that cannot be listed is an error for all that read it, not an empty one; and so is a

@@ -12,12 +12,12 @@ import (
 	"strconv"
 	"strings"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 	"stchat/internal/text/visible"
 )
 

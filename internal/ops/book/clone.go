@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/extension/all"
 	"stchat/internal/library"
@@ -18,7 +19,6 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
-	"stchat/internal/safefile"
 )
 
 // Options says which lorebooks to clone, and how.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
@@ -16,7 +17,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // rebinding is a chat that is being pointed at another lorebook.

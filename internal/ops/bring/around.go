@@ -15,6 +15,7 @@ import (
 
 	"stchat/internal/card"
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/convert"
@@ -23,7 +24,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
-	"stchat/internal/safefile"
 )
 
 // keyImport is the key of the metadata that says where a chat was imported from.

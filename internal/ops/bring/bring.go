@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/convert"
 	"stchat/internal/jsonl"
@@ -27,7 +28,6 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
-	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
 )
 

@@ -8,9 +8,9 @@ import (
 	"io"
 	"path"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
-	"stchat/internal/safefile"
 )
 
 // errEntry means that an entry of a zip is not read.

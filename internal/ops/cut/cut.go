@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
@@ -23,7 +24,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // Run makes a checkpoint or branch of every source, each with messages 0 to At inclusive, and

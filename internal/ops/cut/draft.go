@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/isolate"
@@ -17,7 +18,6 @@ import (
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // draft drafts the new chat of one source and all that belongs to it, in a set that the caller

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
@@ -20,7 +21,6 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
-	"stchat/internal/safefile"
 )
 
 // mayLink refuses a link that cannot be made, before anything is drafted.

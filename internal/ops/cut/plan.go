@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
@@ -18,7 +19,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
 )
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension"
@@ -16,7 +17,6 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
-	"stchat/internal/safefile"
 )
 
 var (

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl/rawjson"
@@ -23,7 +24,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/rules"
-	"stchat/internal/safefile"
 )
 
 // SlimOptions says what is dropped from chats, and where.

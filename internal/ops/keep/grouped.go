@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/history"
@@ -18,7 +19,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // goneGroup is a group's file that is gone, and that comes back with its chats.

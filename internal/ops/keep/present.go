@@ -14,12 +14,12 @@ import (
 	"strings"
 	"time"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // scope is what a snapshot takes of one folder.

@@ -13,13 +13,13 @@ import (
 
 	"stchat/internal/backups"
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/history"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/cut"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // RestoreOptions says which version to restore, and to which file.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
@@ -21,7 +22,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
 )
 

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/history"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // source is what is searched line by line: a chat as it is now, or an old version of one.

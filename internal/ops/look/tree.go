@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
@@ -19,7 +20,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
-	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 	"stchat/internal/treeview"

@@ -12,13 +12,13 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/family"
 	"stchat/internal/library"
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // version is what a conflict file is.

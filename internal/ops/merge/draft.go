@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
@@ -21,7 +22,6 @@ import (
 	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
-	"stchat/internal/safefile"
 )
 
 // changes reports whether anything is to be written.

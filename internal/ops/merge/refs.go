@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/isolate"
@@ -25,7 +26,6 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // book is a lorebook of FROM and the one of INTO that has its entries.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
 	"stchat/internal/group"
@@ -23,7 +24,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
 )
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
@@ -21,7 +22,6 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // user is two user folders that are merged: what of FROM comes, and what of INTO stands for it.

@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // ErrZip means that a zip is not a user folder's, or holds a name that could lead out of it.

@@ -13,6 +13,7 @@ import (
 
 	"stchat/internal/card"
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
@@ -24,7 +25,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
-	"stchat/internal/safefile"
 )
 
 // bookNames renames a lorebook and the places that name it.

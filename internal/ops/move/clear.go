@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
-	"stchat/internal/safefile"
 )
 
 // Clearing says which of the chats named are deleted.

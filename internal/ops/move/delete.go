@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/family"
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
@@ -19,7 +20,6 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // DeleteOptions says which chats are deleted.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"
@@ -22,7 +23,6 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
 	"stchat/internal/plural"
-	"stchat/internal/safefile"
 )
 
 // renameSet is the chats of a folder that are renamed, moved or deleted, and what becomes of

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
@@ -16,7 +17,6 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // NewOptions describes the new chat of an owner.

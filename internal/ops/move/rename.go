@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/family"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 // RenameOptions says which chat to rename, and how.

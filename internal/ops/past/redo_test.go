@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/ops/past"
-	"stchat/internal/safefile"
 )
 
 // folder is a user folder in which commands were given.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
 	"stchat/internal/ops"
 	"stchat/internal/rules"
-	"stchat/internal/safefile"
 )
 
 // cuttingLogs plans to drop the commits of messages that the chat does not have. If damaged lines

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/extension"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
@@ -18,7 +19,6 @@ import (
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/rules"
-	"stchat/internal/safefile"
 )
 
 // plan is what to do about one chat, or about one group file alone.

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/rules"
-	"stchat/internal/safefile"
 	"stchat/internal/text/progress"
 )
 

@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
 	"stchat/internal/library"
 	"stchat/internal/ops"
-	"stchat/internal/safefile"
 )
 
 // Options are common to the verbs that change state.

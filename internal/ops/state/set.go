@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/json/patch"
@@ -18,7 +19,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/plural"
-	"stchat/internal/safefile"
 )
 
 // SetOptions says what to set in a namespace.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"
@@ -17,7 +18,6 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
-	"stchat/internal/safefile"
 )
 
 var (
