@@ -22,13 +22,13 @@ import (
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/visible"
 )
 

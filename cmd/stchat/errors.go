@@ -19,13 +19,13 @@ import (
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"
-	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/cut"
 	"stchat/internal/place/names"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/message"
 )
 
 // Exit codes, besides 0 for done.

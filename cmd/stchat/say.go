@@ -13,10 +13,10 @@ import (
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/visible"
 )
 

@@ -16,7 +16,6 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/grid"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
@@ -24,6 +23,7 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/visible"
 	"stchat/internal/text/words"
 )

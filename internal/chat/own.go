@@ -11,7 +11,7 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
+	"stchat/internal/sillytavern/message"
 )
 
 // Print identifies a message and what it holds. Prints of one seed can be compared.

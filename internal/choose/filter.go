@@ -21,8 +21,8 @@ import (
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/place/sendate"
+	"stchat/internal/sillytavern/message"
 )
 
 // Filter says what a message must be. The zero Filter lets every message through.

@@ -11,10 +11,10 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/place/sendate"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/message"
 )
 
 // readChub reads what Chub exports for SillyTavern: its lines, in which a text may be an object with

@@ -17,7 +17,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
-	"stchat/internal/message"
+	"stchat/internal/sillytavern/message"
 )
 
 // About says what an extension is called, and which keys are its own.

@@ -9,7 +9,7 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
+	"stchat/internal/sillytavern/message"
 )
 
 // Chat is a chat with what its kinship is judged by, and the result.

@@ -9,8 +9,8 @@ import (
 
 	"stchat/internal/align"
 	"stchat/internal/library"
-	"stchat/internal/message"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/library"
-	"stchat/internal/message"
+	"stchat/internal/sillytavern/message"
 )
 
 func namesOf(chats []*Chat) Names {

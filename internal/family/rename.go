@@ -12,9 +12,9 @@ import (
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/message"
 )
 
 // Reference is one place in a file that names a chat.

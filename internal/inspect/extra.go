@@ -13,7 +13,7 @@ import (
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
+	"stchat/internal/sillytavern/message"
 )
 
 // extra is what is wanted of a message's extra, as raw values.

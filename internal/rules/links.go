@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"stchat/internal/family"
-	"stchat/internal/message"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/visible"
 )
 

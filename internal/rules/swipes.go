@@ -8,8 +8,8 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/message"
 )
 
 // judgeSwipes judges swipe_id, swipes and swipe_info. What is missing or null is no

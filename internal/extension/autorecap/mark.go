@@ -8,7 +8,7 @@ import (
 	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
+	"stchat/internal/sillytavern/message"
 )
 
 // The keys of a message's extra that hold a mark. The extension writes the first; its

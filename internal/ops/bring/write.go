@@ -17,11 +17,11 @@ import (
 	"stchat/internal/convert"
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/message"
 )
 
 // complete is a conversation with what the source does not say.

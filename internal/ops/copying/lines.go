@@ -7,9 +7,9 @@ import (
 	"stchat/internal/change/changeset"
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
-	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"
 )
 

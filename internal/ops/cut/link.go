@@ -16,11 +16,11 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/message"
 )
 
 // mayLink refuses a link that cannot be made, before anything is drafted.

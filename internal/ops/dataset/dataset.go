@@ -17,10 +17,10 @@ import (
 	"stchat/internal/family"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/message"
 )
 
 // Format is how lines look.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"stchat/internal/family"
-	"stchat/internal/message"
 	"stchat/internal/ops"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"
 )
 

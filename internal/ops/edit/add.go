@@ -9,11 +9,11 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/message"
 )
 
 // Roles of a message that is made from a text.

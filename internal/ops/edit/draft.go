@@ -12,8 +12,8 @@ import (
 	"stchat/internal/follow"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/ops"
+	"stchat/internal/sillytavern/message"
 )
 
 // drafting turns the plan for one chat into a change set.

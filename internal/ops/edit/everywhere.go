@@ -8,7 +8,7 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
+	"stchat/internal/sillytavern/message"
 )
 
 // ReplaceOptions says which texts to replace in whole chats.

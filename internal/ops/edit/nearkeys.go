@@ -7,7 +7,7 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/extension/all"
 	"stchat/internal/json/patch"
-	"stchat/internal/message"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/words"
 )
 

@@ -13,8 +13,8 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/ops"
+	"stchat/internal/sillytavern/message"
 )
 
 // SetOptions says how to change messages.

@@ -20,10 +20,10 @@ import (
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/rules"
+	"stchat/internal/sillytavern/message"
 )
 
 // SlimOptions says what is dropped from chats, and where.

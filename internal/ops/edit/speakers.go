@@ -10,8 +10,8 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/message"
 )
 
 // speakers records who has spoken in a chat so far.

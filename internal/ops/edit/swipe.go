@@ -7,8 +7,8 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/ops"
+	"stchat/internal/sillytavern/message"
 )
 
 // SwipeOptions says how to change the swipes of one message.

@@ -16,10 +16,10 @@ import (
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/place/sendate"
 	"stchat/internal/prose"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/visible"
 )
 

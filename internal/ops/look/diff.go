@@ -16,8 +16,8 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
-	"stchat/internal/message"
 	"stchat/internal/ops"
+	"stchat/internal/sillytavern/message"
 )
 
 // DiffOptions says which chats are compared, and what of their messages.

@@ -16,10 +16,10 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/words"
 )

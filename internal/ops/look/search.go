@@ -14,9 +14,9 @@ import (
 
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/words"
 )

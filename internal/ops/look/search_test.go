@@ -15,10 +15,10 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/words"
 )

@@ -12,9 +12,9 @@ import (
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/place/sendate"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/words"
 )

@@ -17,10 +17,10 @@ import (
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
+	"stchat/internal/sillytavern/message"
 )
 
 // show reads a hit's message again and makes its document.

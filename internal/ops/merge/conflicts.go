@@ -15,10 +15,10 @@ import (
 	"stchat/internal/change/safefile"
 	"stchat/internal/family"
 	"stchat/internal/library"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/message"
 )
 
 // version is what a conflict file is.

@@ -19,9 +19,9 @@ import (
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/message"
 )
 
 // changes reports whether anything is to be written.

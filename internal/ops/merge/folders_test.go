@@ -18,10 +18,10 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/library"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
 	"stchat/internal/rules"
+	"stchat/internal/sillytavern/message"
 )
 
 // write puts a life into files, in the bytes SillyTavern writes. luker adds a floor log and a slug

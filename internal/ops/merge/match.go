@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"stchat/internal/message"
+	"stchat/internal/sillytavern/message"
 )
 
 // By is the evidence that two chats are one.

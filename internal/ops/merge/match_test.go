@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"stchat/internal/chat"
-	"stchat/internal/message"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/message"
 )
 
 var (

@@ -11,11 +11,11 @@ import (
 	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/library"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/message"
 )
 
 var (

@@ -13,10 +13,10 @@ import (
 	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
-	"stchat/internal/message"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/message"
 )
 
 // inFolder is what is known of all chats of a folder. Those of group chats have several owners.

@@ -5,7 +5,7 @@ import (
 
 	"stchat/internal/align"
 	"stchat/internal/chat"
-	"stchat/internal/message"
+	"stchat/internal/sillytavern/message"
 )
 
 // relation is what a chat of FROM and one of INTO have in common, by their messages alone.

@@ -16,13 +16,13 @@ import (
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/treeview"
 	"stchat/internal/webpage"
 )

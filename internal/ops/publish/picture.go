@@ -12,12 +12,12 @@ import (
 	"stchat/internal/card"
 	"stchat/internal/chat"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/ops/look"
 	"stchat/internal/picture"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
+	"stchat/internal/sillytavern/message"
 )
 
 // pictureMost is how large a picture in a page may be, in bytes.

@@ -16,10 +16,10 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
-	"stchat/internal/message"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/sendate"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/webpage"
 )
 

@@ -10,11 +10,11 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/message"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/reline"
 	"stchat/internal/rules"
+	"stchat/internal/sillytavern/message"
 )
 
 // pass is one read of a chat that finds what to change in its lines. Changes are reported, and

@@ -291,7 +291,7 @@ func TestAddBranch(t *testing.T) {
 // checkpoint or a branch is what BookmarkSplice and BranchSplice make of the line
 // before.
 func TestLinksAsSillyTavernWritesThem(t *testing.T) {
-	golden := filepath.Join("..", "..", "testdata", "golden")
+	golden := filepath.Join("..", "..", "..", "testdata", "golden")
 	const chat = "chats/Mira/Mira - 2026-01-02@03h04m05s006ms.jsonl"
 	linked := 0
 	for _, scenario := range []string{"solo-checkpoint", "solo-branch", "solo-autoname"} {
