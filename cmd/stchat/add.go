@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops/edit"
+	"stchat/internal/sillytavern/chat"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

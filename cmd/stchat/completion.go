@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/chat"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
@@ -28,6 +27,7 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/rules"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 )

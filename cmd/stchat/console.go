@@ -18,12 +18,12 @@ import (
 	"golang.org/x/term"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/json/jsondoc"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 )

@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"stchat/internal/chat"
 	"stchat/internal/ops/edit"
+	"stchat/internal/sillytavern/chat"
 
 	"github.com/spf13/pflag"
 )

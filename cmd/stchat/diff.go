@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/align"
-	"stchat/internal/chat"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"
 )
 

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/chat"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops/edit"
+	"stchat/internal/sillytavern/chat"
 )
 
 func newEdit() verb {

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
@@ -23,6 +22,7 @@ import (
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 )

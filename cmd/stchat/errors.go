@@ -11,7 +11,6 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
@@ -25,6 +24,7 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/place/names"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 )
 

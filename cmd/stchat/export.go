@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/ops"
 	"stchat/internal/ops/dataset"
 	"stchat/internal/ops/publish"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 )

@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/convert"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/bring"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"
 )
 

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/chat"
 	"stchat/internal/grid"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"
 )
 

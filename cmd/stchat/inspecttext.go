@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/grid"
 	"stchat/internal/inspect"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"
 )
 

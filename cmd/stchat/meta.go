@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/chat"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
@@ -22,6 +21,7 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"
 )
 

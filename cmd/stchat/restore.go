@@ -18,7 +18,6 @@ import (
 
 	"stchat/internal/backups"
 	"stchat/internal/change/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/grid"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
@@ -28,6 +27,7 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"
 )
 

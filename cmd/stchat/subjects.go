@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/chat"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"
 )
 

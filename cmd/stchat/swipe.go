@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"stchat/internal/chat"
 	"stchat/internal/ops/edit"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"
 
 	"github.com/spf13/cobra"

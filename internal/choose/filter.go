@@ -17,11 +17,11 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/chat"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/sendate"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 )
 

@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	"stchat/internal/card"
-	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"
 )

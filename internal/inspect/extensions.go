@@ -4,13 +4,13 @@ import (
 	"os"
 	"strings"
 
-	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // MaxKeys is how many keys of the metadata are listed, so that a hostile header cannot fill

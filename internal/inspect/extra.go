@@ -9,10 +9,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"stchat/internal/chat"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 )
 

@@ -5,11 +5,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/exttest"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/sillytavern/chat"
 )
 
 // An extension in the list is shown.

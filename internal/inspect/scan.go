@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/family"
@@ -15,6 +14,7 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // Options says how a chat is read.

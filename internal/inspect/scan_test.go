@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
+	"stchat/internal/sillytavern/chat"
 )
 
 // scanFile opens and scans a chat.

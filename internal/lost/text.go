@@ -15,10 +15,10 @@ import (
 	"os"
 	"slices"
 
-	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
+	"stchat/internal/sillytavern/chat"
 )
 
 // Text stands for what a message, or a swipe of it, says. Its two lowest bits are flags: see

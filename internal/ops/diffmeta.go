@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 
-	"stchat/internal/chat"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/library"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // DiffMetaOptions selects the chats whose metadata DiffMeta compares.

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"stchat/internal/chat"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/place/sendate"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/progress"
 )
 

@@ -15,9 +15,9 @@ import (
 	"strings"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // List is the chats that a command's arguments name.

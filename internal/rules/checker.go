@@ -25,7 +25,6 @@ import (
 	"sync"
 	"time"
 
-	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/luker"
@@ -33,6 +32,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/place/userdir"
 	"stchat/internal/reline"
+	"stchat/internal/sillytavern/chat"
 )
 
 // Checker judges chats. It looks up every folder, group file and lorebook

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
 	"stchat/internal/library"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // judgeStrays judges what belongs to nothing in the chats folders of a user folder:

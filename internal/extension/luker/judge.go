@@ -13,11 +13,11 @@ import (
 	"strings"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"stchat/internal/chat"
 	"stchat/internal/json/jsvalue"
+	"stchat/internal/sillytavern/chat"
 )
 
 // Parts of a sidecar's file name.

@@ -11,7 +11,6 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/extension/all"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
@@ -19,6 +18,7 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/chat"
 )
 
 // Options says which lorebooks to clone, and how.

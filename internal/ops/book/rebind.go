@@ -6,7 +6,6 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
 	"stchat/internal/isolate"
@@ -17,6 +16,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // rebinding is a chat that is being pointed at another lorebook.

@@ -16,7 +16,6 @@ import (
 	"stchat/internal/card"
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/convert"
 	"stchat/internal/jsonl/rawjson"
@@ -24,6 +23,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/chat"
 )
 
 // keyImport is the key of the metadata that says where a chat was imported from.

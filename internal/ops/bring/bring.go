@@ -20,7 +20,6 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/convert"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
@@ -28,6 +27,7 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/progress"
 )
 

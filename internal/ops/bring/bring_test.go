@@ -17,9 +17,9 @@ import (
 	"github.com/google/uuid"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/convert"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/sillytavern/chat"
 )
 
 func put(t *testing.T, path string, data []byte) string {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/core"
@@ -21,6 +20,7 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/progress"
 )
 

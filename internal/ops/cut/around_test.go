@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stchat/internal/chat"
 	"stchat/internal/library"
+	"stchat/internal/sillytavern/chat"
 )
 
 // Beside a source whose folder cannot be listed nothing is made: Luker's state would stay

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/family"
@@ -21,6 +20,7 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/chat"
 )
 
 // findIndex finds the index of the last message, for names that contain it, or of the one chosen.

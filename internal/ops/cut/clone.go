@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
@@ -19,6 +18,7 @@ import (
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/chat"
 )
 
 // clone is a lorebook that a new chat gets.

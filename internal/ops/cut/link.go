@@ -10,7 +10,6 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"
@@ -20,6 +19,7 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 )
 

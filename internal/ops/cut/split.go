@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
@@ -17,6 +16,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/progress"
 )
 

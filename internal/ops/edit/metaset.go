@@ -12,13 +12,13 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stchat/internal/chat"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/rules"
+	"stchat/internal/sillytavern/chat"
 )
 
 // MetaOptions says how to change the metadata of chats.

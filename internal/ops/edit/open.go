@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
@@ -15,6 +14,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // open is a chat that may be edited.

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 )
 

@@ -10,7 +10,6 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/group"
 	"stchat/internal/history"
 	"stchat/internal/jsonl/rawjson"
@@ -19,6 +18,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // goneGroup is a group's file that is gone, and that comes back with its chats.

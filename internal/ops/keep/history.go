@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"stchat/internal/backups"
-	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // HistoryOptions says which store is meant.

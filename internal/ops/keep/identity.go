@@ -13,11 +13,11 @@ import (
 	"sync"
 
 	"stchat/internal/backups"
-	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // facts are what identity is judged by: of a file that a snapshot found, or of one that a history

@@ -12,13 +12,13 @@ import (
 	"slices"
 
 	"stchat/internal/align"
-	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/place/sendate"
 	"stchat/internal/prose"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/visible"
 )

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"stchat/internal/backups"
-	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/progress"
 )
 

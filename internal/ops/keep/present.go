@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // scope is what a snapshot takes of one folder.

@@ -15,7 +15,6 @@ import (
 	"stchat/internal/card"
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"
 	"stchat/internal/group"
@@ -25,6 +24,7 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // restoring is a version on its way to a file: as it was, or as a chat of today, with what comes

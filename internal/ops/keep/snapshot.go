@@ -14,7 +14,6 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
@@ -22,6 +21,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/progress"
 )
 

@@ -14,13 +14,13 @@ import (
 	"time"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // Where says which file or folder is meant, which version of it, and which store to look in.

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/place/sendate"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/words"

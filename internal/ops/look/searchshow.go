@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
@@ -20,6 +19,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 )
 

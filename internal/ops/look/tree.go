@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
@@ -19,6 +18,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"

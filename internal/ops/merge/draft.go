@@ -11,7 +11,6 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/luker"
@@ -21,6 +20,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 )
 

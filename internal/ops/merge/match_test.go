@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"testing"
 
-	"stchat/internal/chat"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 )
 

@@ -7,13 +7,13 @@ import (
 	"slices"
 
 	"stchat/internal/card"
-	"stchat/internal/chat"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // ErrWhose means that FROM, which lies in no user folder, does not say whose chats it holds.

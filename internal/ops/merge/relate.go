@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"stchat/internal/align"
-	"stchat/internal/chat"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 )
 

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
 	"stchat/internal/group"
 	"stchat/internal/jsonl"
@@ -23,6 +22,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"
 )

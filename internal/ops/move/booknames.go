@@ -14,7 +14,6 @@ import (
 	"stchat/internal/card"
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/family"
@@ -25,6 +24,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/chat"
 )
 
 // bookNames renames a lorebook and the places that name it.

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/chat"
 )
 
 // Clearing says which of the chats named are deleted.

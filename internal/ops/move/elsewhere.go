@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stchat/internal/chat"
 	"stchat/internal/choose"
 	"stchat/internal/family"
 	"stchat/internal/group"
@@ -16,6 +15,7 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // OwnerOptions says which chats move to another owner.

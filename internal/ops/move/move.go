@@ -13,12 +13,12 @@ import (
 	"syscall"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/progress"
 )
 

@@ -12,7 +12,6 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/chat"
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"
 	"stchat/internal/group"
@@ -23,6 +22,7 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/chat"
 )
 
 // renameSet is the chats of a folder that are renamed, moved or deleted, and what becomes of

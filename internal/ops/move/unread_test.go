@@ -6,10 +6,10 @@ import (
 	"syscall"
 	"testing"
 
-	"stchat/internal/chat"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
+	"stchat/internal/sillytavern/chat"
 )
 
 // A chat of which not all was read may name one that is renamed: then nothing is.

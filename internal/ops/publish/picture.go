@@ -10,13 +10,13 @@ import (
 	"strings"
 
 	"stchat/internal/card"
-	"stchat/internal/chat"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops/look"
 	"stchat/internal/picture"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 )
 

@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"stchat/internal/backups"
-	"stchat/internal/chat"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/place/userdir"
 	"stchat/internal/rules"
+	"stchat/internal/sillytavern/chat"
 )
 
 // tornHeader is a chat whose first line was its header, and is damaged.

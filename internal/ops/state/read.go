@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-	"stchat/internal/chat"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
@@ -19,6 +18,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/ops"
+	"stchat/internal/sillytavern/chat"
 )
 
 // ErrNoLog means that a namespace lacks the floor log that a call needs.

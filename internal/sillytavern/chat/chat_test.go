@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/chat"
 	"stchat/internal/jsonl"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 func write(t *testing.T, path, data string) string {
