@@ -25,10 +25,10 @@ import (
 	"unicode/utf16"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/group"
 	"stchat/internal/text/lazyregexp"
 )
 

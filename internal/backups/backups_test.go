@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/backups"
-	"stchat/internal/group"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/group"
 )
 
 func TestKeys(t *testing.T) {

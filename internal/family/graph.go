@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"stchat/internal/card"
-	"stchat/internal/group"
 	"stchat/internal/library"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/group"
 )
 
 // Names finds the chat to which a name in a file leads; [library.Folder] implements it.

@@ -9,11 +9,11 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
-	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/place/names"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/group"
 	"stchat/internal/sillytavern/message"
 )
 

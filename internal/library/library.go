@@ -18,10 +18,10 @@ import (
 
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
-	"stchat/internal/group"
 	"stchat/internal/lorebook"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/group"
 )
 
 // Library holds what has been looked up so far. It is safe for use by several

@@ -8,9 +8,9 @@ import (
 
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension"
-	"stchat/internal/group"
 	"stchat/internal/place/userdir"
 	"stchat/internal/reline"
+	"stchat/internal/sillytavern/group"
 )
 
 // Finding is one problem in one place.

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"stchat/internal/family"
-	"stchat/internal/group"
 	"stchat/internal/library"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/group"
 )
 
 // folderChats is the chats of one folder: those that are checked, and the others, of

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"stchat/internal/group"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/group"
 )
 
 // judgeGroup judges whether exactly one group lists a group chat, and whether a group

@@ -4,9 +4,9 @@ import (
 	"path/filepath"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/group"
 	"stchat/internal/library"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/group"
 )
 
 // Lookup looks up the files around chats, each once. It is safe for concurrent

@@ -19,11 +19,11 @@ import (
 	"unicode/utf8"
 
 	"stchat/internal/card"
-	"stchat/internal/group"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/group"
 )
 
 // ErrSeveral means that an argument may mean several chats or owners.

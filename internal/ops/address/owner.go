@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"stchat/internal/card"
-	"stchat/internal/group"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/group"
 )
 
 // ErrOwner means that an argument is not an owner of chats.

@@ -15,12 +15,12 @@ import (
 	"stchat/internal/card"
 	"stchat/internal/change/changeset"
 	"stchat/internal/convert"
-	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/group"
 	"stchat/internal/sillytavern/message"
 )
 

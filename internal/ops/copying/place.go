@@ -8,13 +8,13 @@ import (
 	"strconv"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/group"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/group"
 )
 
 // place is where a new chat goes.

@@ -16,7 +16,6 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
@@ -24,6 +23,7 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/group"
 )
 
 // Run makes a checkpoint or branch of every source, each with messages 0 to At inclusive, and

@@ -9,7 +9,6 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/group"
 	"stchat/internal/isolate"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
@@ -18,6 +17,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/group"
 )
 
 // draft drafts the new chat of one source and all that belongs to it, in a set that the caller

@@ -12,13 +12,13 @@ import (
 	"strings"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/group"
 	"stchat/internal/text/progress"
 )
 

@@ -10,7 +10,6 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/group"
 	"stchat/internal/history"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
@@ -19,6 +18,7 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/group"
 )
 
 // goneGroup is a group's file that is gone, and that comes back with its chats.

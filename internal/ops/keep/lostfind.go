@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"stchat/internal/backups"
-	"stchat/internal/group"
 	"stchat/internal/history"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/group"
 	"stchat/internal/text/progress"
 )
 

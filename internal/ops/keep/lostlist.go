@@ -12,11 +12,11 @@ import (
 
 	"stchat/internal/backups"
 	"stchat/internal/change/changeset"
-	"stchat/internal/group"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/group"
 )
 
 // list finds the chats of the root, and the versions outside the history that are not too old.

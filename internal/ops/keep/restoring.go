@@ -17,7 +17,6 @@ import (
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"
-	"stchat/internal/group"
 	"stchat/internal/history"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
@@ -25,6 +24,7 @@ import (
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/group"
 )
 
 // restoring is a version on its way to a file: as it was, or as a chat of today, with what comes

@@ -15,12 +15,12 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"
-	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/group"
 	"stchat/internal/sillytavern/message"
 )
 

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stchat/internal/group"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/group"
 	"stchat/internal/sillytavern/message"
 )
 

@@ -10,12 +10,12 @@ import (
 	"slices"
 
 	"stchat/internal/align"
-	"stchat/internal/group"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/group"
 	"stchat/internal/sillytavern/message"
 )
 

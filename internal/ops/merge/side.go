@@ -15,7 +15,6 @@ import (
 
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
-	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
@@ -23,6 +22,7 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/group"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"
 )

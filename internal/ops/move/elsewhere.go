@@ -9,13 +9,13 @@ import (
 
 	"stchat/internal/choose"
 	"stchat/internal/family"
-	"stchat/internal/group"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/group"
 )
 
 // OwnerOptions says which chats move to another owner.

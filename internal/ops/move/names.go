@@ -14,7 +14,6 @@ import (
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
 	"stchat/internal/family"
-	"stchat/internal/group"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
@@ -23,6 +22,7 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/group"
 )
 
 // renameSet is the chats of a folder that are renamed, moved or deleted, and what becomes of

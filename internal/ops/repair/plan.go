@@ -12,13 +12,13 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
-	"stchat/internal/group"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/rules"
+	"stchat/internal/sillytavern/group"
 )
 
 // plan is what to do about one chat, or about one group file alone.

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/group"
 	"stchat/internal/ops"
 	"stchat/internal/rules"
+	"stchat/internal/sillytavern/group"
 	"stchat/internal/text/progress"
 )
 

@@ -19,12 +19,12 @@ import (
 	"os"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/group"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/group"
 )
 
 // Stdin is the path that stands for standard input.

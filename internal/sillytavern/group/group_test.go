@@ -139,7 +139,7 @@ func TestWithChats(t *testing.T) {
 // notes dates and sizes there and moves chat_id.
 func TestGolden(t *testing.T) {
 	for _, scenario := range []string{"group", "group-headerless"} {
-		folder := filepath.Join("..", "..", "testdata", "golden", scenario)
+		folder := filepath.Join("..", "..", "..", "testdata", "golden", scenario)
 		before, err := LoadAll(filepath.Join(folder, "before", "groups"))
 		if err != nil {
 			t.Fatal(err)
