@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"stchat/internal/card"
 	"stchat/internal/library"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/group"
 )
 

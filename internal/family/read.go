@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 
-	"stchat/internal/card"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"stchat/internal/card"
 	"stchat/internal/change/changeset"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
@@ -12,6 +11,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/group"
 	"stchat/internal/sillytavern/message"

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"stchat/internal/card"
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
@@ -17,6 +16,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
 )
 

@@ -18,11 +18,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"stchat/internal/card"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/group"
 )
 

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/card"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/group"
 )
 

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/card"
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
 	"stchat/internal/choose"
@@ -23,6 +22,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
 )
 

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/card"
 	"stchat/internal/change/changeset"
 	"stchat/internal/convert"
 	"stchat/internal/jsonl/rawjson"
@@ -20,6 +19,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/group"
 	"stchat/internal/sillytavern/message"
 )

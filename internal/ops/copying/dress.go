@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/card"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 )

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"stchat/internal/card"
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
@@ -23,6 +22,7 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/group"
 )

@@ -12,12 +12,12 @@ import (
 	"strconv"
 	"strings"
 
-	"stchat/internal/card"
 	"stchat/internal/change/changeset"
 	"stchat/internal/extension/luker"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/card"
 )
 
 // readCards finds for each character of FROM the one of INTO that it is, by the folders of their

@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stchat/internal/card"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
 )
 

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/card"
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension"
@@ -24,6 +23,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
 )
 

@@ -14,13 +14,13 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/card"
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/group"
 )

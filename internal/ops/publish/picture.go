@@ -9,13 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"stchat/internal/card"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops/look"
 	"stchat/internal/picture"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
+	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 )
