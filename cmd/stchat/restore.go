@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/backups"
 	"stchat/internal/change/changeset"
 	"stchat/internal/grid"
 	"stchat/internal/ops"
@@ -27,6 +26,7 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/backups"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"
 )

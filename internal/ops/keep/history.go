@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"stchat/internal/backups"
 	"stchat/internal/history"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/backups"
 	"stchat/internal/sillytavern/chat"
 )
 

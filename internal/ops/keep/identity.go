@@ -12,11 +12,11 @@ import (
 	"slices"
 	"sync"
 
-	"stchat/internal/backups"
 	"stchat/internal/history"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/backups"
 	"stchat/internal/sillytavern/chat"
 )
 

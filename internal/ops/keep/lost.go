@@ -11,11 +11,11 @@ import (
 	"slices"
 	"time"
 
-	"stchat/internal/backups"
 	"stchat/internal/history"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/backups"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/progress"
 )

@@ -12,12 +12,12 @@ import (
 	"sync"
 	"time"
 
-	"stchat/internal/backups"
 	"stchat/internal/history"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/backups"
 	"stchat/internal/sillytavern/group"
 	"stchat/internal/text/progress"
 )

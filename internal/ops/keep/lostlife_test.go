@@ -15,10 +15,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"stchat/internal/backups"
 	"stchat/internal/change/changeset"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/backups"
 )
 
 // kept is a life whose chats are backed up by SillyTavern, too, and what of them is still to be

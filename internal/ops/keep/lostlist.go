@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/backups"
 	"stchat/internal/change/changeset"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/backups"
 	"stchat/internal/sillytavern/group"
 )
 

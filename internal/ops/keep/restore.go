@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"stchat/internal/backups"
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
 	"stchat/internal/history"
@@ -20,6 +19,7 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/backups"
 )
 
 // RestoreOptions says which version to restore, and to which file.

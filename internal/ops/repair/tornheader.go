@@ -11,13 +11,13 @@ import (
 	"slices"
 	"time"
 
-	"stchat/internal/backups"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/place/userdir"
 	"stchat/internal/rules"
+	"stchat/internal/sillytavern/backups"
 	"stchat/internal/sillytavern/chat"
 )
 

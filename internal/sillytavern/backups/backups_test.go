@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/backups"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/backups"
 	"stchat/internal/sillytavern/group"
 )
 
