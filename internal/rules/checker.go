@@ -31,8 +31,8 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/library"
 	"stchat/internal/place/userdir"
-	"stchat/internal/reline"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/reline"
 )
 
 // Checker judges chats. It looks up every folder, group file and lorebook

@@ -8,7 +8,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/plural"
-	"stchat/internal/reline"
+	"stchat/internal/sillytavern/reline"
 	"stchat/internal/text/visible"
 )
 

@@ -9,8 +9,8 @@ import (
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension"
 	"stchat/internal/place/userdir"
-	"stchat/internal/reline"
 	"stchat/internal/sillytavern/group"
+	"stchat/internal/sillytavern/reline"
 )
 
 // Finding is one problem in one place.

@@ -12,9 +12,9 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
-	"stchat/internal/reline"
 	"stchat/internal/rules"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/sillytavern/reline"
 )
 
 // pass is one read of a chat that finds what to change in its lines. Changes are reported, and

@@ -7,8 +7,8 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
-	"stchat/internal/reline"
 	"stchat/internal/rules"
+	"stchat/internal/sillytavern/reline"
 )
 
 // ErrNothingLeft means that a chat has damage and not one message besides, so that repair would

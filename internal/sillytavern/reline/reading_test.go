@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/jsonl"
-	"stchat/internal/reline"
+	"stchat/internal/sillytavern/reline"
 )
 
 const (
