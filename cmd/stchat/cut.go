@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
@@ -28,6 +27,7 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/visible"
 )

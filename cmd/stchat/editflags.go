@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/choose"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
@@ -23,6 +22,7 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 )

@@ -11,12 +11,12 @@ import (
 	"runtime"
 	"strings"
 
-	"stchat/internal/choose"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 )
 
 // runEditor lets a person edit the text of the one chosen message in an editor.

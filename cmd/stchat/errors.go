@@ -11,7 +11,6 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
 	"stchat/internal/isolate"
@@ -25,6 +24,7 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 )
 

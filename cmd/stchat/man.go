@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/choose"
+	"stchat/internal/sillytavern/choose"
 )
 
 func newMan() verb {

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/choose"
 	"stchat/internal/json/patch"
 	"stchat/internal/ops/cut"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/text/lazyregexp"
 )
 

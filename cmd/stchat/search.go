@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/choose"
 	"stchat/internal/grid"
 	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
@@ -23,6 +22,7 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/visible"
 	"stchat/internal/text/words"

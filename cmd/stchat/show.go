@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/choose"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/text/visible"
 )
 

@@ -9,12 +9,12 @@
 package follow
 
 import (
-	"stchat/internal/choose"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/sillytavern/choose"
 )
 
 // Fact is what one message holds that state of the chat depends on or refers to.

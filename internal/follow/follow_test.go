@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/choose"
 	"stchat/internal/extension"
 	"stchat/internal/extension/illustrator"
 	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/sillytavern/choose"
 )
 
 // chat is a chat in memory.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"stchat/internal/choose"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/choose"
 )
 
 // Change says what happens to the messages of a chat.

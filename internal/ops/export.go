@@ -9,12 +9,12 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/choose"
 	"stchat/internal/jsonl"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/text/progress"
 )
 

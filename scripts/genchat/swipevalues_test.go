@@ -14,8 +14,8 @@ import (
 	"github.com/google/uuid"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/choose"
 	"stchat/internal/ops/edit"
+	"stchat/internal/sillytavern/choose"
 	"stchat/scripts/internal/chatgen"
 )
 

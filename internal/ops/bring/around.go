@@ -15,7 +15,6 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/choose"
 	"stchat/internal/convert"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
@@ -24,6 +23,7 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 )
 
 // keyImport is the key of the metadata that says where a chat was imported from.

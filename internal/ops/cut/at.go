@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/family"
 	"stchat/internal/isolate"
@@ -21,6 +20,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 )
 
 // findIndex finds the index of the last message, for names that contain it, or of the one chosen.

@@ -9,10 +9,10 @@ import (
 	"math"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/choose"
 	"stchat/internal/jsonl"
 	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 )
 
 // maxPlaces is how many places of last messages a copy remembers. A message counted from

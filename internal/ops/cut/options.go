@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/choose"
 	"stchat/internal/extension"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
@@ -15,6 +14,7 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/text/progress"
 )
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
@@ -17,6 +16,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/text/progress"
 )
 

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"stchat/internal/choose"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 )
 

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"stchat/internal/choose"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/sillytavern/choose"
 )
 
 // Operations is a list of operations of edit --ops. They are parsed when they are read, and again

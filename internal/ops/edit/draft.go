@@ -6,13 +6,13 @@ import (
 	"slices"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 )
 

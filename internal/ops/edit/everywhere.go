@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/choose"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 )
 

@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/choose"
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
@@ -17,6 +16,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 )
 
 var (

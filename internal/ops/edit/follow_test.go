@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/choose"
 	"stchat/internal/extension/illustrator"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
@@ -19,6 +18,7 @@ import (
 	"stchat/internal/ops/repair"
 	"stchat/internal/place/names"
 	"stchat/internal/rules"
+	"stchat/internal/sillytavern/choose"
 )
 
 // story writes a chat of a user folder that has state of all kinds, as sound as the

@@ -11,11 +11,11 @@ import (
 	"math"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/text/progress"
 )
 

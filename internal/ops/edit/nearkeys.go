@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/choose"
 	"stchat/internal/extension/all"
 	"stchat/internal/json/patch"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/words"
 )

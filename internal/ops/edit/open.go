@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
 	"stchat/internal/follow"
 	"stchat/internal/json/patch"
@@ -15,6 +14,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 )
 
 // open is a chat that may be edited.

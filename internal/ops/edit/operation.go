@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/choose"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
+	"stchat/internal/sillytavern/choose"
 )
 
 // ErrOperation means that a line is not an operation of edit --ops.

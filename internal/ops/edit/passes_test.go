@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"stchat/internal/choose"
 	"stchat/internal/ops/edit"
+	"stchat/internal/sillytavern/choose"
 )
 
 // TestReadsOnceWritesOnce holds that an edit reads a chat once to find out what changes, and

@@ -8,10 +8,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"stchat/internal/choose"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/sillytavern/choose"
 )
 
 // PatchOptions says which RFC 6902 patch to apply to a chat's list of messages.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"stchat/internal/choose"
 	"stchat/internal/ops/edit"
+	"stchat/internal/sillytavern/choose"
 )
 
 // TestToolCallsBefore holds that each tool call before deleted replies is taken or counted

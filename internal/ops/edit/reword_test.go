@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"stchat/internal/choose"
 	"stchat/internal/ops/edit"
+	"stchat/internal/sillytavern/choose"
 )
 
 // What is substituted while the chat is read is what is substituted in messages that were chosen

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"stchat/internal/choose"
 	"stchat/internal/ops/edit"
+	"stchat/internal/sillytavern/choose"
 )
 
 // There and back again gives the old file to the byte, but for tainted, which the chats

@@ -10,10 +10,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"stchat/internal/choose"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 )
 

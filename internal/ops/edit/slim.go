@@ -17,12 +17,12 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/choose"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/rules"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 )
 

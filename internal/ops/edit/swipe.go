@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"stchat/internal/choose"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 )
 

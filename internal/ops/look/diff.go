@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"stchat/internal/align"
-	"stchat/internal/choose"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
@@ -17,6 +16,7 @@ import (
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 )
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/choose"
 	"stchat/internal/inspect"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
@@ -19,6 +18,7 @@ import (
 	"stchat/internal/plural"
 	"stchat/internal/prose"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/words"

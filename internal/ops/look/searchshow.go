@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/choose"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
@@ -20,6 +19,7 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 )
 

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"stchat/internal/choose"
 	"stchat/internal/family"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
@@ -21,6 +20,7 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/words"

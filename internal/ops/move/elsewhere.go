@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stchat/internal/choose"
 	"stchat/internal/family"
 	"stchat/internal/library"
 	"stchat/internal/ops"
@@ -15,6 +14,7 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/group"
 )
 

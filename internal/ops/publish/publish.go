@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/choose"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/sendate"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/webpage"
 )

@@ -10,7 +10,6 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/choose"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
 	"stchat/internal/jsonl"
@@ -18,6 +17,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 )
 
 var (
