@@ -11,9 +11,9 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
+	"stchat/internal/extension/isolate"
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
-	"stchat/internal/isolate"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"

@@ -12,7 +12,7 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/extension/illustrator"
-	"stchat/internal/isolate"
+	"stchat/internal/extension/isolate"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/sillytavern/choose"

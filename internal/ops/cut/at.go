@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/isolate"
 	"stchat/internal/family"
-	"stchat/internal/isolate"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"

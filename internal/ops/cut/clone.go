@@ -11,7 +11,7 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
-	"stchat/internal/isolate"
+	"stchat/internal/extension/isolate"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"
 	"stchat/internal/lorebook"

@@ -19,7 +19,7 @@ import (
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
-	"stchat/internal/isolate"
+	"stchat/internal/extension/isolate"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"

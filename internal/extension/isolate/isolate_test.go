@@ -362,7 +362,7 @@ func TestRebind(t *testing.T) {
 // The demo's main chat, isolated at the message of its checkpoint, has the state
 // that the checkpoint of the demo has.
 func TestDemo(t *testing.T) {
-	folder := filepath.Join("..", "..", "testdata", "demo", "chats", "Maren Holm")
+	folder := filepath.Join("..", "..", "..", "testdata", "demo", "chats", "Maren Holm")
 	read := func(name string) (header, body []byte) {
 		raw, err := os.ReadFile(filepath.Join(folder, name+".jsonl"))
 		if err != nil {
