@@ -8,8 +8,8 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/extension/autorecap"
+	"stchat/internal/extension/follow"
 	"stchat/internal/extension/luker"
-	"stchat/internal/follow"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/extension/follow"
 	"stchat/internal/extension/luker"
-	"stchat/internal/follow"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"

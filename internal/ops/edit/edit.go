@@ -7,7 +7,7 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/extension"
-	"stchat/internal/follow"
+	"stchat/internal/extension/follow"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/library"

@@ -9,8 +9,8 @@ import (
 
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension"
+	"stchat/internal/extension/follow"
 	"stchat/internal/extension/luker"
-	"stchat/internal/follow"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"

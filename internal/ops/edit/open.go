@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"stchat/internal/extension/follow"
 	"stchat/internal/extension/luker"
-	"stchat/internal/follow"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
