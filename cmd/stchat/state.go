@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"stchat/internal/folder/library"
 	"stchat/internal/grid"
-	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/state"
 	"stchat/internal/text/visible"

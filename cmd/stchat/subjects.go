@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"stchat/internal/align"
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"

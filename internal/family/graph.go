@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 	"stchat/internal/place/names"
 	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/group"

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
-	"stchat/internal/library"
 )
 
 // write makes files below a new folder.

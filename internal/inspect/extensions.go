@@ -7,8 +7,8 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/library"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
 )

@@ -20,7 +20,7 @@ import (
 	"strings"
 
 	"stchat/internal/family"
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/place/userdir"
 )

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
-	"stchat/internal/library"
 	"stchat/internal/sillytavern/chat"
 )
 

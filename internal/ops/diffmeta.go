@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
+	"stchat/internal/folder/library"
 	"stchat/internal/json/metadiff"
-	"stchat/internal/library"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
 )

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"stchat/internal/folder/library"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
-	"stchat/internal/library"
 	"stchat/internal/place/sendate"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/progress"

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"stchat/internal/family"
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 	"stchat/internal/place/names"
 	"stchat/internal/sillytavern/group"
 )

@@ -11,8 +11,8 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/family"
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
-	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/place/names"
 )

@@ -11,7 +11,7 @@ import (
 	"stchat/internal/change/changeset"
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
 )

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/group"
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 )
 
 func TestMatch(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"

@@ -12,7 +12,7 @@ import (
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/all"
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 	"stchat/internal/sillytavern/chat"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/family"
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"

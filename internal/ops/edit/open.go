@@ -7,10 +7,10 @@ import (
 
 	"stchat/internal/extension/follow"
 	"stchat/internal/extension/luker"
+	"stchat/internal/folder/library"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"

@@ -10,9 +10,9 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
+	"stchat/internal/folder/library"
 	"stchat/internal/history"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/library"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"

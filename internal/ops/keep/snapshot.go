@@ -14,9 +14,9 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
+	"stchat/internal/folder/library"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
-	"stchat/internal/library"
 	"stchat/internal/lost"
 	"stchat/internal/ops"
 	"stchat/internal/place/sendate"

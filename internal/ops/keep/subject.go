@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/folder/library"
 	"stchat/internal/history"
-	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"

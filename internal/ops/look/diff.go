@@ -9,11 +9,11 @@ import (
 	"slices"
 
 	"stchat/internal/align"
+	"stchat/internal/folder/library"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"stchat/internal/folder/library"
 	"stchat/internal/inspect"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
 	"stchat/internal/prose"

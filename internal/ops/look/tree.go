@@ -12,9 +12,9 @@ import (
 
 	"stchat/internal/change/safefile"
 	"stchat/internal/family"
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/prose"

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
 	"stchat/internal/rules"

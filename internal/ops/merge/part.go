@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"stchat/internal/align"
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/library"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"

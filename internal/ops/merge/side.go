@@ -15,9 +15,9 @@ import (
 
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"

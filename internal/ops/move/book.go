@@ -10,8 +10,8 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/family"
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"

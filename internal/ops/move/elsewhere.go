@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"stchat/internal/family"
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"

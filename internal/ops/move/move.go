@@ -14,8 +14,8 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/family"
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
-	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"stchat/internal/family"
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
-	"stchat/internal/library"
 	"stchat/internal/sillytavern/chat"
 )
 

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/sendate"

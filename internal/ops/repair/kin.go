@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"stchat/internal/family"
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
-	"stchat/internal/library"
 	"stchat/internal/meta"
 	"stchat/internal/rules"
 )

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
-	"stchat/internal/library"
 	"stchat/internal/rules"
 )
 

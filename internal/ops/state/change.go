@@ -14,7 +14,7 @@ import (
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 	"stchat/internal/ops"
 )
 

@@ -13,10 +13,10 @@ import (
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
+	"stchat/internal/folder/library"
 	"stchat/internal/json/jsondoc"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/library"
 	"stchat/internal/ops"
 	"stchat/internal/sillytavern/chat"
 )

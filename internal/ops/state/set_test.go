@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/folder/library"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/library"
 )
 
 // Two writers at a time lose nothing: what each call has set is there afterwards.

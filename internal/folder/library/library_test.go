@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/library"
+	"stchat/internal/folder/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/place/userdir"
 )
