@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/json/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"

@@ -19,7 +19,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/lorebook"
 	"stchat/internal/place/userdir"

@@ -7,7 +7,7 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"

@@ -12,7 +12,7 @@ import (
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/userdir"

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/place/names"
 	"stchat/internal/sillytavern/group"

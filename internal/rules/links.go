@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/message"

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"stchat/internal/extension"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"

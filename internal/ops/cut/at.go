@@ -12,7 +12,7 @@ import (
 
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/isolate"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"

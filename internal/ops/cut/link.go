@@ -12,7 +12,7 @@ import (
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/ops"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"

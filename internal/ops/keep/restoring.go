@@ -15,7 +15,7 @@ import (
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/history"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"

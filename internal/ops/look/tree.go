@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
 	"stchat/internal/treeview"

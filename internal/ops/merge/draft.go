@@ -14,7 +14,7 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/luker"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"

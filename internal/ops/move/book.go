@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"

@@ -16,7 +16,7 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/isolate"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/inspect"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"

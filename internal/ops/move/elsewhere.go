@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"

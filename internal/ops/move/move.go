@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"

@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
 	"stchat/internal/sillytavern/chat"

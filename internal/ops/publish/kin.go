@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"

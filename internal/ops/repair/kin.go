@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"

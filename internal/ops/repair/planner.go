@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"stchat/internal/extension/luker"
-	"stchat/internal/family"
+	"stchat/internal/folder/family"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
