@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"stchat/internal/folder/inspect"
 	"stchat/internal/grid"
-	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/plural"

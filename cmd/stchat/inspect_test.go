@@ -15,7 +15,7 @@ import (
 
 	"stchat/internal/text/visible"
 
-	"stchat/internal/inspect"
+	"stchat/internal/folder/inspect"
 )
 
 // terminal runs the program with stdout on a terminal of that width.

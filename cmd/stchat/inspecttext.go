@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"stchat/internal/extension"
+	"stchat/internal/folder/inspect"
 	"stchat/internal/grid"
-	"stchat/internal/inspect"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stchat/internal/inspect"
+	"stchat/internal/folder/inspect"
 	"stchat/internal/json/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/book"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"stchat/internal/inspect"
+	"stchat/internal/folder/inspect"
 	"stchat/internal/ops"
 )
 

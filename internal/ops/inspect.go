@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"stchat/internal/folder/inspect"
 	"stchat/internal/folder/library"
-	"stchat/internal/inspect"
 	"stchat/internal/jsonl"
 	"stchat/internal/place/sendate"
 	"stchat/internal/sillytavern/chat"

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"stchat/internal/folder/inspect"
 	"stchat/internal/folder/library"
-	"stchat/internal/inspect"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/userdir"

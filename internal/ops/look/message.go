@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"stchat/internal/folder/inspect"
 	"stchat/internal/folder/library"
-	"stchat/internal/inspect"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"

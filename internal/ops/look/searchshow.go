@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"stchat/internal/inspect"
+	"stchat/internal/folder/inspect"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"

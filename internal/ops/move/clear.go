@@ -11,7 +11,7 @@ import (
 
 	"stchat/internal/change/safefile"
 	"stchat/internal/folder/family"
-	"stchat/internal/inspect"
+	"stchat/internal/folder/inspect"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"

@@ -63,7 +63,7 @@ func TestCountsOfGoldenChats(t *testing.T) {
 	k := NewScanner(new(library.Library))
 	n := 0
 	for _, root := range []string{"golden", "demo"} {
-		err := filepath.WalkDir(filepath.Join("..", "..", "testdata", root), func(path string, _ fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join("..", "..", "..", "testdata", root), func(path string, _ fs.DirEntry, err error) error {
 			if err == nil && filepath.Ext(path) == ".jsonl" {
 				n++
 				check(t, path, scanFile(t, k, path, 1))
