@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/change/safefile"
+	"stchat/internal/folder/rules"
 	"stchat/internal/grid"
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/report"
-	"stchat/internal/rules"
 )
 
 func newCheck() verb {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"stchat/internal/rules"
+	"stchat/internal/folder/rules"
 )
 
 // TestRulesPage holds docs/rules.md to what --list-rules says and to testdata/rules.txt, which has

@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stchat/internal/folder/rules"
 	"stchat/internal/grid"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/report"
-	"stchat/internal/rules"
 	"stchat/internal/text/visible"
 )
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"stchat/internal/folder/rules"
 	"stchat/internal/plural"
 	"stchat/internal/report"
-	"stchat/internal/rules"
 	"stchat/internal/text/visible"
 )
 

@@ -16,6 +16,7 @@ import (
 
 	"stchat/internal/folder/inspect"
 	"stchat/internal/folder/library"
+	"stchat/internal/folder/rules"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
@@ -26,7 +27,6 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
-	"stchat/internal/rules"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"

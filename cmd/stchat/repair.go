@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"stchat/internal/folder/rules"
 	"stchat/internal/ops/repair"
-	"stchat/internal/rules"
 	"stchat/internal/text/visible"
 )
 

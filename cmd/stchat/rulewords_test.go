@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"stchat/internal/rules"
+	"stchat/internal/folder/rules"
 )
 
 // A rule that is named again and again is read once each time: a stranger's .stchatrc of forty thousand

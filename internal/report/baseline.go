@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"stchat/internal/folder/rules"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/userdir"
-	"stchat/internal/rules"
 )
 
 // fingerprint identifies a finding even if lines shift or its folder moves: its rule, the

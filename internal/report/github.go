@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"stchat/internal/rules"
+	"stchat/internal/folder/rules"
 	"stchat/internal/text/visible"
 )
 

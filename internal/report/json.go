@@ -11,7 +11,7 @@ package report
 import (
 	"path/filepath"
 
-	"stchat/internal/rules"
+	"stchat/internal/folder/rules"
 )
 
 // Schema is the version of the JSON documents.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"stchat/internal/rules"
+	"stchat/internal/folder/rules"
 	"stchat/internal/text/visible"
 )
 

@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"stchat/internal/folder/rules"
 	"stchat/internal/json/jsondoc"
 	"stchat/internal/report"
-	"stchat/internal/rules"
 )
 
 // hostile is text that would break each format, were it not escaped.

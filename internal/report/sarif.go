@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"stchat/internal/folder/rules"
 	"stchat/internal/json/jsondoc"
-	"stchat/internal/rules"
 	"stchat/internal/text/visible"
 )
 

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"stchat/internal/folder/rules"
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
-	"stchat/internal/rules"
 	"stchat/scripts/internal/chatgen"
 )
 

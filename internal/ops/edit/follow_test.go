@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/extension/illustrator"
+	"stchat/internal/folder/rules"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/repair"
 	"stchat/internal/place/names"
-	"stchat/internal/rules"
 	"stchat/internal/sillytavern/choose"
 )
 

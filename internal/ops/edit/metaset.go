@@ -12,12 +12,12 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stchat/internal/folder/rules"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
-	"stchat/internal/rules"
 	"stchat/internal/sillytavern/chat"
 )
 

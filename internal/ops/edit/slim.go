@@ -18,10 +18,10 @@ import (
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
+	"stchat/internal/folder/rules"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
-	"stchat/internal/rules"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 )

@@ -18,9 +18,9 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/folder/library"
+	"stchat/internal/folder/rules"
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
-	"stchat/internal/rules"
 	"stchat/internal/sillytavern/message"
 )
 

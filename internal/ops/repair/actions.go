@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"stchat/internal/rules"
+	"stchat/internal/folder/rules"
 	"stchat/internal/text/visible"
 )
 

@@ -17,9 +17,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"stchat/internal/folder/rules"
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
-	"stchat/internal/rules"
 )
 
 // now is when the checks of these tests run.

@@ -6,8 +6,8 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/extension/exttest"
+	"stchat/internal/folder/rules"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/rules"
 )
 
 // An extension repairs what it judged, if that is wanted.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"stchat/internal/folder/rules"
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
-	"stchat/internal/rules"
 )
 
 // fuzzedChat is the chat that is fuzzed, besideIt one that it can link to and

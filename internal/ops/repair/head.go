@@ -6,11 +6,11 @@ import (
 	"errors"
 	"io"
 
+	"stchat/internal/folder/rules"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
-	"stchat/internal/rules"
 )
 
 // head is how a header gets to the front of a chat that has none there.

@@ -8,9 +8,9 @@ import (
 
 	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
+	"stchat/internal/folder/rules"
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
-	"stchat/internal/rules"
 )
 
 // kin holds the names in the chats of a folder that lead nowhere but may mean an existing chat,

@@ -7,8 +7,8 @@ import (
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
+	"stchat/internal/folder/rules"
 	"stchat/internal/ops"
-	"stchat/internal/rules"
 )
 
 // cuttingLogs plans to drop the commits of messages that the chat does not have. If damaged lines

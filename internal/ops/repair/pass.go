@@ -8,11 +8,11 @@ import (
 	"iter"
 
 	"stchat/internal/extension"
+	"stchat/internal/folder/rules"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
-	"stchat/internal/rules"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/sillytavern/reline"
 )

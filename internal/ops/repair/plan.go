@@ -12,12 +12,12 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/extension/luker"
+	"stchat/internal/folder/rules"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
-	"stchat/internal/rules"
 	"stchat/internal/sillytavern/group"
 )
 

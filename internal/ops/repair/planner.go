@@ -8,12 +8,12 @@ import (
 
 	"stchat/internal/extension/luker"
 	"stchat/internal/folder/family"
+	"stchat/internal/folder/rules"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
-	"stchat/internal/rules"
 )
 
 // planner turns findings into plans.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"stchat/internal/folder/rules"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
-	"stchat/internal/rules"
 	"stchat/internal/sillytavern/reline"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"stchat/internal/folder/library"
+	"stchat/internal/folder/rules"
 	"stchat/internal/jsonl"
-	"stchat/internal/rules"
 )
 
 // A folder that could not be read says nothing about where a missing name went: the chat is not

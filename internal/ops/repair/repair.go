@@ -1,5 +1,5 @@
 // Package repair holds check and repair: what is wrong with chats, and what of it can be repaired
-// without guessing. Problems are found by internal/rules and repaired here.
+// without guessing. Problems are found by internal/folder/rules and repaired here.
 package repair
 
 import (
@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/folder/rules"
 	"stchat/internal/ops"
-	"stchat/internal/rules"
 	"stchat/internal/sillytavern/group"
 	"stchat/internal/text/progress"
 )

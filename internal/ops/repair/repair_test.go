@@ -19,10 +19,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/folder/rules"
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
 	"stchat/internal/place/userdir"
-	"stchat/internal/rules"
 )
 
 // uuids returns slugs that are told apart.

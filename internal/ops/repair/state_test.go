@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/extension/illustrator"
+	"stchat/internal/folder/rules"
 	"stchat/internal/ops/repair"
-	"stchat/internal/rules"
 )
 
 // recapped is a scene recap of Auto-Recap.

@@ -11,9 +11,9 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/extension/illustrator"
+	"stchat/internal/folder/rules"
 	"stchat/internal/ops/past"
 	"stchat/internal/ops/repair"
-	"stchat/internal/rules"
 )
 
 // broken makes chats whose extensions' state is half broken: references to what is not

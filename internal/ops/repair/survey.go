@@ -12,11 +12,11 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
+	"stchat/internal/folder/rules"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/rules"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/progress"
 )

@@ -11,12 +11,12 @@ import (
 	"slices"
 	"time"
 
+	"stchat/internal/folder/rules"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/place/userdir"
-	"stchat/internal/rules"
 	"stchat/internal/sillytavern/backups"
 	"stchat/internal/sillytavern/chat"
 )
