@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/align"
+	"stchat/internal/folder/align"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"

@@ -3,7 +3,7 @@ package lost
 import (
 	"slices"
 
-	"stchat/internal/align"
+	"stchat/internal/folder/align"
 )
 
 // Live is a live chat, prepared for comparison with versions of it.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"stchat/internal/align"
+	"stchat/internal/folder/align"
 )
 
 // chatOf writes a chat, a word a message: "u:" is the user's, "a/b" a message a with the

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"stchat/internal/align"
+	"stchat/internal/folder/align"
 	"stchat/internal/folder/library"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/message"

@@ -11,7 +11,7 @@ import (
 	"iter"
 	"slices"
 
-	"stchat/internal/align"
+	"stchat/internal/folder/align"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"

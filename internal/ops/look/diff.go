@@ -8,7 +8,7 @@ import (
 	"path"
 	"slices"
 
-	"stchat/internal/align"
+	"stchat/internal/folder/align"
 	"stchat/internal/folder/library"
 	"stchat/internal/json/metadiff"
 	"stchat/internal/json/patch"

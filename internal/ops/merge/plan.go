@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stchat/internal/align"
+	"stchat/internal/folder/align"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/names"

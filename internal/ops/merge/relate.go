@@ -3,7 +3,7 @@ package merge
 import (
 	"slices"
 
-	"stchat/internal/align"
+	"stchat/internal/folder/align"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 )
