@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"stchat/internal/history"
-	"stchat/internal/lost"
+	"stchat/internal/history/lost"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/backups"

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"stchat/internal/history"
-	"stchat/internal/lost"
+	"stchat/internal/history/lost"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/backups"

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"stchat/internal/history"
-	"stchat/internal/lost"
+	"stchat/internal/history/lost"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/lost"
+	"stchat/internal/history/lost"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
