@@ -17,7 +17,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"stchat/internal/change/safefile"
-	"stchat/internal/sqlfile"
+	"stchat/internal/history/sqlfile"
 )
 
 // OpenRead opens a store for reading and for comparing files with it: they can be taken in, but
