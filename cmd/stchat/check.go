@@ -12,12 +12,12 @@ import (
 
 	"stchat/internal/change/safefile"
 	"stchat/internal/folder/rules"
-	"stchat/internal/grid"
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/report"
+	"stchat/internal/show/grid"
 )
 
 func newCheck() verb {

@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"stchat/internal/folder/rules"
-	"stchat/internal/grid"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/report"
+	"stchat/internal/show/grid"
 	"stchat/internal/text/visible"
 )
 

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/folder/inspect"
-	"stchat/internal/grid"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
+	"stchat/internal/show/grid"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"
 )

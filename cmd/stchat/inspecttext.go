@@ -10,10 +10,10 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/folder/inspect"
-	"stchat/internal/grid"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/show/grid"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"
 )

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/grid"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"
 	"stchat/internal/plural"
+	"stchat/internal/show/grid"
 	"stchat/internal/text/visible"
 )
 

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stchat/internal/grid"
 	"stchat/internal/history"
 	"stchat/internal/ops/keep"
 	"stchat/internal/place/userdir"
+	"stchat/internal/show/grid"
 	"stchat/internal/text/visible"
 )
 

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/grid"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/merge"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/show/grid"
 	"stchat/internal/text/visible"
 )
 

@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/grid"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/cut"
@@ -26,6 +25,7 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/show/grid"
 	"stchat/internal/sillytavern/backups"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"

@@ -11,8 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"stchat/internal/grid"
 	"stchat/internal/prose"
+	"stchat/internal/show/grid"
 	"stchat/internal/text/visible"
 	"stchat/internal/treeview"
 )

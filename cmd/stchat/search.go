@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/grid"
 	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
@@ -22,6 +21,7 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
+	"stchat/internal/show/grid"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/visible"

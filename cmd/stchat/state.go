@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/folder/library"
-	"stchat/internal/grid"
 	"stchat/internal/ops"
 	"stchat/internal/ops/state"
+	"stchat/internal/show/grid"
 	"stchat/internal/text/visible"
 )
 

@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/grid"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/ops/publish"
 	"stchat/internal/place/names"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
+	"stchat/internal/show/grid"
 	"stchat/internal/text/visible"
 )
 

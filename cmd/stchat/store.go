@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"stchat/internal/grid"
 	"stchat/internal/history"
 	"stchat/internal/ops/keep"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
+	"stchat/internal/show/grid"
 	"stchat/internal/text/visible"
 )
 

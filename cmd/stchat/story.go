@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/grid"
 	"stchat/internal/history"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/past"
 	"stchat/internal/plural"
+	"stchat/internal/show/grid"
 	"stchat/internal/text/visible"
 )
 

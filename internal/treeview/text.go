@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/grid"
 	"stchat/internal/plural"
+	"stchat/internal/show/grid"
 	"stchat/internal/text/visible"
 )
 
