@@ -25,7 +25,7 @@ import (
 	"stchat/internal/ops/repair"
 	"stchat/internal/ops/state"
 	"stchat/internal/report"
-	"stchat/internal/treeview"
+	"stchat/internal/show/treeview"
 )
 
 func newSchemas() verb {

@@ -13,8 +13,8 @@ import (
 
 	"stchat/internal/prose"
 	"stchat/internal/show/grid"
+	"stchat/internal/show/treeview"
 	"stchat/internal/text/visible"
-	"stchat/internal/treeview"
 )
 
 // unknownWidth is how many cells a line has where the terminal does not say.

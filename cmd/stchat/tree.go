@@ -19,7 +19,7 @@ import (
 	"stchat/internal/json/jsondoc"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
-	"stchat/internal/treeview"
+	"stchat/internal/show/treeview"
 )
 
 func newTree() verb {

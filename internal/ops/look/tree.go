@@ -18,11 +18,11 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 	"stchat/internal/prose"
+	"stchat/internal/show/treeview"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
-	"stchat/internal/treeview"
 )
 
 // TreeOptions says which families to show, and what of them.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"stchat/internal/ops"
-	"stchat/internal/treeview"
+	"stchat/internal/show/treeview"
 )
 
 // TestWholeTexts gives a page all own texts up to a number of bytes, to the byte, and otherwise

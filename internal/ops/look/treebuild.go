@@ -9,7 +9,7 @@ import (
 	"stchat/internal/folder/family"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
-	"stchat/internal/treeview"
+	"stchat/internal/show/treeview"
 )
 
 // treeBuilder builds a tree from graphs.

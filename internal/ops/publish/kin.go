@@ -11,7 +11,7 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
-	"stchat/internal/treeview"
+	"stchat/internal/show/treeview"
 )
 
 // relative is a chat among its relatives.

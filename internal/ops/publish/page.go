@@ -22,8 +22,8 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/prose"
+	"stchat/internal/show/treeview"
 	"stchat/internal/sillytavern/message"
-	"stchat/internal/treeview"
 	"stchat/internal/webpage"
 )
 
