@@ -19,7 +19,7 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"
 	"stchat/internal/plural"
-	"stchat/internal/prose"
+	"stchat/internal/show/prose"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"
 )

@@ -11,8 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"stchat/internal/prose"
 	"stchat/internal/show/grid"
+	"stchat/internal/show/prose"
 	"stchat/internal/show/treeview"
 	"stchat/internal/text/visible"
 )

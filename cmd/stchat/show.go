@@ -13,7 +13,7 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"
 	"stchat/internal/plural"
-	"stchat/internal/prose"
+	"stchat/internal/show/prose"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/text/visible"

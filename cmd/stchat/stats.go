@@ -18,8 +18,8 @@ import (
 	"stchat/internal/ops/publish"
 	"stchat/internal/place/names"
 	"stchat/internal/plural"
-	"stchat/internal/prose"
 	"stchat/internal/show/grid"
+	"stchat/internal/show/prose"
 	"stchat/internal/text/visible"
 )
 

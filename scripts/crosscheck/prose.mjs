@@ -1,4 +1,4 @@
-// Holds how stchat reads texts (internal/prose) against showdown with SillyTavern's options
+// Holds how stchat reads texts (internal/show/prose) against showdown with SillyTavern's options
 // (public/scripts/chat-format and messageFormatting in public/script.js of 1.19.0), a style a
 // letter:
 //

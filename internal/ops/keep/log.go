@@ -17,7 +17,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/place/sendate"
-	"stchat/internal/prose"
+	"stchat/internal/show/prose"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/visible"

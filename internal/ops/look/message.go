@@ -16,7 +16,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/plural"
-	"stchat/internal/prose"
+	"stchat/internal/show/prose"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"

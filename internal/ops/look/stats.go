@@ -18,7 +18,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
-	"stchat/internal/prose"
+	"stchat/internal/show/prose"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"

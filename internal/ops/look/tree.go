@@ -17,7 +17,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
-	"stchat/internal/prose"
+	"stchat/internal/show/prose"
 	"stchat/internal/show/treeview"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"

@@ -10,7 +10,7 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
-	"stchat/internal/prose"
+	"stchat/internal/show/prose"
 	"stchat/internal/show/treeview"
 )
 

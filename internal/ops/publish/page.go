@@ -21,7 +21,7 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
-	"stchat/internal/prose"
+	"stchat/internal/show/prose"
 	"stchat/internal/show/treeview"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/webpage"

@@ -14,7 +14,7 @@ import (
 	"stchat/internal/picture"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/prose"
+	"stchat/internal/show/prose"
 	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"

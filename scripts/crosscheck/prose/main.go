@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"os"
 
-	"stchat/internal/prose"
+	"stchat/internal/show/prose"
 )
 
 type run struct {
