@@ -11,9 +11,9 @@ import (
 
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops/look"
-	"stchat/internal/picture"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/show/picture"
 	"stchat/internal/show/prose"
 	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
