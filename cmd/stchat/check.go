@@ -16,8 +16,8 @@ import (
 	"stchat/internal/ops/repair"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
-	"stchat/internal/report"
 	"stchat/internal/show/grid"
+	"stchat/internal/show/report"
 )
 
 func newCheck() verb {

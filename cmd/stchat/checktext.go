@@ -7,7 +7,7 @@ import (
 
 	"stchat/internal/folder/rules"
 	"stchat/internal/plural"
-	"stchat/internal/report"
+	"stchat/internal/show/report"
 	"stchat/internal/text/visible"
 )
 

@@ -24,7 +24,7 @@ import (
 	"stchat/internal/ops/publish"
 	"stchat/internal/ops/repair"
 	"stchat/internal/ops/state"
-	"stchat/internal/report"
+	"stchat/internal/show/report"
 	"stchat/internal/show/treeview"
 )
 

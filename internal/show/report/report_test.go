@@ -18,7 +18,7 @@ import (
 
 	"stchat/internal/folder/rules"
 	"stchat/internal/json/jsondoc"
-	"stchat/internal/report"
+	"stchat/internal/show/report"
 )
 
 // hostile is text that would break each format, were it not escaped.
