@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/convert"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/bring"
+	"stchat/internal/ops/bring/convert"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"
 )

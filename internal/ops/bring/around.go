@@ -15,11 +15,11 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/convert"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
+	"stchat/internal/ops/bring/convert"
 	"stchat/internal/place/names"
 	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"

@@ -20,11 +20,11 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
-	"stchat/internal/convert"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
+	"stchat/internal/ops/bring/convert"
 	"stchat/internal/place/userdir"
 	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"

@@ -17,8 +17,8 @@ import (
 	"github.com/google/uuid"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/convert"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/ops/bring/convert"
 	"stchat/internal/sillytavern/chat"
 )
 

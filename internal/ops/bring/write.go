@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/convert"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
+	"stchat/internal/ops/bring/convert"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/card"
