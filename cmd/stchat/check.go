@@ -15,9 +15,9 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/repair"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/show/grid"
 	"stchat/internal/show/report"
+	"stchat/internal/text/plural"
 )
 
 func newCheck() verb {

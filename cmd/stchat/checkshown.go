@@ -8,9 +8,9 @@ import (
 
 	"stchat/internal/folder/rules"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/show/grid"
 	"stchat/internal/show/report"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"stchat/internal/folder/rules"
-	"stchat/internal/plural"
 	"stchat/internal/show/report"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

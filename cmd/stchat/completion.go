@@ -26,8 +26,8 @@ import (
 	"stchat/internal/ops/state"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 )

@@ -22,8 +22,8 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 )

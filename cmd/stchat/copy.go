@@ -14,7 +14,7 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/copying"
 	"stchat/internal/ops/cut"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

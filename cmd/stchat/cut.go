@@ -25,10 +25,10 @@ import (
 	"stchat/internal/ops/edit"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

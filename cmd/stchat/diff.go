@@ -18,9 +18,9 @@ import (
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"
-	"stchat/internal/plural"
 	"stchat/internal/show/prose"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

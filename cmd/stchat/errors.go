@@ -22,10 +22,10 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/cut"
 	"stchat/internal/place/names"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/plural"
 )
 
 // Exit codes, besides 0 for done.

@@ -12,9 +12,9 @@ import (
 	"stchat/internal/folder/inspect"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
-	"stchat/internal/plural"
 	"stchat/internal/show/grid"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

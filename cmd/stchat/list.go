@@ -10,8 +10,8 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"
-	"stchat/internal/plural"
 	"stchat/internal/show/grid"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

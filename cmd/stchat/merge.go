@@ -16,8 +16,8 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/merge"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/show/grid"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

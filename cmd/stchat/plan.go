@@ -12,7 +12,7 @@ import (
 	"stchat/internal/ops/move"
 	"stchat/internal/ops/past"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

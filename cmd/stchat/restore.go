@@ -24,10 +24,10 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/show/grid"
 	"stchat/internal/sillytavern/backups"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

@@ -19,11 +19,11 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/show/grid"
 	"stchat/internal/show/prose"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 	"stchat/internal/text/words"
 )

@@ -12,10 +12,10 @@ import (
 
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"
-	"stchat/internal/plural"
 	"stchat/internal/show/prose"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

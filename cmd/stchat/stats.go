@@ -17,9 +17,9 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/ops/publish"
 	"stchat/internal/place/names"
-	"stchat/internal/plural"
 	"stchat/internal/show/grid"
 	"stchat/internal/show/prose"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

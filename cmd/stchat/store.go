@@ -14,8 +14,8 @@ import (
 	"stchat/internal/ops/keep"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/show/grid"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

@@ -12,8 +12,8 @@ import (
 	"stchat/internal/history"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/past"
-	"stchat/internal/plural"
 	"stchat/internal/show/grid"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

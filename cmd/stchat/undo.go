@@ -19,7 +19,7 @@ import (
 	"stchat/internal/ops/past"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

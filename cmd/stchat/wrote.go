@@ -14,8 +14,8 @@ import (
 	"stchat/internal/ops/edit"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/text/lazyregexp"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

@@ -12,9 +12,9 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 )
 

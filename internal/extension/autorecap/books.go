@@ -7,7 +7,7 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 )
 
 // Reference is a uid that a registry entry names.

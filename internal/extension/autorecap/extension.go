@@ -16,7 +16,7 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 )
 
 // Extension is ST-Auto-Recap. In a branch, versions of the running recap that come from later

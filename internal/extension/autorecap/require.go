@@ -9,7 +9,7 @@ import (
 	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 )
 
 // The requirements that can be made of a chat.

@@ -10,7 +10,7 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 )
 
 // Extension is SillyTavern itself.

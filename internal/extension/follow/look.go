@@ -8,8 +8,8 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/choose"
+	"stchat/internal/text/plural"
 )
 
 // Change says what happens to the messages of a chat.

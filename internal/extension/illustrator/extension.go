@@ -8,7 +8,7 @@ package illustrator
 import (
 	"stchat/internal/extension"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 )
 
 // Key is the extension's key in chat_metadata.

@@ -26,7 +26,7 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 )
 
 // Extension is Luker's chat_metadata.variables. Variables that operations of the messages

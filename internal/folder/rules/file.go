@@ -7,8 +7,8 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/reline"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

@@ -7,7 +7,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/sendate"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 )
 
 // judgeShape judges what every message must have.

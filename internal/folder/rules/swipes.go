@@ -8,8 +8,8 @@ import (
 
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/plural"
 )
 
 // judgeSwipes judges swipe_id, swipes and swipe_info. What is missing or null is no

@@ -7,7 +7,7 @@ import (
 
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 )
 
 // Meanings describes what A and B have or do not have in common, where the keys'

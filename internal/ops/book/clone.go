@@ -17,8 +17,8 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plural"
 )
 
 // Options says which lorebooks to clone, and how.

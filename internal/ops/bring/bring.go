@@ -26,8 +26,8 @@ import (
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/bring/convert"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 )
 

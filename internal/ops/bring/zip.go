@@ -10,7 +10,7 @@ import (
 
 	"stchat/internal/change/safefile"
 	"stchat/internal/ops"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 )
 
 // errEntry means that an entry of a zip is not read.

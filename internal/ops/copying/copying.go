@@ -23,8 +23,8 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 )
 

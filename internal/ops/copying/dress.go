@@ -13,10 +13,10 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/plural"
 )
 
 // Keys of a message that says which member of a group speaks.

@@ -19,8 +19,8 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 )
 

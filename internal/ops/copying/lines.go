@@ -7,9 +7,9 @@ import (
 	"stchat/internal/change/changeset"
 	"stchat/internal/jsonl"
 	"stchat/internal/meta"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 )
 

@@ -17,8 +17,8 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plural"
 )
 
 // clone is a lorebook that a new chat gets.

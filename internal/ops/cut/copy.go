@@ -10,9 +10,9 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/jsonl"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
+	"stchat/internal/text/plural"
 )
 
 // maxPlaces is how many places of last messages a copy remembers. A message counted from

@@ -18,9 +18,9 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/plural"
 )
 
 // mayLink refuses a link that cannot be made, before anything is drafted.

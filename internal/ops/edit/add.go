@@ -11,9 +11,9 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/plural"
 )
 
 // Roles of a message that is made from a text.

@@ -12,7 +12,7 @@ import (
 	"stchat/internal/json/metadiff"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 )
 

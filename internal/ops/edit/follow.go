@@ -14,9 +14,9 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
+	"stchat/internal/text/plural"
 )
 
 var (

@@ -15,11 +15,11 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
-	"stchat/internal/plural"
 	"stchat/internal/show/prose"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/words"
 )

@@ -18,10 +18,10 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/group"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/plural"
 )
 
 // changes reports whether anything is to be written.

@@ -14,9 +14,9 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/group"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/plural"
 )
 
 // inFolder is what is known of all chats of a folder. Those of group chats have several owners.

@@ -22,9 +22,9 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plural"
 )
 
 // bookNames renames a lorebook and the places that name it.

@@ -20,9 +20,9 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/group"
+	"stchat/internal/text/plural"
 )
 
 // renameSet is the chats of a folder that are renamed, moved or deleted, and what becomes of

@@ -9,9 +9,9 @@ import (
 	"stchat/internal/folder/family"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/show/prose"
 	"stchat/internal/show/treeview"
+	"stchat/internal/text/plural"
 )
 
 // relative is a chat among its relatives.

@@ -20,10 +20,10 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/plural"
 	"stchat/internal/show/prose"
 	"stchat/internal/show/treeview"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/plural"
 	"stchat/internal/webpage"
 )
 

@@ -10,7 +10,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 )
 
 // texter writes what SillyTavern's own export writes, to the byte (src/endpoints/chats.js,

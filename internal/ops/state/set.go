@@ -18,7 +18,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 )
 
 // SetOptions says what to set in a namespace.

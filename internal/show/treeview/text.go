@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"stchat/internal/plural"
 	"stchat/internal/show/grid"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 

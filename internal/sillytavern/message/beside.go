@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 )
 
 // UnfitError means that swipes cannot be removed from a message, because it is not known what an

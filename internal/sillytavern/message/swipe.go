@@ -9,7 +9,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/plural"
+	"stchat/internal/text/plural"
 )
 
 // SwipeError means that a message does not have the swipe asked for, or that this

@@ -13,8 +13,8 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
 	"stchat/internal/place/sendate"
-	"stchat/internal/plural"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/plural"
 )
 
 // readChub reads what Chub exports for SillyTavern: its lines, in which a text may be an object with
