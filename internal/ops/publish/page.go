@@ -22,9 +22,9 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/show/prose"
 	"stchat/internal/show/treeview"
+	"stchat/internal/show/webpage"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/plural"
-	"stchat/internal/webpage"
 )
 
 //go:embed page/page.css

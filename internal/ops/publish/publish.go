@@ -18,9 +18,9 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/sendate"
+	"stchat/internal/show/webpage"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
-	"stchat/internal/webpage"
 )
 
 // Format is how a chat is written.

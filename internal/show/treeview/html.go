@@ -14,8 +14,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"stchat/internal/show/webpage"
 	"stchat/internal/text/visible"
-	"stchat/internal/webpage"
 )
 
 //go:embed page/page.css
