@@ -152,11 +152,15 @@ A lorebook whose name contains the chat's keeps it; a note has the command that
 renames it. Prints the new paths.
 
 A lorebook (worlds/X.json) is renamed with what names it: the metadata of the
-user's chats, their timed effects, cards, and SillyTavern's settings.
+user's chats, their timed effects, cards, and SillyTavern's settings. If it is
+gone, since SillyTavern's page renamed it to NAME, that lorebook takes over what
+still has the old name.
 ` + moveDoc,
-		example: "  stchat rename \"chats/Mira/Harbour.jsonl\" \"The harbour\"\n  stchat rename --family --dry-run \"chats/Mira/Harbour.jsonl\" \"The harbour\"",
+		example: `  stchat rename Mira/Harbour "The harbour"
+  stchat rename --family --dry-run Mira/Harbour "The harbour"
+  stchat rename worlds/Sea.json Ocean`,
 		args:    cobra.ExactArgs(2),
-		means:   &subjects{most: 1, chats: true, writes: true, whole: true},
+		means:   &subjects{most: 1, chats: true, writes: true, whole: true, lost: true},
 		options: &renameOptions{},
 	}
 }

@@ -68,12 +68,18 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 	if len(results) == 1 {
 		what = named(strings.TrimSuffix(filepath.Base(results[0].Doc.From), filepath.Ext(results[0].Doc.From)))
 	}
-	title := prosed(when(c.dryRun, "would ")+either(deletes, "delete", o.verb)+" "+what+when(o.target != "", " to "+named(o.target)), s.width, "  ")
+	does := either(deletes, "delete", o.verb) + " " + what + when(o.target != "", " to "+named(o.target))
+	done := goes.text() + ", " + formatBytes(bytes) + when(beside > 0, ", with "+plural.Many(beside, "file")+" beside")
+	if results[0].Doc.TookOver {
+		does = "let " + named(o.target) + " take over what names " + what
+		done = ""
+	}
+	title := prosed(when(c.dryRun, "would ")+does, s.width, "  ")
 	right := when(!c.dryRun, either(deletes, "undo brings it back", "undo takes it back"))
 	gap := s.measure - visible.Width(title) - visible.Width(right)
 	fmt.Fprintln(s.w, paint(s.color, bold, title)+when(gap >= 2 && right != "", strings.Repeat(" ", max(gap, 0))+paint(s.color, dim, right)))
 	s.plan(c.dryRun, [][2]string{
-		{map[string]string{"rm": "removes", "rename": "renames", "move": "moves"}[o.verb], goes.text() + ", " + formatBytes(bytes) + when(beside > 0, ", with "+plural.Many(beside, "file")+" beside")},
+		{map[string]string{"rm": "removes", "rename": "renames", "move": "moves"}[o.verb], done},
 		{"edits", edits.with(&names, nouns)},
 		{"opens", opened},
 		{"leaves", strings.Join(leaves, "; ")},

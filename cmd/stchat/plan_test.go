@@ -88,4 +88,14 @@ func TestPlan(t *testing.T) {
 	if whole := regexp.MustCompile(`\n +"z-AutoLB-Gull Rock__CP_Before the storm":\n[^']*\n +'stchat undo --prune 20[^']*'\n`); !whole.MatchString(errs) {
 		t.Errorf("what is to be copied is broken:\n%s", errs)
 	}
+
+	width = 100
+	worlds := filepath.Join(root, "worlds")
+	if err := os.Rename(filepath.Join(worlds, "Saltmere.json"), filepath.Join(worlds, "Salt.json")); err != nil {
+		t.Fatal(err)
+	}
+	_, errs = said("rename", "--dry-run", filepath.Join(worlds, "Saltmere.json"), "Salt")
+	if want := "would let \"Salt\" take over what names \"Saltmere\"\n  edit "; !strings.HasPrefix(errs, want) {
+		t.Errorf("rename of a lorebook that is gone tells\n%s", errs)
+	}
 }

@@ -32,6 +32,7 @@ type subjects struct {
 	all      bool   // as writes, for a command that only reads
 	messages bool   // MESSAGES may follow the CHATs
 	what     string // what may follow MESSAGES, as the synopsis calls it; "" for nothing
+	lost     bool   // a lorebook may be named that is gone
 	deletes  string // the command that deletes messages, where a number is no CHAT
 	owners   string // the command, where a bare OWNER is refused although it only reads
 }
@@ -116,7 +117,8 @@ func (c *console) find(f *address.Finder, s *subjects, arg string) (paths []stri
 	paths = expand([]string{arg})
 	for _, path := range paths {
 		_, err := os.Stat(path)
-		if path == chat.Stdin || !errors.Is(err, fs.ErrNotExist) {
+		isLost := s.lost && isBook(path)
+		if path == chat.Stdin || isLost || !errors.Is(err, fs.ErrNotExist) {
 			continue // what else is wrong shows where it is opened
 		}
 		if address.IsPath(path) {

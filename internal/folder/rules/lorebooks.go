@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"stchat/internal/extension"
 	"stchat/internal/folder/family"
@@ -15,6 +17,9 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/lorebook"
 	"stchat/internal/place/names"
+	"stchat/internal/place/userdir"
+	"stchat/internal/text/visible"
+	"stchat/internal/text/words"
 )
 
 // judgeBook judges whether a chat's two names of its lorebook agree, and whether the books
@@ -30,9 +35,62 @@ func judgeBook(around *Lookup, c *Chat) {
 	for _, name := range c.Books {
 		mismatch := name == c.AutoBook && name != c.Lorebook // that is told
 		if !mismatch && c.HasDir && around.BookOf(c.Dir, name).Path == "" {
-			c.reportHead(LorebookMissing, fmt.Sprintf("the lorebook %q is not there", clip(name)))
+			c.addHead(missingBook(around, c.Dir, name))
 		}
 	}
+}
+
+// missingBook returns the finding of a lorebook that is not there. If exactly one other looks as if it were
+// the same under a new name, the finding has the command that lets it take over.
+func missingBook(around *Lookup, dir userdir.Dir, name string) Finding {
+	f := Finding{Rule: LorebookMissing, Index: noMessage, Message: fmt.Sprintf("the lorebook %q is not there", clip(name))}
+	path, err := userdir.Within(dir.Worlds(), name, lorebook.Extension)
+	if err != nil {
+		return f
+	}
+	if now := around.bookLike(dir, path, name); now != "" {
+		f.repair = fmt.Sprintf("restore it, or choose another in SillyTavern; if it was renamed to %q there, let everything that names it name that one: stchat rename %s %s",
+			now, visible.Quote(path), visible.Quote(now))
+	}
+	return f
+}
+
+// bookLike returns the name of the only lorebook in the user folder whose name is like that of the missing one
+// at path, "" if there is none or more than one.
+func (s *Lookup) bookLike(dir userdir.Dir, path, name string) string {
+	return s.likes.Get(path, func() string {
+		alike := slices.DeleteFunc(listBooks(dir.Worlds()), func(other string) bool { return !likeName(name, other) })
+		if len(alike) != 1 {
+			return ""
+		}
+		return alike[0]
+	})
+}
+
+// likeName reports whether a name may be another after it was changed: of their letters and digits, one
+// contains the other, or they differ by a few letters.
+func likeName(was, now string) bool {
+	const few = 4 // letters that a name must have for a part of another to mean anything
+	a, b := lettersOf(was), lettersOf(now)
+	if a == b {
+		return a != ""
+	}
+	shorter := min(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
+	if shorter < few {
+		return false
+	}
+	isPart := strings.Contains(a, b) || strings.Contains(b, a)
+	return isPart || words.Distance(a, b) <= shorter/few
+}
+
+// lettersOf returns the letters and digits of a name, folded.
+func lettersOf(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, names.Fold(name))
 }
 
 // judgeSharedBooks finds chats that write the same lorebook, among all that are known.

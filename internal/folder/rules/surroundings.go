@@ -15,6 +15,7 @@ type Lookup struct {
 	library.Library
 	begun library.Once[map[listed]bool]   // by user folder
 	moved library.Once[map[string]string] // likewise, where files went
+	likes library.Once[string]            // by the path of a lorebook that is missing: [Lookup.bookLike]
 }
 
 // groups returns the groups that a group chat may be of; an empty set for any other chat, and

@@ -188,7 +188,7 @@ var table = [ruleCount]Rule{
 	LorebookMissing: rule("lorebook-missing", lorebookFamily, Warning, ByHand,
 		"the metadata names a lorebook that does not exist",
 		"SillyTavern silently continues without the lorebook",
-		"restore the lorebook, or choose another in SillyTavern"),
+		"if SillyTavern's page renamed it, 'stchat rename worlds/OLD.json NEW' lets everything that names it name the new one; else restore it, or choose another in SillyTavern"),
 	LorebookUnreadable: rule("lorebook-unreadable", lorebookFamily, Error, ByHand,
 		"a lorebook, or the queue in it, cannot be read",
 		"SillyTavern continues without the lorebook; extensions lose what they keep in it",

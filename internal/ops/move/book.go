@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/folder/family"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl/rawjson"
@@ -21,8 +22,14 @@ import (
 // RenameBook renames a lorebook, and every mention of it in the user's files: the metadata
 // of chats with their timed effects, cards, and SillyTavern's settings. If one of these
 // cannot be read, nothing is written.
+//
+// A lorebook that is gone may have been renamed already: SillyTavern's page leaves its old name in chats. Then the
+// lorebook with the new name takes over what names the old one.
 func RenameBook(ctx context.Context, opt RenameOptions) *Result {
 	return changeBook(ctx, &opt.Options, opt.Chat, func(b *bookNames) error {
+		if b.from == nil {
+			return b.takeOver(ctx, opt.Name)
+		}
 		if strings.TrimSuffix(opt.Name, lorebook.Extension) == b.from.Name {
 			b.r.Doc.To = &b.from.Path
 			b.r.Note("%s: unchanged", b.from.Path)
@@ -33,7 +40,8 @@ func RenameBook(ctx context.Context, opt RenameOptions) *Result {
 	})
 }
 
-// changeBook changes a lorebook of a user folder, and what names it.
+// changeBook changes a lorebook of a user folder, and what names it. If the book does not exist, draft gets none
+// in from.
 func changeBook(ctx context.Context, opt *Options, path string, draft func(b *bookNames) error) *Result {
 	r := newResult(path)
 	ops.One(ctx, opt.Changes, r, changeset.Unit{Root: changeset.RootOf(path), Draft: func(_ context.Context, s *changeset.Set) error {
@@ -46,7 +54,7 @@ func changeBook(ctx context.Context, opt *Options, path string, draft func(b *bo
 			return err
 		}
 		book, err := lorebook.Open(path)
-		if err != nil {
+		if err != nil && !errors.Is(err, lorebook.ErrMissing) {
 			return err
 		}
 		return draft(&bookNames{from: book, r: r, s: s, opt: opt, lib: lib, dir: dir})
@@ -66,6 +74,9 @@ var ErrNamed = error(&ops.Kind{Code: "refused", Text: "the lorebook is still nam
 func DeleteBook(ctx context.Context, opt Options, path string) *Result {
 	opt.Changes.Precious = true
 	return changeBook(ctx, &opt, path, func(b *bookNames) error {
+		if b.from == nil {
+			return fmt.Errorf("%s: %w", path, lorebook.ErrMissing)
+		}
 		b.clone = &lorebook.Book{} // the mentions would change; nothing is written if there are any
 		if err := b.mentions(ctx); err != nil {
 			return err
@@ -83,6 +94,40 @@ func DeleteBook(ctx context.Context, opt Options, path string) *Result {
 		}
 		return b.s.Remove(path, b.from.Stamp, fmt.Sprintf("the lorebook %q", b.from.Name))
 	})
+}
+
+// takeOver drafts that what names a lorebook which is gone names the one called name, which was renamed
+// without it. The error wraps [lorebook.ErrMissing] if there is none, too, or nothing that would be changed.
+func (b *bookNames) takeOver(ctx context.Context, name string) error {
+	gone := b.r.Doc.From
+	name = strings.TrimSuffix(name, lorebook.Extension)
+	if _, err := newName(name, lorebook.Extension, lorebook.MaxBytes); err != nil {
+		return err
+	}
+	book, err := lorebook.Open(filepath.Join(filepath.Dir(gone), name+lorebook.Extension))
+	if errors.Is(err, lorebook.ErrMissing) {
+		return fmt.Errorf("%s: %w, and there is no %q to take over what names it", gone, lorebook.ErrMissing, name)
+	}
+	if err != nil {
+		return err
+	}
+
+	// the entries are those that the lost book had, under its name
+	if b.from, err = lorebook.Parse(book.Raw, gone); err != nil {
+		return err
+	}
+	b.clone = book
+	b.r.Doc.To = &book.Path
+	b.r.Doc.TookOver = true
+	b.s.Rely(gone, safefile.Stamp{})
+	b.s.Rely(book.Path, book.Stamp)
+	if err := b.mentions(ctx); err != nil {
+		return err
+	}
+	if len(b.r.Doc.Edits) == 0 {
+		return fmt.Errorf("%s: %w, and nothing names it", gone, lorebook.ErrMissing)
+	}
+	return nil
 }
 
 // fresh makes the book as its new file will hold it. The error wraps [ErrName] or [ErrTaken]

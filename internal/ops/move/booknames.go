@@ -83,7 +83,7 @@ func (b *bookNames) chats(ctx context.Context) error {
 			return err
 		}
 		md := c.Metadata() // of a chat that is read only to see what would change
-		if slices.Contains(all.Names().Books(md), b.clone.Name) {
+		if !b.r.Doc.TookOver && slices.Contains(all.Names().Books(md), b.clone.Name) {
 			b.r.Warn("%s: names the lorebook %q, which was missing: from now on that is this one", t.Path, b.clone.Name)
 		}
 		lost := b.metadata(md)

@@ -39,6 +39,7 @@ type Moved struct {
 	Opened      *string       `json:"opened"` // the chat that its card or group opens with now
 	Unreachable []string      `json:"unreachable"`
 	Unnamed     []string      `json:"-"` // lorebooks that no chat names any more
+	TookOver    bool          `json:"-"` // a lorebook that was there already has what named one that is gone
 	OwnBook     *OwnBook      `json:"-"` // the chat's lorebook, whose name contains the chat's old one; nil: none
 	ops.Warned
 	ops.Written

@@ -706,6 +706,18 @@ func ruleCases() []ruleCase {
 			[]string{"lorebook-missing " + A + ":1"},
 			tree{A: talk(head(1, `"world_info":"Sea"`), 1), "worlds/Sea.json": book("")},
 		},
+		{ // renamed in SillyTavern's page: one has a name like that
+			"lorebook-missing",
+			tree{A: talk(head(1, `"world_info":"Gull-Rock"`), 1), "worlds/gull_rock2.json": book(""), "worlds/Other.json": book("")},
+			[]string{"lorebook-missing " + A + ":1"},
+			tree{A: talk(head(1, `"world_info":"gull_rock2"`), 1), "worlds/gull_rock2.json": book(""), "worlds/Other.json": book("")},
+		},
+		{ // two have
+			"lorebook-missing",
+			tree{A: talk(head(1, `"world_info":"Gull Rock"`), 1), "worlds/Gull Rock 2.json": book(""), "worlds/Gull Rick.json": book("")},
+			[]string{"lorebook-missing " + A + ":1"},
+			tree{A: talk(head(1, ""), 1), "worlds/Gull Rock 2.json": book(""), "worlds/Gull Rick.json": book("")},
+		},
 		{
 			"lorebook-unreadable",
 			tree{A: talk(head(1, `"world_info":"Sea"`), 1), "worlds/Sea.json": `{"entries":`},
@@ -862,7 +874,8 @@ func TestFindings(t *testing.T) {
 			rel, _ := filepath.Rel(root, f.Path)
 			fmt.Fprintf(&told, "%s:%d:%d: %v: %s\n", filepath.ToSlash(rel), f.Line, f.Column, f.Severity, f.Text())
 			if f.Effect() != usual.Effect || f.Repair() != usual.Repair {
-				fmt.Fprintf(&told, "\t%s\n\t%s\n", f.Effect(), f.Repair())
+				repair := strings.ReplaceAll(f.Repair(), root+string(filepath.Separator), "")
+				fmt.Fprintf(&told, "\t%s\n\t%s\n", f.Effect(), filepath.ToSlash(repair))
 			}
 		}
 		for _, r := range runRepair(t, false, repair.Options{Rules: withDangling()}, root).Results {
