@@ -56,7 +56,7 @@ func DiffMeta(ctx context.Context, opt DiffMetaOptions) (*MetaDiff, error) {
 		return nil, err
 	}
 	res := &MetaDiff{
-		Schema: 1, A: opt.A, B: opt.B, Equal: d.Equal(), Changes: d.Changes, Meanings: d.Meanings(a.Name, b.Name),
+		Schema: 1, A: opt.A, B: opt.B, Equal: d.Equal(), Changes: d.Changes, Meanings: meaningsOf(d, a.Name, b.Name),
 		Diff: d, LabelA: a.Label(), LabelB: b.Label(),
 	}
 	for _, key := range d.Absent {

@@ -111,6 +111,17 @@ func decode(raw []byte) jsvalue.Value {
 
 func (d *Diff) counts(key string) bool { return d.use == nil || d.use(key) }
 
+// Both returns what the two objects have at a path of keys, as raw values, nil where there is nothing.
+// Nothing counts whose first key the selection leaves out.
+func (d *Diff) Both(path ...string) (a, b []byte) {
+	if !d.counts(path[0]) {
+		return nil, nil
+	}
+	a = rawjson.Value(d.a.Value(path[0]), path[1:]...)
+	b = rawjson.Value(d.b.Value(path[0]), path[1:]...)
+	return a, b
+}
+
 // place is where in the metadata a value is.
 type place struct {
 	path  []byte // RFC 6901 pointer; its bytes are the next place's at the same level, too

@@ -146,39 +146,6 @@ func TestMergePatchOfNull(t *testing.T) {
 	}
 }
 
-func TestMeanings(t *testing.T) {
-	recap := func(current string, versions string) string {
-		return `"auto_recap_running_scene_recaps":{"current_version":` + current + `,"versions":[` + versions + `]}`
-	}
-	for _, test := range []struct {
-		name, a, b string
-		sel        Selection
-		want       []string
-	}{
-		{"nothing known", `{"x":1}`, `{"x":2}`, Selection{}, nil},
-		{"child", `{}`, `{"main_chat":"chat A"}`, Selection{}, []string{"B was made from A"}},
-		{"parent", `{"main_chat":"chat B"}`, `{}`, Selection{}, []string{"A was made from B"}},
-		{"siblings", `{"main_chat":"P"}`, `{"main_chat":"P"}`, Selection{}, []string{`A and B were both made from "P"`}},
-		{"slug", `{"integrity":"i"}`, `{"integrity":"i"}`, Selection{}, []string{"same integrity slug: SillyTavern cannot tell A and B apart"}},
-		{"slugs", `{"integrity":"i"}`, `{"integrity":"j"}`, Selection{}, []string{"different integrity slugs, as two chats should have"}},
-		{"shared", `{"world_info":"W"}`, `{"world_info":"W"}`, Selection{}, []string{`B shares its lorebook "W" with A`}},
-		{"shared, but ignored", `{"world_info":"W"}`, `{"world_info":"W"}`, Selection{Ignore: []string{"world_*"}}, nil},
-		{"books", `{"world_info":"W"}`, `{"world_info":"V"}`, Selection{}, []string{`different lorebooks: "W" in A, "V" in B`}},
-		{"a book", `{"world_info":"W"}`, `{"world_info":""}`, Selection{}, []string{`only A has a lorebook: "W"`}},
-		{"another book", `{}`, `{"world_info":"W"}`, Selection{}, []string{`only B has a lorebook: "W"`}},
-		{"behind", "{" + recap("5", "{}") + "}", "{" + recap("2", "{}") + "}", Selection{}, []string{"B's running recap is 3 versions behind A's"}},
-		{"ahead", "{" + recap("5", "{}") + "}", "{" + recap("6", "{}") + "}", Selection{}, []string{"B's running recap is 1 version ahead of A's"}},
-		{"one recap", "{" + recap("0", "{}") + "}", "{" + recap("0", "") + "}", Selection{}, []string{"only A has a running recap"}},
-		{"recap of another shape", `{"auto_recap_running_scene_recaps":7}`, "{" + recap("1e99", "{}") + "}", Selection{}, nil},
-		{"prompts", `{"auto_illustrator":{"promptRegistry":{"nodes":{"a":{},"b":{}}}}}`, `{"auto_illustrator":5}`, Selection{}, []string{"Auto-Illustrator's prompts: 2 in A, 0 in B"}},
-	} {
-		got := diff(t, test.a, test.b, test.sel).Meanings("chat A", "chat B")
-		if d := cmp.Diff(test.want, got); d != "" {
-			t.Errorf("%s (-want +got)\n%s", test.name, d)
-		}
-	}
-}
-
 // TestHostile holds that neither width nor depth makes it slow or crashes it.
 func TestHostile(t *testing.T) {
 	if testing.Short() {

@@ -1,6 +1,10 @@
 package rawjson
 
-import "testing"
+import (
+	"testing"
+
+	"stchat/internal/text/visible"
+)
 
 // The expected texts are what Node 22 makes of the bytes with
 // Buffer.from(bytes).toString("utf8").
@@ -31,7 +35,7 @@ func TestInvalidUTF8(t *testing.T) {
 		if got := string(Quote(tt.in)); got != `"`+tt.want+`"` {
 			t.Errorf("Quote(%q) = %s, want %q", tt.in, got, tt.want)
 		}
-		if got := string(ToUTF8([]byte(tt.in))); got != tt.want {
+		if got := string(visible.ToUTF8([]byte(tt.in))); got != tt.want {
 			t.Errorf("ToUTF8(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 		if got := WellFormed(tt.in); got != tt.want {

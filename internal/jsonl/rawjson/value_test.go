@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"stchat/internal/text/visible"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -253,7 +255,7 @@ func FuzzValue(f *testing.F) {
 			t.Errorf("Compact(%q) = %q, want %q", raw, compact, &want)
 		}
 		var v any
-		if json.Unmarshal(ToUTF8(raw), &v) != nil {
+		if json.Unmarshal(visible.ToUTF8(raw), &v) != nil {
 			v = math.Inf(1) // a number that float64 cannot hold
 		}
 		switch v := v.(type) {

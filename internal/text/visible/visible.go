@@ -17,8 +17,6 @@ import (
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 	"github.com/mattn/go-runewidth"
-
-	"stchat/internal/jsonl/rawjson"
 )
 
 // hidden reports whether a rune must not reach a terminal: controls, the
@@ -130,7 +128,7 @@ func escape(s, stay string) string {
 // written as \uXXXX, and with U+FFFD for what is not UTF-8, as JavaScript would read
 // it. Valid JSON has both only in strings.
 func JSON(b []byte) []byte {
-	b = rawjson.ToUTF8(b)
+	b = ToUTF8(b)
 	var out []byte
 	done := 0 // how much of b is in out, or need not be
 	for i := 0; i < len(b); {
