@@ -238,12 +238,14 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"log --rev, --as-of", "", "0", []string{"log", "--json", "--rev", "-1", at("chats/Mira/edited.jsonl")}},
 		{"restore", "", "0", []string{"restore", "--json", "--rev", "-1", "-n", "again", at("chats/Mira/edited.jsonl")}},
 		{"restore", "", "0", []string{"restore", "--json", "--rev", "-1", "--in-place", at("chats/Mira/edited.jsonl")}},
+		{"lost: of a chat that is named", "lost: the last document", "1", []string{"lost", "--json", at("chats/Mira/edited.jsonl")}},
 		{"store", "", "0", []string{"store", "-y", "--json", "--prune", "--keep-last", "1", "--data", user}},
 		{"store", "", "1", []string{"store", "--json", "--verify", "--data", "damaged"}},
 		{"store", "", "1", []string{"store", "--json", "--verify", "--mend", "--data", "damaged"}},
 		{"merge", "merge, the summary", "2", []string{"merge", "-y", "--json", at("merged/into"), at("merged/phone")}},
 		{"split", "", "0", []string{"split", "--json", "--at", "1", at("chats/Mira/media.jsonl")}},
 		{"slim", "", "0", []string{"slim", "--json", "--keep-last", "0", "--drop", "images,swipes", at("chats/Fat/fat.jsonl")}},
+		{"lost: of a chat that is named", "lost: the last document", "1", []string{"lost", "--json", at("chats/Fat/fat.jsonl")}},
 		{"open", "", "0", []string{"open", "--json", at("chats/Mira/child.jsonl")}},
 		{"undo", "", "0", []string{"undo", "--json", "--data", user}},
 		{"open", "", "0", []string{"open", "--json", at("chats/Mira/child.jsonl")}},
@@ -303,7 +305,8 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 				section == "slim" && p.sections["add, delete, edit, hide, swipe, unhide; meta set"][key] != nil {
 				continue // of a document that has been seen full
 			}
-			if !row.filled && key != "steps[].to" && key != "left" && key != "best.rev" && (section != "search" || key != "rev") && (section != "version" || key != "commit") {
+			onlyStored := key == "rev" && slices.Contains([]string{"search", "lost: of a chat that is named"}, section)
+			if !row.filled && key != "steps[].to" && key != "left" && key != "best.rev" && !onlyStored && (section != "version" || key != "commit") {
 				t.Errorf("docs/json.md, %s: %s is described, but no document of this test has it", section, key)
 			}
 		}

@@ -80,6 +80,7 @@ func documents() []document {
 		{"edit", "add, delete, edit, hide, swipe, unhide; meta set", edit.Document{}},
 		{"edit-summary", "delete, edit, hide, unhide; meta set: the last document", editSummary{}},
 		{"lost", "lost", keep.LostChat{}},
+		{"lost-item", "lost: of a chat that is named", keep.LostItem{}},
 		{"lost-summary", "lost: the last document", keep.LostSummary{}},
 		{"search", "search", look.SearchHit{}},
 		{"move", "rename, move, rm", move.Moved{}},

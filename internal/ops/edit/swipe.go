@@ -86,7 +86,7 @@ func (s *SwipeChange) edit(line []byte, greeting bool, opt *Options) (edited []b
 		if (rawjson.Truthy(rawjson.Value(line, "is_user")) || rawjson.Truthy(rawjson.Value(line, "is_system"))) && !opt.Force {
 			return nil, 0, ErrNoSwipes
 		}
-		line, number, err = message.AddSwipe(line, rawjson.Quote(*s.Add), sendDate(opt.Changes.Now))
+		line, number, err = message.AddSwipe(line, rawjson.Quote(*s.Add), message.NewSwipeInfo(sendDate(opt.Changes.Now)))
 		if err != nil || !s.Chosen {
 			return line, number, err
 		}

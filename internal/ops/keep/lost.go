@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/backups"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/text/progress"
 )
 
@@ -31,11 +33,17 @@ type LostOptions struct {
 	Now   time.Time
 	Meter *progress.Meter
 
+	Messages []choose.Range   // of chats that are named: only what had one of these numbers
+	Match    []*regexp.Regexp // likewise: only texts that all of these match
+
 	files   map[string]bool      // real paths of those among List.Paths that are files
 	folders []string             // real paths, with a separator, of those among List.Paths that were asked for
 	meant   map[string]*ops.Root // by the real paths of all roots: what of each was asked for, by List
 	told    map[int64]bool       // the chats of a history of several folders of loose chats that are gone, and that were told
 }
+
+// byMessage reports whether chats are named, which are told message by message.
+func (o *LostOptions) byMessage() bool { return len(o.files)+len(o.Names) > 0 }
 
 // fewMessages is how many messages a chat that is there must have lost to be reported by itself:
 // fewer are what people delete, or write anew.
@@ -65,6 +73,7 @@ type LostChat struct {
 	Command      *string     `json:"command"` // what restores it
 	Ambiguous    bool        `json:"ambiguous"`
 
+	Root  string `json:"-"` // the folder in which it was looked for
 	To    string `json:"-"` // the path that restore takes; "" if nothing is known of it
 	Name  string `json:"-"` // the name that restore must give, since another chat has the path or had it since
 	Named bool   `json:"-"` // it was asked for by its name, not with others of its folder
@@ -98,6 +107,8 @@ type LostSummary struct {
 	Unreadable int             `json:"unreadable"`
 	Sources    []LostSource    `json:"sources"`
 	Places     []backups.Quota `json:"places"`
+	Swipes     int             `json:"swipes"`   // of chats that are named
+	Wordings   int             `json:"wordings"` // likewise
 }
 
 // LostFew counts chats that lost too few messages to be reported each by itself.
@@ -127,6 +138,7 @@ type LostResult struct {
 	Chats    []*LostChat // those that lost something
 	Few      []*LostChat // those that lost fewer messages than are reported by themselves
 	LivingOn []*LostChat // those that are gone, and whose texts others have
+	Named    []*LostIn   // those that are there and were named, message by message; they are not among the others
 	Summary  LostSummary
 	Errs     []error // of PATHs, and of what cannot be read
 
@@ -212,12 +224,12 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 			res.Close()
 			return nil, err
 		}
-		unknown = slices.DeleteFunc(unknown, f.hasName)
 		f.groupByChat()
-		if err := f.documents(ctx, res, given); err != nil {
+		if err := cmp.Or(f.tellMessages(ctx, res), f.documents(ctx, res, given)); err != nil {
 			res.Close()
 			return nil, err
 		}
+		unknown = slices.DeleteFunc(unknown, f.hasName)
 		res.Errs = append(res.Errs, f.errs...)
 		res.Summary.Sources = append(res.Summary.Sources, f.sources...)
 		res.Summary.Places = append(res.Summary.Places, f.folder.Quotas(f.owners)...)
@@ -247,6 +259,15 @@ func (r *LostResult) sum() {
 		sum.Few.Messages += c.Lost + c.Further.Messages
 	}
 	sum.LivingOn = len(r.LivingOn)
+	for _, in := range r.Named {
+		messages, swipes, wordings := in.Count()
+		if messages+swipes > 0 {
+			sum.Chats++
+		}
+		sum.Lost += messages
+		sum.Swipes += swipes
+		sum.Wordings += wordings
+	}
 }
 
 // loss is a chat that lost something.
@@ -465,6 +486,9 @@ func (g *loss) further(least int) (sum LostFurther) {
 func (f *finder) documents(ctx context.Context, res *LostResult, given places) error {
 	var list []*LostChat
 	for _, g := range f.found {
+		if f.isTold(g.chat) {
+			continue
+		}
 		if doc := f.document(ctx, g); doc != nil {
 			list = append(list, doc)
 		}
@@ -515,7 +539,7 @@ func (f *finder) place(doc *LostChat, given places) {
 func (f *finder) document(ctx context.Context, g *loss) *LostChat {
 	v := g.best
 	doc := &LostChat{
-		Schema: 1, Ambiguous: g.ambig, row: g,
+		Schema: 1, Ambiguous: g.ambig, Root: f.root.Path, row: g,
 		Best: LostVersion{At: v.at.Local().Format(time.RFC3339), Messages: v.said.Messages},
 	}
 	path := g.chat.path
@@ -543,6 +567,7 @@ func (f *finder) document(ctx context.Context, g *loss) *LostChat {
 		name := userdir.ChatName(path)
 		doc.Path, doc.Chat, doc.To = &path, &name, path
 		doc.Named = f.isNamed(userdir.RealPath(path))
+		f.suggested = append(f.suggested, path)
 	}
 	name := f.shownOwner(g.chat.of)
 	if kind, _ := userdir.KindOf(path); name == "" && kind == userdir.Group && g.isGone() {

@@ -35,14 +35,16 @@ type finder struct {
 
 	chats    []*lostChat // live ones, those that were deleted on purpose, then those of the history that are gone
 	versions []*lostVersion
+	seen     []*lostVersion // if chats are named, which are told message by message: also those that say nothing new
 	sources  []LostSource
 	errs     []error
 
 	byPath map[string]int // indexes of the live chats
 	byID   map[int64]int
 
-	found []*loss
-	roots lost.Set // what chats that were no branches say; nil until it is asked for
+	found     []*loss
+	suggested []string // where chats come back, some of them under a name that nobody knows
+	roots     lost.Set // what chats that were no branches say; nil until it is asked for
 }
 
 // fate is what became of a chat.
@@ -160,6 +162,7 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 		f.count(inFiles[i])
 	})
 	f.versions = append(f.versions, inFiles...)
+	f.see(inFiles)
 	if len(f.sources) == 0 && f.now.store == nil && len(f.opt.From)+len(f.errs) == 0 {
 		f.errs = append(f.errs, fmt.Errorf("%s: %w", f.root.Path, ErrNoSource))
 	}
@@ -194,7 +197,7 @@ func (f *finder) count(v *lostVersion) {
 		v.said.Parent = "" // restore wrote it
 	}
 	defer func() {
-		if v.skip && !v.kept {
+		if v.skip && !v.kept && !f.opt.byMessage() {
 			v.said.Texts = nil
 		}
 	}()
@@ -377,6 +380,7 @@ func (f *finder) readChats(ctx context.Context, r *lost.StoreReader) error {
 		if err != nil {
 			return err
 		}
+		f.see(versions)
 		switch source.Versions += len(versions); {
 		case history.KindOf(c.Path) == history.Backup:
 			lone = append(lone, versions...)
@@ -387,6 +391,13 @@ func (f *finder) readChats(ctx context.Context, r *lost.StoreReader) error {
 	f.add(lone)
 	f.sources = append(f.sources, source)
 	return nil
+}
+
+// see notes versions of chats that may be told message by message.
+func (f *finder) see(versions []*lostVersion) {
+	if f.opt.byMessage() {
+		f.seen = append(f.seen, versions...)
+	}
 }
 
 // add adds versions of the history of which there is something to report. Of those by which a chat
@@ -552,11 +563,12 @@ func (f *finder) named(name string) []string {
 	return paths
 }
 
-// hasName reports whether any chat, or any version of one, has or had a name.
+// hasName reports whether any chat, or any version of one, has or had a name, or was given it here.
 func (f *finder) hasName(name string) bool {
 	paths := f.named(name)
 	is := func(path string) bool { return path != "" && slices.Contains(paths, userdir.RealPath(path)) }
-	return slices.ContainsFunc(f.chats, func(c *lostChat) bool { return is(c.path) }) ||
+	return slices.ContainsFunc(f.suggested, is) ||
+		slices.ContainsFunc(f.chats, func(c *lostChat) bool { return is(c.path) }) ||
 		slices.ContainsFunc(f.versions, func(v *lostVersion) bool { return is(v.chat) }) ||
 		slices.ContainsFunc(f.now.places, func(p history.Place) bool { return is(f.now.full(p.Path)) })
 }

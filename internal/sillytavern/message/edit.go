@@ -123,11 +123,11 @@ func syncChosen(m *rawjson.Object, id int, greeting bool) error {
 	return nil
 }
 
-// AddSwipe returns the message with one more swipe, and its number, from 1. text and date,
-// the send_date of its swipe_info, are raw values. Missing lists are created first. The
-// chosen swipe stays chosen (addSwipe of SillyTavern's slash commands). The error is
-// [ErrChosenSwipe] if swipe_id chooses none of several swipes.
-func AddSwipe(line, text, date []byte) (edited []byte, number int, err error) {
+// AddSwipe returns the message with one more swipe, and its number, from 1. text and info, its
+// entry of swipe_info, are raw values. Missing lists are created first. The chosen swipe stays
+// chosen (addSwipe of SillyTavern's slash commands). The error is [ErrChosenSwipe] if swipe_id
+// chooses none of several swipes.
+func AddSwipe(line, text, info []byte) (edited []byte, number int, err error) {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {
 		return nil, 0, err
@@ -148,8 +148,30 @@ func AddSwipe(line, text, date []byte) (edited []byte, number int, err error) {
 		infos = []byte("[]")
 	}
 	m.Set(keySwipes, rawjson.Append(swipes, text))
-	m.Set(keySwipeInfo, rawjson.Append(infos, NewSwipeInfo(date)))
+	m.Set(keySwipeInfo, rawjson.Append(infos, info))
 	return m.Bytes(), rawjson.Len(swipes) + 1, nil
+}
+
+// TakeSwipe returns the text of a swipe, which counts from 0, and its entry of swipe_info, as
+// [AddSwipe] takes them; -1 is the text of the message itself. Where nothing is known of a swipe, it
+// has the message's date.
+func TakeSwipe(line []byte, swipe int) (text, info []byte, err error) {
+	m, err := rawjson.ParseObject(line)
+	if err != nil {
+		return nil, nil, err
+	}
+	swipes, infos := m.Value(keySwipes), m.Value(keySwipeInfo)
+	if swipe < 0 {
+		info, err = swipeInfo(m, 1, generated()...)
+		return m.Value(keyText), withExtra(info, m), err
+	}
+	if rawjson.Len(infos) == rawjson.Len(swipes) {
+		info = element(infos, swipe)
+	}
+	if rawjson.KindOf(info) != rawjson.ObjectKind {
+		info, err = swipeInfo(m, 1, keyDate)
+	}
+	return element(swipes, swipe), info, err
 }
 
 // NewSwipeInfo returns the swipe_info entry for a text that stchat writes. date is a raw

@@ -67,10 +67,10 @@ func isSwipeError(err error) bool {
 
 // A swipe is added to a message only if one of its swipes is chosen.
 func TestAddSwipeRefuses(t *testing.T) {
-	if _, _, err := AddSwipe([]byte(`{"mes":"a","swipe_id":2,"swipes":["a"]}`), []byte(`"b"`), []byte(`"d"`)); !errors.Is(err, ErrChosenSwipe) {
+	if _, _, err := AddSwipe([]byte(`{"mes":"a","swipe_id":2,"swipes":["a"]}`), []byte(`"b"`), NewSwipeInfo([]byte(`"d"`))); !errors.Is(err, ErrChosenSwipe) {
 		t.Error(err)
 	}
-	if _, number, err := AddSwipe([]byte(`{"mes":"a","swipe_id":0,"swipes":[]}`), []byte(`"b"`), []byte(`"d"`)); number != 1 || err != nil {
+	if _, number, err := AddSwipe([]byte(`{"mes":"a","swipe_id":0,"swipes":[]}`), []byte(`"b"`), NewSwipeInfo([]byte(`"d"`))); number != 1 || err != nil {
 		t.Error(number, err)
 	}
 }
