@@ -498,10 +498,10 @@ func (tt lost) test(t *testing.T, links bool) {
 		rng.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
 		decided = decided || n > 0 && strings.HasSuffix(p.log[n-1].set, journalSuffix)
 		most, twice := 3, 2
-		if testing.Short() || !decided {
+		if !decided {
 			most, twice = 2, 1
 		}
-		if testing.Short() && n%3 > 0 && n < len(p.log) {
+		if n%stopStep > 0 && n < len(p.log) {
 			continue
 		}
 		tries = append(tries[:min(most, len(tries))], random, random)
