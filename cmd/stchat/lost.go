@@ -233,8 +233,7 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 		return o.putBack(ctx, c, putBack, opt.Changes, len(res.Errs) > 0)
 	}
 	if len(res.Chats) == 0 {
-		hasNamed := named && len(res.Named) == 0
-		return outcome(len(res.Errs) > 0, left > 0 || hasNamed || notAskedFor(res) > 0)
+		return outcome(len(res.Errs) > 0, left > 0 || named)
 	}
 	if err := c.confirm("bring back " + plural.Many(len(res.Chats), "chat")); err != nil {
 		return err
