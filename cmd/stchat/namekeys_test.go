@@ -15,17 +15,17 @@ import (
 // TestNameKeys: what renames, clones, moves, deletes and checks knows every key of the table
 // of names.
 func TestNameKeys(t *testing.T) {
-	for _, k := range all.Names() {
-		for verb, try := range map[string]func(t *testing.T, k extension.NameKey){
-			"rename book": func(t *testing.T, k extension.NameKey) {
+	for _, k := range all.Table() {
+		for verb, try := range map[string]func(t *testing.T, k extension.Row){
+			"rename book": func(t *testing.T, k extension.Row) {
 				mustRun(t, "rename", "worlds/Old.json", "New")
 				wantNames(t, k, "New", "A", "chats/Mira/A.jsonl", "worlds/New.json")
 			},
-			"rename chat": func(t *testing.T, k extension.NameKey) {
+			"rename chat": func(t *testing.T, k extension.Row) {
 				mustRun(t, "rename", "chats/Mira/A.jsonl", "B")
 				wantNames(t, k, "Old", "B", "chats/Mira/B.jsonl", "worlds/Old.json")
 			},
-			"isolate": func(t *testing.T, k extension.NameKey) {
+			"isolate": func(t *testing.T, k extension.Row) {
 				mustRun(t, "branch", "--isolate", "-n", "X", "--naming", "sillytavern", "--at", "0", "chats/Mira/A.jsonl")
 				book, chat := "Old__CP_X", "X"
 				if k.Past || k.File == extension.Settings {
@@ -36,16 +36,16 @@ func TestNameKeys(t *testing.T) {
 				}
 				wantNames(t, k, book, chat, "chats/Mira/X.jsonl", "worlds/Old__CP_X.json")
 			},
-			"move": func(t *testing.T, k extension.NameKey) {
+			"move": func(t *testing.T, k extension.Row) {
 				mustRun(t, "move", "chats/Mira/A.jsonl", "chats/Ann", "-n", "B")
 				wantNames(t, k, "Old", "B", "chats/Ann/B.jsonl", "worlds/Old.json")
 			},
-			"delete": func(t *testing.T, k extension.NameKey) {
+			"delete": func(t *testing.T, k extension.Row) {
 				if said := mustRun(t, "rm", "chats/Mira/A.jsonl"); opens(k) != strings.Contains(said, `no chat names the lorebook "Old" any more`) {
 					t.Errorf("delete says %s", said)
 				}
 			},
-			"check": func(t *testing.T, k extension.NameKey) {
+			"check": func(t *testing.T, k extension.Row) {
 				if err := os.Remove("worlds/Old.json"); err != nil {
 					t.Fatal(err)
 				}
@@ -64,12 +64,12 @@ func TestNameKeys(t *testing.T) {
 }
 
 // opens reports whether a chat that has the key names the lorebook Old for somebody to open.
-func opens(k extension.NameKey) bool {
+func opens(k extension.Row) bool {
 	return k.File == extension.Lorebook || k.File == extension.Metadata && k.Named == extension.Book && !k.Past
 }
 
 // nameIn changes to a new user folder in which a key names the lorebook Old or the chat A.
-func nameIn(t *testing.T, k extension.NameKey) {
+func nameIn(t *testing.T, k extension.Row) {
 	t.Helper()
 	content := map[extension.File]string{extension.Metadata: "{}", extension.Lorebook: `{"entries":{}}`, extension.Settings: "{}"}
 	if k.File == extension.Lorebook {
@@ -117,7 +117,7 @@ func mustRun(t *testing.T, args ...string) (said string) {
 }
 
 // wantNames compares what the key names in the chat, the lorebook or the settings.
-func wantNames(t *testing.T, k extension.NameKey, wantBook, wantChat, chat, book string) {
+func wantNames(t *testing.T, k extension.Row, wantBook, wantChat, chat, book string) {
 	t.Helper()
 	raw := map[extension.File]func() []byte{
 		extension.Metadata: func() []byte {
@@ -129,7 +129,7 @@ func wantNames(t *testing.T, k extension.NameKey, wantBook, wantChat, chat, book
 	}[k.File]()
 	var got []string
 	rawjson.Edit(raw, func(root *rawjson.Object) {
-		all.Names().Rename(root, k.File, k.Named, func(_ extension.NameKey, name string) string {
+		all.Table().Rename(root, k.File, k.Named, func(_ extension.Row, name string) string {
 			if name != "x" {
 				got = append(got, name)
 			}

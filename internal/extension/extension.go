@@ -4,7 +4,7 @@
 //
 // State refers to messages by number, and to chats and lorebooks by name. So an [Extension] is
 // asked what its state was at an earlier message, what becomes of it when messages come and go,
-// which of its keys hold names (the table of [NameKeys]), what is wrong in it, and what there is
+// which of its keys hold names (the table of [Row]), what is wrong in it, and what there is
 // to show.
 package extension
 
@@ -22,11 +22,11 @@ import (
 
 // About says what an extension is called, and which keys are its own.
 type About struct {
-	Name      string    // in reports
-	Keys      []string  // of chat_metadata
-	Names     []NameKey // keys that hold names of chats and lorebooks
-	Reads     []string  // keys of a message's extra that Look, Holds and Sight read
-	Namespace string    // under which all that it keeps is shown; "": it is not
+	Name      string   // in reports
+	Keys      []string // of chat_metadata
+	Rows      Table    // of its keys, and of what it keeps elsewhere; their Extension need not be given
+	Reads     []string // keys of a message's extra that Look, Holds and Sight read
+	Namespace string   // under which all that it keeps is shown; "": it is not
 }
 
 // Extension knows one extension. A value serves one pass over one chat: Look may run in several

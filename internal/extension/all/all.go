@@ -1,5 +1,5 @@
 // Package all lists the extensions that are understood. To add one, write its folder and list it
-// here.
+// here; or, if rows say all that is known of it, add them to the list in rows.go.
 package all
 
 import (
@@ -13,8 +13,12 @@ import (
 
 // New returns the extensions, for one pass over one chat.
 func New() []extension.Extension {
-	return []extension.Extension{&core.Extension{}, &autorecap.Extension{}, &illustrator.Extension{}, &memorybook.Extension{}, &luker.Extension{}}
+	list := []extension.Extension{&core.Extension{}, &autorecap.Extension{}, &illustrator.Extension{}, &memorybook.Extension{}, &luker.Extension{}}
+	for _, plain := range extension.Plains(rows()) {
+		list = append(list, plain)
+	}
+	return list
 }
 
-// Names returns the table of all keys that hold names.
-func Names() extension.NameKeys { return extension.NamesOf(New()) }
+// Table returns the rows of all extensions.
+func Table() extension.Table { return extension.TableOf(New()) }

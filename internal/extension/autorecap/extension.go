@@ -67,7 +67,7 @@ func (*Extension) About() extension.About {
 	return extension.About{
 		Name: "auto_recap", Namespace: Namespace, Reads: []string{Module, DocumentedModule},
 		Keys: []string{KeyRunning, keyPending, keyBooks, keyDocumented, keyProcessed, keyCheckpoint},
-		Names: []extension.NameKey{
+		Rows: extension.Table{
 			extension.Key(extension.Metadata, extension.Book, keyBooks+"/lorebookName"),
 			extension.PastKey(extension.Metadata, extension.Book, keyCheckpoint+"/cloned_lorebook_name"),
 			extension.PastKey(extension.Metadata, extension.Book, keyCheckpoint+"/original_lorebook_name"),

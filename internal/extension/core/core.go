@@ -17,9 +17,8 @@ import (
 type Extension struct{ extension.None }
 
 const (
-	keyLast   = "lastInContextMessageId"
-	keyTimed  = "timedWorldInfo"
-	keyMemory = "memory" // the text of the extension Summarize, which comes with SillyTavern
+	keyLast  = "lastInContextMessageId"
+	keyTimed = "timedWorldInfo"
 )
 
 // About returns the keys of chat_metadata that SillyTavern and its bundled extensions write, with
@@ -36,14 +35,15 @@ func (*Extension) About() extension.About {
 			"cfg_prompt_insertion_depth", "cfg_prompt_separator", "cfg_negative_combine", "cfg_negative_insertion_depth",
 			"cfg_negative_separator", "branches",
 		},
-		Names: []extension.NameKey{
+		Rows: extension.Table{
+			{Path: keyLast, Holds: extension.First, Heals: true},
 			extension.Key(extension.Metadata, extension.Book, "world_info"),
 			extension.Key(extension.Settings, extension.Book, "world_info_settings/world_info/globalSelect/*"),
 			extension.Key(extension.Settings, extension.Book, "world_info_settings/world_info/charLore/*/extraBooks/*"),
 			extension.Key(extension.Settings, extension.Book, "power_user/persona_description_lorebook"),
 			extension.Key(extension.Settings, extension.Book, "power_user/persona_descriptions/*/lorebook"),
 		},
-		Reads: []string{keyMemory, extension.KeyTools},
+		Reads: []string{extension.KeyTools},
 	}
 }
 
@@ -60,28 +60,10 @@ func IsText(key string) bool {
 	return false
 }
 
-// Look returns whether the message has a summary.
-func (*Extension) Look(m *extension.Message) any {
-	if rawjson.Truthy(m.Value(keyMemory)) {
-		return true
-	}
-	return nil
-}
-
-// Lost tells that a summary goes.
-func (*Extension) Lost(i int, _ any) string {
-	return "the summary on message " + strconv.Itoa(i) + " (extra.memory) is deleted with it"
-}
-
 // Isolate removes a first message of the prompt that the branch lacks, and effects that began
 // later.
 func (e *Extension) Isolate(b *extension.Branch) {
-	if raw, ok := b.Metadata.Get(keyLast); ok {
-		if n, ok := rawjson.Float(raw); ok && n > float64(b.At) {
-			b.Metadata.Unset(keyLast)
-			b.Add(e, "%s %s removed: beyond message %d", keyLast, rawjson.Compact(raw), b.At)
-		}
-	}
+	e.About().Rows.Isolate(e, b)
 	e.eachEffect(b.Metadata, &b.Report, b.Visible, func(effect *rawjson.Object) bool {
 		start, ok := rawjson.Float(effect.Value("start"))
 		return !ok || !late(effect, start, b.Visible)
@@ -144,7 +126,7 @@ func (e *Extension) Begin(f *extension.Following) {
 // with the visible messages before them, so that the number of remaining turns stays. It drops
 // effects of replies that are gone.
 func (e *Extension) Follow(f *extension.Following) {
-	e.followLast(f)
+	e.About().Rows.Follow(e, f)
 	left := f.Visible + f.Shows - f.Hides
 	e.eachEffect(f.Metadata, &f.Report, left, func(effect *rawjson.Object) bool {
 		start, ok := rawjson.Int(effect.Value("start"))
@@ -170,23 +152,6 @@ func (e *Extension) Follow(f *extension.Following) {
 		}
 		return true
 	})
-}
-
-func (e *Extension) followLast(f *extension.Following) {
-	raw, ok := f.Metadata.Get(keyLast)
-	n, isInt := rawjson.Int(raw)
-	if !ok || !isInt || n < 0 || !f.Moves() {
-		return
-	}
-	to, ok := f.Up(n)
-	switch {
-	case !ok:
-		f.Metadata.Unset(keyLast)
-		f.Add(e, "%s %d removed: no message is left there", keyLast, n)
-	case to != n:
-		f.Metadata.Set(keyLast, strconv.AppendInt(nil, int64(to), 10))
-		f.Add(e, "%s %d → %d", keyLast, n, to)
-	}
 }
 
 // Rename moves timed effects with their lorebook. Their keys contain the book's name, and their

@@ -20,7 +20,7 @@ type Fake struct {
 
 // About returns the keys.
 func (*Fake) About() extension.About {
-	return extension.About{Name: "fake", Keys: []string{"fake"}, Reads: []string{"fake"}, Names: []extension.NameKey{
+	return extension.About{Name: "fake", Keys: []string{"fake"}, Reads: []string{"fake"}, Rows: extension.Table{
 		extension.Key(extension.Metadata, extension.Book, "fake/book"), extension.Key(extension.Metadata, extension.OwnChat, "fake/chat"),
 	}}
 }

@@ -30,7 +30,7 @@ func TestListedExtension(t *testing.T) {
 	}
 	const empty = `{"entries":{}}`
 	renameFor(list, &extension.Renaming{Metadata: md, From: book(t, "Old", empty), To: book(t, "New", empty)})
-	extension.NamesOf(list).Replace(md, extension.Metadata, extension.OwnChat, "A", "B")
+	extension.TableOf(list).Replace(md, extension.Metadata, extension.OwnChat, "A", "B")
 	if got := string(md.Bytes()); got != `{"fake":{"book":"New","chat":"B"},"other":{"x":1}}` || len(fake.Renamed) != 1 {
 		t.Errorf("%s, %q", got, fake.Renamed)
 	}

@@ -257,7 +257,7 @@ func (f *Facts) unknown(metadata *rawjson.Object) (changes []extension.Change) {
 	for _, e := range f.extensions {
 		known = append(known, e.About().Keys...)
 	}
-	for key, value := range metadata.All() {
+	for key, value := range extension.Owned(metadata) {
 		if !slices.Contains(known, key) && holdsSomething(value) {
 			changes = append(changes, extension.Change{Extension: key, Change: "left as it is at the end of the source: stchat does not know this extension"})
 		}
@@ -280,7 +280,7 @@ func holdsSomething(raw []byte) bool {
 func Rename(r *extension.Renaming) { renameFor(all.New(), r) }
 
 func renameFor(list []extension.Extension, r *extension.Renaming) {
-	extension.NamesOf(list).Replace(r.Metadata, extension.Metadata, extension.Book, r.From.Name, r.To.Name)
+	extension.TableOf(list).Replace(r.Metadata, extension.Metadata, extension.Book, r.From.Name, r.To.Name)
 	follow(list, r)
 }
 
@@ -288,18 +288,19 @@ func renameFor(list []extension.Extension, r *extension.Renaming) {
 // Metadata that does not name the book gets the clone as the chat's own.
 func Rebind(r *extension.Renaming) {
 	list, md := all.New(), r.Metadata
-	table := extension.NamesOf(list)
+	table := extension.TableOf(list)
 	world, _ := lorebook.NameIn(md)
 	named := slices.Contains(table.Books(md), r.From.Name)
 	r.Own = world == r.From.Name || !named || autorecap.BookName(md) == r.From.Name
 	if world == r.From.Name || !named {
 		md.Set("world_info", rawjson.Quote(r.To.Name))
 	}
-	table.Rename(md, extension.Metadata, extension.Book, func(k extension.NameKey, name string) string {
+	table.Rename(md, extension.Metadata, extension.Book, func(k extension.Row, name string) string {
 		if k.Past || name != r.From.Name {
 			return name
 		}
-		r.Changes = append(r.Changes, extension.Change{Extension: k.Extension, Change: fmt.Sprintf("%s set to %q", strings.Join(k.Path[1:], "/"), r.To.Name)})
+		_, within, _ := strings.Cut(k.Path, "/")
+		r.Changes = append(r.Changes, extension.Change{Extension: k.Extension, Change: fmt.Sprintf("%s set to %q", within, r.To.Name)})
 		return r.To.Name
 	})
 	follow(list, r)

@@ -1,6 +1,6 @@
 // Package memorybook knows what STMemoryBooks keeps in a chat's metadata: the messages that
-// begin and end the marked scene, and the last message that a memory covers. All three are plain
-// message indexes (sceneManager.js of SillyTavern-MemoryBooks).
+// begin and end the marked scene, and the last message that a memory covers, which a row says all of.
+// All three are plain message indexes (sceneManager.js of SillyTavern-MemoryBooks).
 package memorybook
 
 import (
@@ -20,7 +20,8 @@ type Extension struct{ extension.None }
 // About returns the extension's key, and the keys that name lorebooks outside the chat-bound mode,
 // and those of memories.
 func (*Extension) About() extension.About {
-	return extension.About{Name: Key, Keys: []string{Key}, Names: []extension.NameKey{
+	return extension.About{Name: Key, Keys: []string{Key}, Rows: extension.Table{
+		{Path: Key + "/" + highest, Holds: extension.Last, Rule: rule},
 		extension.Key(extension.Metadata, extension.Book, Key+"/manualLorebook"),
 		extension.Key(extension.Metadata, extension.Book, Key+"/manualCharacterLorebooks/*"),
 		extension.Key(extension.Metadata, extension.Book, Key+"/narratorMode/members/*/lorebookName"),
@@ -35,6 +36,7 @@ func (e *Extension) Isolate(b *extension.Branch) {
 	for _, change := range trim(b.Metadata, b.Messages()) {
 		b.Add(e, "%s", change)
 	}
+	e.About().Rows.Isolate(e, b)
 }
 
 // Follow moves the marks with their messages.
@@ -45,24 +47,30 @@ func (e *Extension) Follow(f *extension.Following) {
 	for _, change := range move(f.Metadata, f.Messages, f.Staying, f.Down) {
 		f.Add(e, "%s", change)
 	}
+	e.About().Rows.Follow(e, f)
 }
 
 // Judge reports marks beyond the last message.
-func (*Extension) Judge(j *extension.Judging) {
+func (e *Extension) Judge(j *extension.Judging) {
 	for _, mark := range beyond(j.Metadata, j.Messages) {
-		j.Report("memory-book", mark+" of STMemoryBooks is beyond the last message")
+		j.Report(rule, mark+" of STMemoryBooks is beyond the last message")
 	}
+	e.About().Rows.Judge(e, j)
 }
 
 // Repair clears or lowers such marks.
-func (*Extension) Repair(m *extension.Repairing) {
-	if !m.Wants("memory-book") {
+func (e *Extension) Repair(m *extension.Repairing) {
+	if !m.Wants(rule) {
 		return
 	}
 	for _, c := range trim(m.Metadata, m.Messages) {
-		m.Note(extension.Repaired{Rule: "memory-book", Text: c.String(), What: c.Key, Lost: c.Was})
+		m.Note(extension.Repaired{Rule: rule, Text: c.String(), What: c.Key, Lost: c.Was})
 	}
+	e.About().Rows.Repair(e, m)
 }
+
+// rule is the rule about marks beyond the last message.
+const rule = "memory-book"
 
 // Key is the extension's key in chat_metadata.
 const Key = "STMemoryBooks"
@@ -74,10 +82,10 @@ const (
 	highest    = "highestMemoryProcessed"
 )
 
-// beyond returns the marks of a chat that have an index of messages or more, as text such as
+// beyond returns the marks of the scene that have an index of messages or more, as text such as
 // "sceneEnd 12".
 func beyond(metadata *rawjson.Object, messages int) (list []string) {
-	for _, key := range [...]string{sceneStart, sceneEnd, highest} {
+	for _, key := range [...]string{sceneStart, sceneEnd} {
 		raw := rawjson.Value(metadata.Value(Key), key)
 		if at, ok := rawjson.Float(raw); ok && at >= float64(messages) {
 			list = append(list, fmt.Sprintf("%s %s", key, raw))
@@ -90,37 +98,27 @@ func beyond(metadata *rawjson.Object, messages int) (list []string) {
 type change struct {
 	Key string
 	Was []byte // raw
-	Now string // raw; empty: removed
+	Now string // raw
 }
 
-// String describes the change, as "sceneEnd 12 → 10" or "sceneEnd 12 removed".
+// String describes the change, as "sceneEnd 12 → 10".
 func (c change) String() string {
-	now := "removed"
-	if c.Now != "" {
-		now = "→ " + c.Now
-	}
-	return fmt.Sprintf("%s %s %s", c.Key, rawjson.Compact(c.Was), now)
+	return fmt.Sprintf("%s %s → %s", c.Key, rawjson.Compact(c.Was), c.Now)
 }
 
-// move moves the marks of a chat that had so many messages, and returns what it changed:
-// those of the scene by to, which returns false for a message that goes, and the highest by
-// down, which returns false if no message is left at or before it. A scene mark whose message
-// goes becomes null, but an end after all messages that are left is put on the last of them,
-// as the extension does (validateSceneMarkers); both become null if the scene would end before
-// it begins. The highest is removed if no message is left for it. A number that is not an
-// index, such as -1, stays.
+// move moves the marks of the scene in a chat that had so many messages, and returns what it
+// changed: to returns false for a message that goes, and down if no message is left at or before
+// it. A mark whose message goes becomes null, but an end after all messages that are left is put on
+// the last of them, as the extension does (validateSceneMarkers); both become null if the scene
+// would end before it begins. A number that is not an index, such as -1, stays.
 func move(metadata *rawjson.Object, messages int, to, down func(index int) (int, bool)) (changes []change) {
 	metadata.Edit(func(book *rawjson.Object) {
 		set := func(key string, value string) {
 			was := book.Value(key)
-			switch {
-			case value == string(was):
+			if value == string(was) {
 				return
-			case value == "":
-				book.Unset(key)
-			default:
-				book.Set(key, []byte(value))
 			}
+			book.Set(key, []byte(value))
 			changes = append(changes, change{key, was, value})
 		}
 		ends := [2]float64{math.Inf(-1), math.Inf(1)}
@@ -159,20 +157,6 @@ func move(metadata *rawjson.Object, messages int, to, down func(index int) (int,
 			set(sceneStart, "null")
 			set(sceneEnd, "null")
 		}
-		raw := book.Value(highest)
-		if number, ok := rawjson.Float(raw); ok && number >= 0 {
-			at, isIndex := rawjson.Int(raw)
-			if number >= float64(messages) {
-				at, isIndex = messages-1, true
-			}
-			if isIndex {
-				if at, ok = down(at); !ok {
-					set(highest, "")
-				} else if !sameInt(raw, at) {
-					set(highest, strconv.Itoa(at))
-				}
-			}
-		}
 	}, Key)
 	return changes
 }
@@ -182,7 +166,7 @@ func sameInt(raw []byte, n int) bool {
 	return ok && was == n
 }
 
-// trim clears or lowers the marks that a chat of so many messages cannot have, and returns
+// trim clears or lowers the marks of the scene that a chat of so many messages cannot have, and returns
 // what it changed.
 func trim(metadata *rawjson.Object, messages int) []change {
 	same := func(index int) (int, bool) { return index, index >= 0 && index < messages }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"stchat/internal/extension"
 	"stchat/internal/jsonl/rawjson"
 )
 
@@ -29,13 +30,10 @@ func TestTrim(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := beyond(metadata, 5); len(got) != c.beyond {
+		if got := judged(metadata, 5); len(got) != c.beyond {
 			t.Errorf("%s: beyond: %q", c.was, got)
 		}
-		var said []string
-		for _, change := range trim(metadata, 5) {
-			said = append(said, change.String())
-		}
+		said := repaired(metadata, 5)
 		if diff := cmp.Diff(c.changes, said); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.was, diff)
 		}
@@ -43,10 +41,10 @@ func TestTrim(t *testing.T) {
 		if string(got) != c.want {
 			t.Errorf("%s: %s, want %s", c.was, got, c.want)
 		}
-		if again := trim(metadata, 5); len(again) > 0 {
+		if again := repaired(metadata, 5); len(again) > 0 {
 			t.Errorf("%s: a second time: %v", c.was, again)
 		}
-		if left := beyond(metadata, 5); len(left) > 0 {
+		if left := judged(metadata, 5); len(left) > 0 {
 			t.Errorf("%s: still beyond the end: %q", c.was, left)
 		}
 	}
@@ -54,8 +52,26 @@ func TestTrim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trim(metadata, 0)
+	repaired(metadata, 0)
 	if got := string(metadata.Bytes()); got != `{"STMemoryBooks":{"sceneStart":null}}` {
 		t.Errorf("no message left: %s", got)
 	}
+}
+
+// judged returns what is said of the marks in a chat of so many messages.
+func judged(metadata *rawjson.Object, messages int) (said []string) {
+	j := &extension.Judging{Metadata: metadata, Messages: messages, Find: func(f extension.Finding) { said = append(said, f.Message) }}
+	new(Extension).Judge(j)
+	return said
+}
+
+// repaired repairs the marks in a chat of so many messages, and returns what it did.
+func repaired(metadata *rawjson.Object, messages int) (said []string) {
+	m := &extension.Repairing{
+		Metadata: metadata, Messages: messages,
+		Wants: func(string) bool { return true },
+		Note:  func(m extension.Repaired) { said = append(said, m.Text) },
+	}
+	new(Extension).Repair(m)
+	return said
 }

@@ -143,7 +143,7 @@ func (c *Chat) head(from *chat.Chat) {
 		return s
 	}
 	c.MainChat, c.UUID, c.ParentUUID, c.Integrity = text("main_chat"), text("uuid"), text("parent_uuid"), text("integrity")
-	all.Names().Rename(md, extension.Metadata, extension.OwnChat, func(_ extension.NameKey, name string) string {
+	all.Table().Rename(md, extension.Metadata, extension.OwnChat, func(_ extension.Row, name string) string {
 		if c.Recap == "" || name == c.Name {
 			c.Recap = name
 		}

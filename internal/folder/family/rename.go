@@ -99,7 +99,7 @@ func (e Edits) Name(ref Reference, to string) {
 	case Recap:
 		f.Metadata(func(md *rawjson.Object) {
 			autorecap.SetChat(md, to) // also where it is missing or was another: Auto-Recap erases what is not the chat's own
-			all.Names().Replace(md, extension.Metadata, extension.OwnChat, ref.Name, to)
+			all.Table().Replace(md, extension.Metadata, extension.OwnChat, ref.Name, to)
 		})
 	case Parent:
 		f.parent = &mainChat{ref.Name, to}

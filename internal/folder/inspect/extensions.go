@@ -36,7 +36,7 @@ func extensions(list []extension.Extension, owner keyOwners, c *chat.Chat, md *r
 	extension.Find[*autorecap.Extension](list).Counts = autorecap.SceneCounts{Breaks: t.breaks, Hidden: t.hiddenBreaks, Recaps: t.recaps}
 	sizes := make([]int64, len(list))
 	var unknown []any
-	for key, raw := range md.All() {
+	for key, raw := range extension.Owned(md) {
 		size := int64(len(raw))
 		switch i, owned := owner[key]; {
 		case owned:

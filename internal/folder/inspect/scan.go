@@ -34,13 +34,13 @@ type Scanner struct {
 	buf    jsonl.Buffer
 	small  tally // of a small chat
 
-	names extension.NameKeys
+	names extension.Table
 	owner keyOwners
 }
 
 // NewScanner makes a scanner.
 func NewScanner(around *library.Library) *Scanner {
-	return &Scanner{around: around, keys: lineKeys(), names: all.Names(), owner: ownersOf(all.New())}
+	return &Scanner{around: around, keys: lineKeys(), names: all.Table(), owner: ownersOf(all.New())}
 }
 
 // Scan reads an open chat and reports what it contains. Damage is part of the

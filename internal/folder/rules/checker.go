@@ -43,7 +43,7 @@ type Checker struct {
 	keys   *jsonl.Keys         // that are read of a line
 	memory sync.Pool           // *memory
 	heads  library.Once[*Chat] // of chats that are not checked, by path
-	names  extension.NameKeys
+	names  extension.Table
 	Lookup *Lookup
 }
 
@@ -58,7 +58,7 @@ const smallChat = 1 << 20
 
 // New returns a checker; the age of pending operations is measured at now.
 func New(now time.Time) *Checker {
-	return &Checker{now: now, hasher: hasher{maphash.MakeSeed()}, keys: lineKeys(), names: all.Names(), Lookup: new(Lookup)}
+	return &Checker{now: now, hasher: hasher{maphash.MakeSeed()}, keys: lineKeys(), names: all.Table(), Lookup: new(Lookup)}
 }
 
 // ScanOptions are the options of [Checker.Scan].

@@ -57,7 +57,7 @@ func judgeHeader(c *Chat, h head) {
 }
 
 // keepNames keeps what the rules across files need of the metadata.
-func (c *Chat) keepNames(md *rawjson.Object, names extension.NameKeys) {
+func (c *Chat) keepNames(md *rawjson.Object, names extension.Table) {
 	c.MainChat = text(md, "main_chat")
 	c.Integrity = text(md, "integrity")
 	c.Lorebook = text(md, "world_info")

@@ -14,7 +14,7 @@ import (
 type scan struct {
 	chat   *Chat
 	now    time.Time
-	names  extension.NameKeys
+	names  extension.Table
 	judge  lineJudge
 	around *Lookup
 

@@ -236,7 +236,7 @@ func bookOf(ctx context.Context, lib *library.Library, opt Options, source strin
 		return "", from.Errorf("%w, so its lorebook is not known; give the lorebook itself", ErrDamagedHeader)
 	}
 	name, ok := lorebook.NameIn(from.Metadata())
-	switch named := all.Names().Books(from.Metadata()); {
+	switch named := all.Table().Books(from.Metadata()); {
 	case ok: // its own, though extensions may name others
 	case len(named) == 1:
 		name = named[0]

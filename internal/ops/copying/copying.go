@@ -222,7 +222,7 @@ func headerOf(src *chat.Chat, path string, opt changeset.Options, r *Result) *me
 	slug := opt.NewUUID()
 	md.Set("integrity", rawjson.Quote(slug))
 	name := userdir.ChatName(path)
-	all.Names().Rename(md, extension.Metadata, extension.OwnChat, func(extension.NameKey, string) string { return name })
+	all.Table().Rename(md, extension.Metadata, extension.OwnChat, func(extension.Row, string) string { return name })
 	h.Complete()
 	r.Doc.Path, r.Doc.Name, r.Doc.Integrity = path, &name, &slug
 	if src.HeaderKind == chat.None && src.Kind != userdir.Group && src.Body < src.Source.Size {

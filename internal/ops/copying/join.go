@@ -197,9 +197,13 @@ func joinNext(ctx context.Context, lib *library.Library, w *writer, first *ops.S
 func leftOut(md, instead *rawjson.Object) (left []string) {
 	list := all.New()
 	own := extension.Find[*core.Extension](list).About()
+	kept := map[string]bool{}
+	for key := range extension.Owned(md) {
+		kept[key] = !slices.Contains(own.Keys, key)
+	}
 	for _, e := range list {
 		about := e.About()
-		isKept := func(key string) bool { return md.Has(key) && !slices.Contains(own.Keys, key) }
+		isKept := func(key string) bool { return kept[key] }
 		if slices.ContainsFunc(about.Keys, isKept) {
 			left = append(left, about.Name)
 		}

@@ -69,7 +69,7 @@ func nameClones(ctx context.Context, c *call, p *plan, r *Result) (clones []*clo
 func clonedBooks(metadata *rawjson.Object) []string {
 	own, ok := lorebook.NameIn(metadata)
 	recap := autorecap.BookName(metadata)
-	return slices.DeleteFunc(all.Names().Books(metadata), func(name string) bool { return ok && name == recap && name != own })
+	return slices.DeleteFunc(all.Table().Books(metadata), func(name string) bool { return ok && name == recap && name != own })
 }
 
 // freeName returns the name of a book's clone.
@@ -129,8 +129,8 @@ func makeClones(opt *Options, src *chat.Chat, p *plan, md *rawjson.Object, state
 		if err != nil {
 			return err
 		}
-		to.data = all.Names().RenameIn(made.Data, extension.Lorebook, extension.Book, clones)
-		to.data = all.Names().RenameIn(to.data, extension.Lorebook, extension.OwnChat, map[string]string{src.Name: cmp.Or(p.name.File, src.Name)})
+		to.data = all.Table().RenameIn(made.Data, extension.Lorebook, extension.Book, clones)
+		to.data = all.Table().RenameIn(to.data, extension.Lorebook, extension.OwnChat, map[string]string{src.Name: cmp.Or(p.name.File, src.Name)})
 		book, err := lorebook.Parse(to.data, to.path)
 		if err != nil {
 			return err

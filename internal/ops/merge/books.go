@@ -282,8 +282,8 @@ func (u *user) named(from *lorebook.Book, name string, ours *lorebook.Book) (*lo
 	if name != from.Name {
 		data = from.Clone(lorebook.CloneOptions{Name: name, Internal: lorebook.Keep}).Data
 	}
-	for of, to := range map[extension.Named]map[string]string{extension.OwnChat: u.chats[from.Name], extension.Book: {from.Name: name}} {
-		data = all.Names().RenameIn(data, extension.Lorebook, of, to)
+	for of, to := range map[extension.Holds]map[string]string{extension.OwnChat: u.chats[from.Name], extension.Book: {from.Name: name}} {
+		data = all.Table().RenameIn(data, extension.Lorebook, of, to)
 	}
 	if ours != nil {
 		data = rawjson.Edit(data, func(book *rawjson.Object) {
@@ -316,7 +316,7 @@ func (u *user) noteRenamed(ctx context.Context) {
 			continue
 		}
 		w.c.head(ctx)
-		for _, book := range all.Names().Books(w.c.metadata()) {
+		for _, book := range all.Table().Books(w.c.metadata()) {
 			if u.chats[book] == nil {
 				u.chats[book] = map[string]string{}
 			}

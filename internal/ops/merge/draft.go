@@ -289,7 +289,7 @@ func (w *work) rename(md *rawjson.Object) {
 
 // renameOwn gives what extensions keep under the chat's own name another one.
 func (w *work) renameOwn(md *rawjson.Object, to string) {
-	all.Names().Replace(md, extension.Metadata, extension.OwnChat, w.c.name, to)
+	all.Table().Replace(md, extension.Metadata, extension.OwnChat, w.c.name, to)
 }
 
 // copySidecars drafts Luker's files beside the chat that comes. Its slug is its own.

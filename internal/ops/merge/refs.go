@@ -259,7 +259,7 @@ func (u *user) metadata(md *rawjson.Object) {
 		return
 	}
 	var aside [][2]*lorebook.Book
-	for _, name := range all.Names().Books(md) {
+	for _, name := range all.Table().Books(md) {
 		b := u.books[name]
 		if b == nil {
 			continue
@@ -317,7 +317,7 @@ func bookNames(ctx context.Context, works []*work) map[string]bool {
 	for _, w := range works {
 		if w.writes() {
 			w.c.head(ctx)
-			for _, name := range all.Names().Books(w.c.metadata()) {
+			for _, name := range all.Table().Books(w.c.metadata()) {
 				named[name] = true
 			}
 		}
@@ -346,7 +346,7 @@ func (o *owner) tellLeft(ctx context.Context, into, from *library.Folder) error 
 			}
 		}
 		if w.writes() {
-			for _, name := range all.Names().Books(w.c.metadata()) {
+			for _, name := range all.Table().Books(w.c.metadata()) {
 				_, err := o.ours.lib.Book(dir, name)
 				note(name, err == nil)
 			}

@@ -83,7 +83,7 @@ func (b *bookNames) chats(ctx context.Context) error {
 			return err
 		}
 		md := c.Metadata() // of a chat that is read only to see what would change
-		if !b.r.Doc.TookOver && slices.Contains(all.Names().Books(md), b.clone.Name) {
+		if !b.r.Doc.TookOver && slices.Contains(all.Table().Books(md), b.clone.Name) {
 			b.r.Warn("%s: names the lorebook %q, which was missing: from now on that is this one", t.Path, b.clone.Name)
 		}
 		lost := b.metadata(md)
@@ -148,7 +148,7 @@ func (b *bookNames) renamed() map[string]string { return map[string]string{b.fro
 
 // entries changes the book's name in the entries of a lorebook.
 func (b *bookNames) entries(content []byte) []byte {
-	return all.Names().RenameIn(content, extension.Lorebook, extension.Book, b.renamed())
+	return all.Table().RenameIn(content, extension.Lorebook, extension.Book, b.renamed())
 }
 
 // cards edits the cards that name the book.
@@ -186,7 +186,7 @@ func (b *bookNames) inSettings(settings []byte) (edited []byte, count int, err e
 	if _, err := rawjson.ParseObject(settings); err != nil {
 		return nil, 0, err
 	}
-	return all.Names().RenameIn(settings, extension.Settings, extension.Book, b.renamed()), 1, nil
+	return all.Table().RenameIn(settings, extension.Settings, extension.Book, b.renamed()), 1, nil
 }
 
 // draftEntries renames chats in the entries of the lorebooks that they name.
@@ -227,7 +227,7 @@ func (n *renameSet) inEntries(content []byte) []byte {
 	for _, c := range n.renamed() {
 		to[c.Name] = n.to[c]
 	}
-	return all.Names().RenameIn(content, extension.Lorebook, extension.OwnChat, to)
+	return all.Table().RenameIn(content, extension.Lorebook, extension.OwnChat, to)
 }
 
 // booksOf returns the names of the lorebooks that a chat names, none if it cannot be read.
@@ -236,7 +236,7 @@ func booksOf(ctx context.Context, lib *library.Library, path string) []string {
 	if err != nil {
 		return nil
 	}
-	return all.Names().Books(md)
+	return all.Table().Books(md)
 }
 
 func metadataOf(ctx context.Context, lib *library.Library, path string) (*rawjson.Object, error) {
