@@ -12,10 +12,13 @@ import (
 	"stchat/internal/jsonl/rawjson"
 )
 
-// TestNameKeys: what renames, clones, moves, deletes and checks knows every key of the table
-// of names.
+// TestNameKeys: what renames, clones, moves, deletes and checks knows every row of the table that
+// holds a name.
 func TestNameKeys(t *testing.T) {
 	for _, k := range all.Table() {
+		if k.Holds != extension.Book && k.Holds != extension.OwnChat {
+			continue
+		}
 		for verb, try := range map[string]func(t *testing.T, k extension.Row){
 			"rename book": func(t *testing.T, k extension.Row) {
 				mustRun(t, "rename", "worlds/Old.json", "New")
@@ -31,8 +34,13 @@ func TestNameKeys(t *testing.T) {
 				if k.Past || k.File == extension.Settings {
 					book = "Old" // not a branch's
 				}
-				if k.Path[0] == "auto_recap_checkpoint_state" {
+				switch {
+				case strings.HasPrefix(k.Path, "auto_recap_checkpoint_state"):
 					chat = "A" // left, and told
+				case strings.Contains(k.Path, extension.Named):
+					chat = "A" // what the source's name stands for is the source's
+				case k.File == extension.Settings:
+					chat = "A" // the branch begins anew
 				}
 				wantNames(t, k, book, chat, "chats/Mira/X.jsonl", "worlds/Old__CP_X.json")
 			},
@@ -55,7 +63,7 @@ func TestNameKeys(t *testing.T) {
 				}
 			},
 		} {
-			t.Run(verb+"/"+strings.ReplaceAll(k.String(), "/", "."), func(t *testing.T) {
+			t.Run(verb+"/"+strings.ReplaceAll(k.Path, "/", "."), func(t *testing.T) {
 				nameIn(t, k)
 				try(t, k)
 			})
@@ -65,7 +73,7 @@ func TestNameKeys(t *testing.T) {
 
 // opens reports whether a chat that has the key names the lorebook Old for somebody to open.
 func opens(k extension.Row) bool {
-	return k.File == extension.Lorebook || k.File == extension.Metadata && k.Named == extension.Book && !k.Past
+	return k.File == extension.Lorebook || k.File == extension.Metadata && k.Holds == extension.Book && !k.Past
 }
 
 // nameIn changes to a new user folder in which a key names the lorebook Old or the chat A.
@@ -76,15 +84,18 @@ func nameIn(t *testing.T, k extension.Row) {
 		content[extension.Metadata] = `{"world_info":"Old"}`
 	}
 	name := "Old"
-	if k.Named == extension.OwnChat {
+	if k.Holds == extension.OwnChat {
 		name = "A"
 	}
 	value := string(rawjson.Quote(name))
-	for i, step := range slices.Backward(k.Path) {
+	path := strings.Split(k.Path, "/")
+	for i, step := range slices.Backward(path) {
 		switch {
+		case step == extension.Named:
+			value = `{"` + name + `":` + value + `,"x":1}`
 		case step != extension.Each:
 			value = `{"` + step + `":` + value + `}`
-		case slices.Contains([]string{"members", "globalSelect", "charLore", "extraBooks"}, k.Path[i-1]):
+		case slices.Contains([]string{"members", "globalSelect", "charLore", "extraBooks", "routerHistory"}, path[i-1]):
 			value = `["x",` + value + `]`
 		default:
 			value = `{"7":` + value + `,"8":{}}`
@@ -129,7 +140,7 @@ func wantNames(t *testing.T, k extension.Row, wantBook, wantChat, chat, book str
 	}[k.File]()
 	var got []string
 	rawjson.Edit(raw, func(root *rawjson.Object) {
-		all.Table().Rename(root, k.File, k.Named, func(_ extension.Row, name string) string {
+		all.Table().Rename(root, k.File, k.Holds, func(_ extension.Row, name string) string {
 			if name != "x" {
 				got = append(got, name)
 			}
@@ -137,7 +148,7 @@ func wantNames(t *testing.T, k extension.Row, wantBook, wantChat, chat, book str
 		})
 	})
 	want := wantBook
-	if k.Named == extension.OwnChat {
+	if k.Holds == extension.OwnChat {
 		want = wantChat
 	}
 	if !slices.Equal(got, []string{want}) {

@@ -133,6 +133,20 @@ func (t Table) Replace(root *rawjson.Object, file File, holds Holds, from, to st
 	return n
 }
 
+// SetOwn makes a chat's metadata note name wherever it notes the chat's own, which was called was. A
+// value can only be its own, whatever it says; of keys only the one that is the old name is.
+func (t Table) SetOwn(metadata *rawjson.Object, was, name string) {
+	for _, r := range t {
+		isKey := strings.Contains(r.Path, Named)
+		Table{r}.Rename(metadata, Metadata, OwnChat, func(_ Row, noted string) string {
+			if isKey && noted != was {
+				return noted
+			}
+			return name
+		})
+	}
+}
+
 // Books returns the names of the lorebooks that a chat's metadata names, each once: the
 // chat's own first, then those of extensions.
 func (t Table) Books(metadata *rawjson.Object) (names []string) {

@@ -67,7 +67,10 @@ func rows() []extension.Row {
 		// e7ec395): a campaign is kept by the name of its chat. It follows a chat that is renamed, if
 		// there is none of the new name yet, and so do the two other places
 		// (chat-rename-migrate.js). A chat that is deleted leaves it behind.
-		{Extension: "Multihog", File: extension.Settings, Path: "extension_settings/rpg_tracker/chatStates/@", Holds: extension.OwnChat},
+		{
+			Extension: "Multihog", File: extension.Settings, Path: "extension_settings/rpg_tracker/chatStates/@", Holds: extension.OwnChat,
+			Leaves: "the prefix of its lorebooks, which is made of the old name: set that as Campaign Prefix Override",
+		},
 		{Extension: "Multihog", File: extension.Settings, Path: "extension_settings/rpg_tracker/routerHistory/*/chatId", Holds: extension.OwnChat},
 		{Extension: "Multihog", File: extension.Settings, Path: "extension_settings/rpg_tracker/routerCampaignPrefixOverrideAnchorChatId", Holds: extension.OwnChat},
 	}

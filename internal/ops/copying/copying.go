@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
-	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
@@ -222,7 +221,7 @@ func headerOf(src *chat.Chat, path string, opt changeset.Options, r *Result) *me
 	slug := opt.NewUUID()
 	md.Set("integrity", rawjson.Quote(slug))
 	name := userdir.ChatName(path)
-	all.Table().Rename(md, extension.Metadata, extension.OwnChat, func(extension.Row, string) string { return name })
+	all.Table().SetOwn(md, src.Name, name)
 	h.Complete()
 	r.Doc.Path, r.Doc.Name, r.Doc.Integrity = path, &name, &slug
 	if src.HeaderKind == chat.None && src.Kind != userdir.Group && src.Body < src.Source.Size {

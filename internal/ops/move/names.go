@@ -267,6 +267,9 @@ func (n *renameSet) draft(ctx context.Context) error {
 	if err := n.join(); err != nil {
 		return err
 	}
+	if err := n.draftKept(); err != nil {
+		return err
+	}
 	return n.draftPins()
 }
 
