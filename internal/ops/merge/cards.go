@@ -61,10 +61,13 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 	if err != nil {
 		return err
 	}
+
 	u.stems[stem] = to
-	if row.rename(stem, to); ours != nil {
+	row.rename(stem, to)
+	if ours != nil {
 		row.Path = ours.Path
-		if row.Sign, err = staying(from, ours.Path); err != nil {
+		row.Sign, err = staying(from, ours.Path)
+		if err != nil {
 			return err
 		}
 		if row.Sign == Behind {
@@ -76,6 +79,7 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 		}
 		return u.states(from, ours.Path, nil)
 	}
+
 	path, about := filepath.Join(u.into.Characters(), to+ext), "the card of "+theirs.Name
 	j.creates(path, func(_ context.Context, s *changeset.Set) error {
 		data, err := u.cardHere(from, stem)
@@ -84,7 +88,8 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 		}
 		return ops.Create(s, path, about, data, changeset.InFolder())
 	})
-	if row.Sign = New; to != stem {
+	row.Sign = New
+	if to != stem {
 		row.Sign = Other
 	}
 	j.needed = func() bool { return u.owners[stem].comes() }
@@ -177,10 +182,12 @@ func (u *user) cardHere(from, stem string) ([]byte, error) {
 	}
 	renamed := map[string]string{}
 	for name, b := range u.books {
-		if renamed[name] = b.to.Name; b.job.draft != nil && theirs.HasBook(name) {
+		renamed[name] = b.to.Name
+		if b.job.draft != nil && theirs.HasBook(name) {
 			u.need(b.to.Path)
 		}
 	}
+
 	edits := []func(json []byte) ([]byte, error){card.Book(renamed), func(json []byte) ([]byte, error) { return u.follow(json), nil }}
 	if o := u.owners[stem]; o != nil && theirs.Chat != "" {
 		edits = append(edits, card.Chat(o.now(theirs.Chat)))
@@ -202,10 +209,15 @@ func (u *user) states(from, into string, needed func() bool) error {
 			j.row.refuse(err)
 			continue
 		}
+
 		j.row.Sign, err = staying(s.Path, path)
-		switch key, missing := names.FoldNFC(path), errors.Is(err, fs.ErrNotExist); {
+		key := names.FoldNFC(path)
+		missing := errors.Is(err, fs.ErrNotExist)
+		switch {
 		case missing && !u.given[key]:
-			u.given[key], j.row.Sign, j.needed = true, New, needed
+			u.given[key] = true
+			j.row.Sign = New
+			j.needed = needed
 			j.creates(path, func(_ context.Context, set *changeset.Set) error {
 				return copyFile(set, s.Path, path, "Luker's state of the character")
 			})

@@ -156,33 +156,43 @@ func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *famil
 		}
 		p := named[0]
 		p.read(ctx, seed)
-		again, r := edited, relateFiles(c, p, judging{})
+
+		again := edited
+		r := relateFiles(c, p, judging{})
+		lacksSomething := r.keptFrom > 0
 		if !r.holds() {
 			if branch := o.brought(ctx, c, p); branch != nil {
-				p, again, r.keptFrom = branch, false, 0
+				p = branch
+				again = false
+				lacksSomething = false
 			}
 		}
 		if err := o.mergePair(ctx, c, p); err != nil {
 			return nil, err
 		}
 		finish(ctx, o)
+
 		w := o.works[0]
-		if jobs = append(jobs, &w.job); again { // what is edited is not edited as well
+		jobs = append(jobs, &w.job)
+		if again { // what is edited is not edited as well
 			again = w.row.Sign == Ahead || w.row.Sign == Behind && len(w.links) > 0
-			w.links, w.row.Noted, w.row.Links = nil, nil, 0
+			w.dropLinks()
 		}
 		switch {
 		case w.row.Err != nil:
 			continue
 		case again:
-			w.job.draft, w.row.Sign = nil, Behind
+			w.job.draft = nil
+			w.row.Sign = Behind
 			w.row.tell("there is more in it than in another conflict file: merge --conflicts again")
 			continue
-		case why == "" && !w.writes() && r.keptFrom > 0:
+		case why == "" && !w.writes() && lacksSomething:
 			why = "the conflict file stays: the chat lacks a text or a value of it"
 		}
 		removing(&w.job, c, p, why)
-		if edited = edited || w.row.Sign == Ahead; w.takesLines() {
+
+		edited = edited || w.row.Sign == Ahead
+		if w.takesLines() {
 			p.prints, p.messages = c.prints, c.messages
 		} else if w.row.To != nil {
 			ours.files = append(ours.files, &file{name: w.name, key: names.FoldNFC(w.name), path: *w.row.To, header: c.header, prints: c.prints, comes: true})

@@ -30,7 +30,9 @@ func newJob(kind Kind, from, path string) *job {
 
 // creates says that a job makes a new file.
 func (j *job) creates(path string, draft func(ctx context.Context, s *changeset.Set) error) {
-	j.row.Path, j.row.To, j.draft = path, &path, draft
+	j.row.Path = path
+	j.row.To = &path
+	j.draft = draft
 }
 
 // path returns the path of what a job writes.
@@ -38,65 +40,98 @@ func (j *job) path() string { return ops.Or(j.row.To, j.row.Path) }
 
 // Complete notes what became of the files.
 func (j *job) Complete(out changeset.Outcome, _ bool) {
-	if j.outcome = out; out.Err != nil {
+	j.outcome = out
+	if out.Err != nil {
 		j.row.refuse(out.Err)
 	}
 }
 
 func (r *Row) refuse(err error) {
 	text := ops.PathError(err).Error()
-	r.Sign, r.Err, r.Error, r.To = Refused, err, &text, nil
+	r.Sign = Refused
+	r.Err = err
+	r.Error = &text
+	r.To = nil
 }
 
-// run makes the changes in the user folder root, or that of each path if that is "": first what others need, then of the others what needs one another together, else each for
-// itself. What needs something that does not come is refused: a later run would not ask for it again.
-func (r *Result) run(ctx context.Context, opt *Options, root string, first, others []*job) {
+// run makes the changes in the user folder root; "" means the user folder around each path. What the other jobs need
+// goes first. Of these others, those that need one another change together, and each of the rest for itself.
+//
+// A job that needs something that does not come is refused: a later run would not ask for that again.
+func (r *Result) run(ctx context.Context, opt *Options, root string, needed, jobs []*job) {
 	opt.Changes.Precious = true
-	tried := map[string]error{} // what others need; nil: it is there
-	commit := func(jobs []*job) {
-		for _, j := range jobs {
-			for _, path := range j.needs {
-				if err := tried[path]; err != nil && j.row.Err == nil {
-					j.row.refuse(fmt.Errorf("what it names does not come: %w", err))
-				}
-			}
-		}
-		jobs = slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.row.Err != nil || j.draft == nil })
-		ops.Each(ctx, opt.Changes, jobs, func(j *job) (*job, changeset.Unit) {
-			needs := slices.DeleteFunc(j.needs, func(path string) bool { _, made := tried[path]; return made })
-			return j, changeset.Unit{Root: cmp.Or(root, changeset.RootOf(j.path())), Shares: append(needs, j.path()), Draft: j.draft}
-		})
+
+	came := map[string]error{} // by path, why something that others need is not there; nil: it is
+	commit(ctx, opt.Changes, root, needed, came)
+	for _, j := range needed {
+		came[j.path()] = j.row.Err
 	}
-	commit(first)
-	for _, j := range first {
-		tried[j.path()] = j.row.Err
-	}
-	commit(others)
-	seen := map[changeset.Step]bool{} // only what is done, and to which path
-	for _, j := range slices.Concat(first, others) {
-		o := j.outcome
-		r.ID, r.NoRecord = cmp.Or(o.ID, r.ID), cmp.Or(r.NoRecord, o.NoRecord)
-		r.Ended, r.Dropped = append(r.Ended, o.Ended...), append(r.Dropped, o.Dropped...)
-		for _, s := range o.Steps {
-			if key := (changeset.Step{Do: s.Do, Path: s.Path}); !seen[key] {
-				seen[key] = true
-				r.Steps = append(r.Steps, s)
-			}
-		}
+	commit(ctx, opt.Changes, root, jobs, came)
+
+	all := slices.Concat(needed, jobs)
+	r.joinOutcomes(all)
+	for _, j := range all {
 		r.Rows = append(r.Rows, j.row)
-		switch {
-		case j.row.Sign == Refused:
-			r.Doc.Refused++
-		case j.draft != nil:
-			r.Doc.Done++
-		case j.row.Sign == Same:
-			r.Doc.Same++
-		default:
-			r.Doc.Ahead++
-		}
+		r.Doc.count(j)
 	}
 	r.Doc.DryRun = opt.Changes.DryRun
 	r.Complete(r.Outcome, opt.Changes.DryRun)
+}
+
+// commit makes the changes of jobs. came holds what was tried before them, with the reason where it is not there.
+func commit(ctx context.Context, opt changeset.Options, root string, jobs []*job, came map[string]error) {
+	for _, j := range jobs {
+		for _, path := range j.needs {
+			if err := came[path]; err != nil && j.row.Err == nil {
+				j.row.refuse(fmt.Errorf("what it names does not come: %w", err))
+			}
+		}
+	}
+
+	isIdle := func(j *job) bool { return j.row.Err != nil || j.draft == nil }
+	busy := slices.DeleteFunc(slices.Clone(jobs), isIdle)
+
+	wasTried := func(path string) bool {
+		_, tried := came[path]
+		return tried
+	}
+	ops.Each(ctx, opt, busy, func(j *job) (*job, changeset.Unit) {
+		shares := append(slices.DeleteFunc(j.needs, wasTried), j.path())
+		return j, changeset.Unit{Root: cmp.Or(root, changeset.RootOf(j.path())), Shares: shares, Draft: j.draft}
+	})
+}
+
+// joinOutcomes makes one outcome of those of all jobs. A step of several is listed once.
+func (r *Result) joinOutcomes(jobs []*job) {
+	seen := map[changeset.Step]bool{} // only what is done, and to which path
+	for _, j := range jobs {
+		out := j.outcome
+		r.ID = cmp.Or(out.ID, r.ID)
+		r.NoRecord = cmp.Or(r.NoRecord, out.NoRecord)
+		r.Ended = append(r.Ended, out.Ended...)
+		r.Dropped = append(r.Dropped, out.Dropped...)
+		for _, step := range out.Steps {
+			key := changeset.Step{Do: step.Do, Path: step.Path}
+			if !seen[key] {
+				seen[key] = true
+				r.Steps = append(r.Steps, step)
+			}
+		}
+	}
+}
+
+// count counts what became of a job.
+func (s *Summary) count(j *job) {
+	switch {
+	case j.row.Sign == Refused:
+		s.Refused++
+	case j.draft != nil:
+		s.Done++
+	case j.row.Sign == Same:
+		s.Same++
+	default:
+		s.Ahead++
+	}
 }
 
 // jobs returns what is to be done about the chats.

@@ -110,10 +110,8 @@ func matchAll(into, from []*file, by func(from *file) judging, withPrints func(f
 		{ByShared, func(c *file) []*file { return m.better(c, m.namesakes(c)) }, free},
 		{ByName, m.namesakes, m.isCopy},
 	}
-	taken, found := m.taken, m.found
-	m.taken, m.found, m.unequal = maps.Clone(taken), maps.Clone(found), true
-	m.run(last...)
-	m.taken, m.found, m.unequal, m.homes = taken, found, false, m.found
+	m.homes = m.without(last)
+
 	// first those whose texts no later step finds elsewhere: of two that are equal, the other one needs no copy of its own
 	m.run(step{ByMessages, m.homeless, m.equal}, step{ByMessages, m.equals, m.equal})
 	m.run(last...)
@@ -129,6 +127,16 @@ func matchAll(into, from []*file, by func(from *file) judging, withPrints func(f
 		}
 	}
 	return list
+}
+
+// without returns what the steps would find if chats that say the same were not looked for. It notes nothing.
+func (m *matcher) without(last []step) map[*file]*match {
+	trial := *m
+	trial.taken = maps.Clone(m.taken)
+	trial.found = maps.Clone(m.found)
+	trial.unequal = true
+	trial.run(last...)
+	return trial.found
 }
 
 // run takes the steps, each over all chats before the next.
@@ -222,8 +230,12 @@ func (m *matcher) withSlug(p *file) *file {
 // renamed returns the chat that alone has the slug of one of FROM, if neither has a namesake on the other side, and more
 // than a greeting is shared.
 func (m *matcher) renamed(c *file) []*file {
+	if m.named[0][c.key] != nil {
+		return nil
+	}
 	return those(m.slugs[0][c.slug], func(p *file) bool {
-		return m.withSlug(p) == c && m.free(p) && m.named[0][c.key] == nil && m.named[1][p.key] == nil && m.relation(c, p).begun
+		hasNamesake := m.named[1][p.key] != nil
+		return m.withSlug(p) == c && m.free(p) && !hasNamesake && m.relation(c, p).begun
 	})
 }
 
@@ -289,10 +301,7 @@ func (m *matcher) better(c *file, homes []*file) (list []*file) {
 	}
 	home := m.relation(c, homes[0])
 	for _, p := range m.into {
-		if !m.free(p) || m.named[1][p.key] != nil || m.named[0][c.key] == nil && !strings.HasPrefix(p.key, c.key+"__") {
-			continue
-		}
-		if its := m.withSlug(p); its != nil && its != c { // though that may have another copy
+		if !m.mayGoOnIn(c, p) {
 			continue
 		}
 		r := m.relation(c, p)
@@ -315,6 +324,20 @@ func (m *matcher) better(c *file, homes []*file) (list []*file) {
 		return cmp.Or(rank(r)-rank(s), len(s.pairs)-len(r.pairs), r.ownFrom-s.ownFrom, r.kept-s.kept, cmp.Compare(a.name, b.name))
 	})
 	return list
+}
+
+// mayGoOnIn reports whether a chat of FROM may have gone on in one of INTO that has another name.
+func (m *matcher) mayGoOnIn(c, p *file) bool {
+	hasNamesake := m.named[0][c.key] != nil
+	isItsBranch := strings.HasPrefix(p.key, c.key+"__")
+	if !hasNamesake && !isItsBranch {
+		return false
+	}
+	if !m.free(p) || m.named[1][p.key] != nil {
+		return false
+	}
+	owner := m.withSlug(p) // which may have another copy
+	return owner == nil || owner == c
 }
 
 // Sign says what becomes of a chat of FROM.

@@ -50,11 +50,13 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 			return err
 		}
 		sides[i] = c
-		if a, b := sides[0].folder.Kind, c.folder.Kind; a != userdir.File && b != userdir.File && a != b {
+		if !sameKind(sides[0].folder, c.folder) {
 			return fmt.Errorf("%s: %w", path, ErrKinds)
 		}
 	}
-	here, there, was := sides[0], sides[1], sides[2]
+	here := sides[0]
+	there := sides[1]
+	was := sides[2]
 	switch {
 	case here.misnamed != "":
 		return ops.PathError(chat.CheckName(here.misnamed))
@@ -106,6 +108,12 @@ func (r *Result) folder(ctx context.Context, opt *Options) error {
 	return nil
 }
 
+// sameKind reports whether two folders may hold chats of one owner: not a character's and a group's.
+func sameKind(a, b *library.Folder) bool {
+	isKnown := a.Kind != userdir.File && b.Kind != userdir.File
+	return !isKnown || a.Kind == b.Kind
+}
+
 // around returns the two user folders in which the folders of an owner lie, whose lorebooks and attachments come along if
 // chats that come name them. nil: not both lie in one, or both in the same.
 func (opt *Options) around(lib *library.Library, into, from *library.Folder) *user {
@@ -130,8 +138,8 @@ func (o *owner) mergeInto(ctx context.Context, named string, open func() (*owner
 		return nil, err
 	}
 	c = whole.theirs.files[0]
-	others := those(whole.ours.files, func(p *file) bool { return userdir.RealPath(p.path) != userdir.RealPath(c.path) && whole.isMember(p) })
-	if err := whole.mergeAll(ctx, others); err != nil {
+	elsewhere := those(whole.ours.files, func(p *file) bool { return userdir.RealPath(p.path) != userdir.RealPath(c.path) && whole.isMember(p) })
+	if err := whole.mergeAll(ctx, elsewhere); err != nil {
 		return nil, err
 	}
 	w := whole.works[0]

@@ -126,17 +126,21 @@ func (o *owner) plan(ctx context.Context, matches []*match) error {
 	}
 	for _, m := range matches {
 		w := &work{owner: o, match: m, links: map[int][]link{}}
-		if o.judge(ctx, w); o.group != nil {
+		o.judge(ctx, w)
+		if o.group != nil {
 			w.listIn(o.group)
 		}
-		if w.look, w.compare = w.collect, w.compareHeaders; o.user == nil { // else names are known later
+		w.look = w.collect
+		w.compare = w.compareHeaders
+		if o.user == nil { // else names are known later
 			w.compare()
 		}
 		o.works = append(o.works, w)
 	}
 	for _, w := range o.works {
 		o.name(w)
-		if o.to[w.c.name] = w.name; w.p != nil {
+		o.to[w.c.name] = w.name
+		if w.p != nil {
 			o.copied[w.p.name] = true
 		}
 		o.goesOn[w.c.name] = w.goesOn
@@ -204,7 +208,8 @@ func (o *owner) judge(ctx context.Context, w *work) {
 		w.row.By = &w.by
 	}
 	w.twin = w.twin || w.p != nil && w.equal() && isTwin(w.c, w.p)
-	if w.row.Sign = w.sign(); w.twin {
+	w.row.Sign = w.sign()
+	if w.twin {
 		return
 	}
 	by := o.judging(ctx, w.c)
@@ -213,8 +218,11 @@ func (o *owner) judge(ctx context.Context, w *work) {
 		return
 	}
 	if w.p == nil {
-		if w.row.OwnFrom = w.c.messages; by.holds(w.c.prints) {
-			w.row.Sign, w.row.OwnFrom, o.deleted[w.c.name] = Behind, 0, true
+		w.row.OwnFrom = w.c.messages
+		if by.holds(w.c.prints) {
+			w.row.Sign = Behind
+			w.row.OwnFrom = 0
+			o.deleted[w.c.name] = true
 			w.row.tell(deleted)
 		}
 		return
@@ -269,12 +277,18 @@ func (w *work) compareHeaders() {
 // differing returns the keys of theirs, but for some, whose values are others in ours, and also with the names of
 // INTO, as in here; also those that ours lacks, if lacking.
 func differing(ours, theirs, here *rawjson.Object, lacking bool, but ...string) []string {
-	return slices.DeleteFunc(theirs.Keys(), func(key string) bool {
-		own, ok := ours.Get(key)
+	isLeftOut := func(key string) bool {
+		if slices.Contains(but, key) {
+			return true
+		}
+		own, has := ours.Get(key)
+		if !has {
+			return !lacking
+		}
 		own = rawjson.Compact(own)
-		return slices.Contains(but, key) || !ok && !lacking ||
-			ok && (bytes.Equal(own, rawjson.Compact(theirs.Value(key))) || bytes.Equal(own, rawjson.Compact(here.Value(key))))
-	})
+		return bytes.Equal(own, rawjson.Compact(theirs.Value(key))) || bytes.Equal(own, rawjson.Compact(here.Value(key)))
+	}
+	return slices.DeleteFunc(theirs.Keys(), isLeftOut)
 }
 
 // writes reports whether a file of FROM comes.
@@ -296,7 +310,8 @@ func (w *work) listIn(g *group.File) {
 
 // name gives the chat its name in INTO.
 func (o *owner) name(w *work) {
-	if w.name = w.c.name; w.p != nil {
+	w.name = w.c.name
+	if w.p != nil {
 		w.name = w.p.name
 	}
 	if !w.isNew() {
@@ -308,15 +323,18 @@ func (o *owner) name(w *work) {
 	}
 	here := func(name string) bool { return o.has(name) || len(o.ours.folder.Sidecars(name)) > 0 }
 	taken := func(name string) bool { return here(name) || o.coming[names.FoldNFC(name)] }
-	switch w.name = w.c.name; {
+	w.name = w.c.name
+	switch {
 	case w.row.Sign == Parted:
 		w.name = freeName(names.Derive(w.name, "__", o.label, most), taken)
 	case here(w.name):
 		w.name = freeName(nextName(w.name, second), taken)
 	}
 	path := filepath.Join(o.ours.folder.Path, w.name+names.Extension)
-	w.row.To, o.given[names.FoldNFC(path)] = &path, true
-	if w.row.rename(w.c.name, w.name); w.p == nil {
+	o.given[names.FoldNFC(path)] = true
+	w.row.To = &path
+	w.row.rename(w.c.name, w.name)
+	if w.p == nil {
 		w.row.Path = path
 	}
 }
@@ -359,22 +377,33 @@ func (o *owner) adopt(w *work) {
 	switch {
 	case w.row.Sign == Parted:
 		w.parent = w.p.name
-	case w.takesLines() && (w.p.name != w.c.name || w.c.mainChat == "" || o.has(w.p.mainChat) && !o.has(o.now(w.c.mainChat))):
+	case w.takesLines() && o.keepsParent(w):
 		w.parent = w.p.mainChat
 	default:
 		w.parent = o.now(w.c.mainChat)
 	}
 	seen := map[string]bool{}
 	for at := w.parent; at != "" && !seen[at]; at = o.parents[at] {
-		if seen[at] = true; at == w.name {
+		seen[at] = true
+		if at == w.name {
 			w.row.tell(fmt.Sprintf("main_chat %q is left out: the chat would be its own ancestor", w.parent))
 			w.parent = ""
 		}
 	}
-	if w.takesLines() && w.p.mainChat != "" && w.parent != "" && w.parent != w.p.mainChat {
+	hadAnother := w.takesLines() && w.p.mainChat != "" && w.p.mainChat != w.parent
+	if hadAnother && w.parent != "" {
 		w.row.tell(fmt.Sprintf("with the lines comes FROM's main_chat: %q", w.parent))
 	}
 	o.parents[w.name] = w.parent
+}
+
+// keepsParent reports whether INTO's chat stays a child of its own parent when it gets FROM's lines: FROM's is called
+// otherwise there, or names no parent, or one that is not here while INTO's is.
+func (o *owner) keepsParent(w *work) bool {
+	if w.p.name != w.c.name || w.c.mainChat == "" {
+		return true
+	}
+	return o.has(w.p.mainChat) && !o.has(o.now(w.c.mainChat))
 }
 
 // link decides which links are put: of FROM's onto INTO's lines, or of INTO's onto the lines that
@@ -385,7 +414,7 @@ func (o *owner) link(ctx context.Context, w *work) error {
 		w.row.Noted, w.links[at] = &at, []link{{false, w.name}}
 		return nil
 	}
-	if w.row.Sign == Same && !o.renames || w.p == nil || w.isNew() || w.also || w.p.comes {
+	if !o.mayLink(w) {
 		return nil
 	}
 	theirs, err := w.c.links(ctx)
@@ -427,12 +456,34 @@ func (o *owner) link(ctx context.Context, w *work) error {
 			w.put(at, ours[p.B], there, false)
 		}
 	}
-	renamed := w.c.slug != "" && w.c.slug == w.p.slug && w.c.key != w.p.key
-	if renamed && w.row.Links > 0 && w.row.Sign != Ahead && (o.opt.BumpIntegrity || len(w.p.sidecars) > 0) {
+	isRenamed := w.c.slug != "" && w.c.slug == w.p.slug && w.c.key != w.p.key
+	getsNewSlug := o.opt.BumpIntegrity || len(w.p.sidecars) > 0
+	putsLinksOnly := w.row.Links > 0 && w.row.Sign != Ahead
+	if isRenamed && putsLinksOnly && getsNewSlug {
 		w.row.tell(plural.Of(w.row.Links, "link is", "links are") + " not put: that would renew the slug, by which the chat is known under its other name")
-		w.links, w.row.Links = nil, 0
+		w.dropLinks()
 	}
 	return nil
+}
+
+// mayLink reports whether a chat and its copy may have links that the other one lacks.
+func (o *owner) mayLink(w *work) bool {
+	switch {
+	case w.p == nil || w.isNew():
+		return false
+	case w.also || w.p.comes:
+		return false
+	case w.row.Sign == Same: // their links are the same, unless these have other names here
+		return o.renames
+	}
+	return true
+}
+
+// dropLinks puts no links after all.
+func (w *work) dropLinks() {
+	w.links = nil
+	w.row.Noted = nil
+	w.row.Links = 0
 }
 
 // theirLines returns a function that reports of messages that both have whether FROM's line is in INTO afterwards.

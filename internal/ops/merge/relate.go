@@ -71,31 +71,46 @@ func relate(from, into []chat.Print, by judging) relation {
 		switch {
 		case p.B < 0:
 			own := by.alone(&from[p.A])
-			r.ownFrom, r.keptFrom, r.gone = r.ownFrom+own, r.keptFrom+own, r.gone+1-own
+			r.ownFrom += own
+			r.keptFrom += own
+			r.gone += 1 - own
 		case p.A < 0:
 			own := by.alone(&into[p.B])
-			r.kept, r.goneFrom = r.kept+own, r.goneFrom+1-own
+			r.kept += own
+			r.goneFrom += 1 - own
 		default:
-			if !by.whole && from[p.A].Fewer(&into[p.B]) {
-				r.fuller, r.at = append(r.fuller, p), min(r.at, p.B)
-				continue
-			}
-			if !by.whole && into[p.B].Fewer(&from[p.A]) {
-				if own, _ := by.lacks(&into[p.B], &from[p.A]); own > 0 { // else they were removed here since the base
-					r.fullerFrom, r.at = append(r.fullerFrom, p), min(r.at, p.B)
-				}
-				continue
-			}
-			_, kept := by.lacks(&from[p.A], &into[p.B])
-			own, keptFrom := by.lacks(&into[p.B], &from[p.A])
-			if r.ownFrom, r.kept, r.keptFrom = r.ownFrom+own, r.kept+kept, r.keptFrom+keptFrom; kept+keptFrom > 0 {
-				r.at = min(r.at, p.B)
-			}
+			r.add(p, &from[p.A], &into[p.B], by)
 		}
 	}
 	r.begun = begun(from, into, r.pairs)
 	r.fragment = 2*len(shared(by.base.list, from)) < len(by.base.list)
 	return r
+}
+
+// add adds a pair of messages that both chats have.
+func (r *relation) add(p align.Pair, from, into *chat.Print, by judging) {
+	if !by.whole && from.Fewer(into) {
+		r.fuller = append(r.fuller, p)
+		r.at = min(r.at, p.B)
+		return
+	}
+	if !by.whole && into.Fewer(from) {
+		own, _ := by.lacks(into, from)
+		if own > 0 { // else they were removed here since the base
+			r.fullerFrom = append(r.fullerFrom, p)
+			r.at = min(r.at, p.B)
+		}
+		return
+	}
+
+	_, kept := by.lacks(from, into)
+	own, keptFrom := by.lacks(into, from)
+	r.ownFrom += own
+	r.kept += kept
+	r.keptFrom += keptFrom
+	if kept+keptFrom > 0 {
+		r.at = min(r.at, p.B)
+	}
 }
 
 // alone returns 1 for a message that the other chat lacks, 0 if the base has all of it.

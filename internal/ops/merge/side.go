@@ -176,21 +176,29 @@ func (o *owner) readBoth(ctx context.Context, into []*file) error {
 			p.settled = c.settled
 			return
 		}
-		if c.read(ctx, o.seed); p == nil || c.err != nil {
+
+		c.read(ctx, o.seed)
+		if p == nil || c.err != nil {
 			return
 		}
-		if p.read(ctx, o.seed); p.err != nil {
+		p.read(ctx, o.seed)
+		if p.err != nil {
 			return
 		}
-		if r := relateFiles(c, p, o.judging(ctx, c)); r.holds() { // else they are compared with others, too
-			c.settled = &match{c: c, p: p, by: ByName, relation: r}
-			p.settled, c.prints, p.prints = c.settled, nil, nil
+
+		r := relateFiles(c, p, o.judging(ctx, c))
+		if !r.holds() { // they are compared with others, too
+			return
 		}
+		c.settled = &match{c: c, p: p, by: ByName, relation: r}
+		p.settled = c.settled
+		c.prints, p.prints = nil, nil
 	})
 	if slices.ContainsFunc(o.theirs.files, func(c *file) bool { return c.settled == nil || !c.settled.twin }) {
 		homeless := slices.ContainsFunc(o.theirs.files, func(c *file) bool { return c.settled == nil && c.err == nil })
 		o.each(ctx, slices.Concat(o.theirs.files, into), func(f *file) {
-			if f.head(ctx); homeless && f.settled == nil {
+			f.head(ctx)
+			if homeless && f.settled == nil {
 				f.read(ctx, o.seed)
 			}
 		})

@@ -228,7 +228,8 @@ func (u *user) add(o *owner) {
 			u.changed[w.p.path] = ahead
 		}
 	}
-	u.works, u.owned = append(u.works, o.works...), append(u.owned, o.jobs()...)
+	u.works = append(u.works, o.works...)
+	u.owned = append(u.owned, o.jobs()...)
 }
 
 // merge compares the chats of an owner, whom a group lists in INTO, on both sides.
@@ -242,8 +243,12 @@ func (u *user) merge(ctx context.Context, into, from string, listed *group.File,
 	if err != nil {
 		return nil, err
 	}
-	if o.user, o.group, o.given = u, listed, u.given; o.theirs.folder.Kind == userdir.Group {
-		o.inFolder, u.groupOwners = u.inGroups, append(u.groupOwners, o)
+	o.user = u
+	o.group = listed
+	o.given = u.given
+	if o.theirs.folder.Kind == userdir.Group {
+		o.inFolder = u.inGroups
+		u.groupOwners = append(u.groupOwners, o)
 	}
 	return o, o.mergeAll(ctx, o.ours.files)
 }
@@ -316,7 +321,10 @@ func (u *user) group(ctx context.Context, there, here *group.File, both func(nam
 		}
 	}
 	o, err := u.merge(ctx, u.into.GroupChats(), u.from.GroupChats(), here, func(name string) bool {
-		return here != nil && (here.Lists(name) || there.Lists(name) && both(name)) && !u.inGroups.copied[name]
+		if here == nil || u.inGroups.copied[name] {
+			return false
+		}
+		return here.Lists(name) || there.Lists(name) && both(name)
 	}, func(name string) bool {
 		isMeant := u.opt.wanted(groupChat(name)) || u.opt.wanted("groups/"+file)
 		return isMeant && there.Lists(name) && u.inGroups.to[name] == ""
@@ -381,7 +389,10 @@ func (u *user) leaveDeleted(j *job) {
 	}
 	base := u.inBase(j.row.From)
 	if _, same, err := compare(j.row.From, base); err == nil && same && !j.needed() {
-		j.draft, j.row.Sign, j.row.To, j.row.OwnFrom = nil, Behind, nil, 0
+		j.draft = nil
+		j.row.Sign = Behind
+		j.row.To = nil
+		j.row.OwnFrom = 0
 		j.row.tell(deleted)
 	}
 }
