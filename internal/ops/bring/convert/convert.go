@@ -90,15 +90,18 @@ func (c *Conversation) drop(what string, n int) {
 }
 
 // omit counts what is left out of an object.
-func (c *Conversation) omit(o object, list []count) {
-	for _, what := range list {
-		c.drop(what.what, amount(o.at(what.place)))
+func (c *Conversation) omit(v gjson.Result, list []count) {
+	for _, left := range list {
+		c.drop(left.what, amount(get(v, left.path)))
 	}
 }
 
 // dropUnknown counts a message with a word for its speaker that no format has.
 func (c *Conversation) dropUnknown(word string) {
-	const longest, most = 40, 10
+	const (
+		longest = 40
+		most    = 10
+	)
 	what := "messages of nobody"
 	if word != "" {
 		what = fmt.Sprintf("messages of %.*q", longest, word)
@@ -113,18 +116,18 @@ func (c *Conversation) dropUnknown(word string) {
 
 // add adds a message. One without text is counted instead.
 func (c *Conversation) add(m Message) {
-	if c.says(m) {
+	if !c.dropIfBlank(m) {
 		c.Messages = append(c.Messages, m)
 	}
 }
 
-// says reports whether a message has text, and counts it otherwise.
-func (c *Conversation) says(m Message) bool {
+// dropIfBlank counts a message without text, and reports whether it is one.
+func (c *Conversation) dropIfBlank(m Message) bool {
 	if strings.TrimSpace(m.Text) != "" {
-		return true
+		return false
 	}
 	c.drop("messages without text", 1)
-	return false
+	return true
 }
 
 // note adds a remark.
@@ -148,7 +151,7 @@ var ErrUnknown = errors.New("it does not say who speaks in a way that is known")
 // Read reads a conversation that [Scan] found; raw is what the file has there. The error may wrap
 // [ErrUnknown].
 func Read(name, raw string, opt Options) (*Conversation, error) {
-	f := formatOf(name, nil)
+	f := formatNamed(name)
 	if f == nil {
 		return nil, fmt.Errorf("%q: no such format", name)
 	}
@@ -157,7 +160,7 @@ func Read(name, raw string, opt Options) (*Conversation, error) {
 	if f.readText != nil {
 		err = f.readText(c, raw, &opt)
 	} else {
-		err = f.read(c, gjson.Parse(raw), &opt)
+		err = f.read(c, gjson.Parse(lastOfRepeated(raw)), &opt)
 	}
 	if err != nil {
 		return nil, err
@@ -183,13 +186,14 @@ func Counts(list []Dropped) string {
 // none it is "": the named ones are somebody else's.
 func (c *Conversation) nameOf(role Role) (name string) {
 	for i := range c.Messages {
-		switch m := &c.Messages[i]; {
-		case m.Role != role:
-		case m.Name == "":
-			return ""
-		default:
-			name = cmp.Or(name, m.Name)
+		m := &c.Messages[i]
+		if m.Role != role {
+			continue
 		}
+		if m.Name == "" {
+			return ""
+		}
+		name = cmp.Or(name, m.Name)
 	}
 	return name
 }

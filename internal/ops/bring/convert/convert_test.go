@@ -341,6 +341,33 @@ func TestLongText(t *testing.T) {
 	}
 }
 
+// A long conversation with another ending at each message is read at once: each way is followed only up to
+// where it leaves one that is known. Followed to the beginning, it would take minutes.
+func TestManyBranches(t *testing.T) {
+	const n = 50_000
+	var b strings.Builder
+	b.WriteString(`{"current_node":"m49999","mapping":{"root":{}`)
+	for i := range n {
+		for _, kind := range []string{"m", "x"} {
+			fmt.Fprintf(&b, `,"%s%d":{"parent":"m%d","message":{"author":{"role":"user"},"content":{"parts":["%s %d"]}}}`, kind, i, i-1, kind, i)
+		}
+	}
+	b.WriteString("}}")
+	c, err := Read("chatgpt", b.String(), Options{})
+	if err != nil || len(c.Messages) != n || len(c.Branches) != n {
+		t.Fatal(err, len(c.Messages), len(c.Branches))
+	}
+	for i, branch := range c.Branches {
+		if branch.At != i-1 {
+			t.Fatalf("branch %d leaves at %d", i, branch.At)
+		}
+	}
+	end := c.Branches[100].Messages()
+	if got := end[len(end)-1].Text; len(end) != 101 || got != "x 100" {
+		t.Error(len(end), got)
+	}
+}
+
 func TestDates(t *testing.T) {
 	for raw, want := range map[string]string{
 		"1700000000": "2023-11-14T22:13:20Z", "1700000000.25": "2023-11-14T22:13:20.25Z", "1700000000123": "2023-11-14T22:13:20.123Z", `"1700000000"`: "2023-11-14T22:13:20Z",

@@ -11,8 +11,8 @@ import (
 // messages or nodes of a tree a [shape].
 type format struct {
 	name     string
-	fits     func(o object) bool                                       // nil: only where it is asked for
-	parts    string                                                    // the place of the list of conversations; no list there: it is one
+	fits     func(v gjson.Result) bool                                 // nil: only where it is asked for
+	parts    string                                                    // the path of the list of conversations; no list there: it is one
 	read     func(c *Conversation, v gjson.Result, opt *Options) error // reads one
 	readText func(c *Conversation, raw string, opt *Options) error     // reads one that is no JSON value
 }
@@ -20,30 +20,41 @@ type format struct {
 // formats lists the formats, in the order in which they are tried.
 func formats() []format {
 	return []format{
-		{name: "kobold", read: readKobold, fits: func(o object) bool {
-			return o.get("savedsettings").Exists() || o.get("actions").IsArray() && o.get("prompt").Type == gjson.String
-		}},
-		{name: "cai", read: cai().read, parts: "histories.histories", fits: func(o object) bool {
-			return o.at("histories.histories").IsArray()
-		}},
-		{name: "ooba", read: readOoba, fits: func(o object) bool {
-			return o.get("data_visible").IsArray() || o.get("internal").IsArray() && o.get("visible").IsArray()
-		}},
-		listed("exporter", exporter(), "role", "say"),
-		listed("openai", openai(), "role"),
-		listed("agnai", agnai(), "msg"),
-		{name: "risu", read: readRisu, parts: "data", fits: func(o object) bool {
-			kind := o.text("type")
-			return kind == "risuChat" || kind == "risuAllChats" && o.get("data").IsArray()
-		}},
-		{name: "deepseek", read: deepseek().read, fits: func(o object) bool {
-			return o.get("mapping").IsObject() && (o.get("inserted_at").Exists() || hasFragments(o.get("mapping")))
-		}},
-		{name: "chatgpt", read: chatgpt().read, fits: func(o object) bool { return o.get("mapping").IsObject() }},
-		{name: "claude", read: claude().read, fits: func(o object) bool { return o.get("chat_messages").IsArray() }},
-		listed("sharegpt", sharegpt(), "from"),
+		{name: "kobold", read: readKobold, fits: isKobold},
+		{name: "cai", read: cai().read, fits: hasList("histories.histories"), parts: "histories.histories"},
+		{name: "ooba", read: readOoba, fits: isOoba},
+		{name: "exporter", read: exporter().read, fits: exporter().lists("role", "say")},
+		{name: "openai", read: openai().read, fits: openai().lists("role")},
+		{name: "agnai", read: agnai().read, fits: agnai().lists("msg")},
+		{name: "risu", read: readRisu, fits: isRisu, parts: "data"},
+		{name: "deepseek", read: deepseek().read, fits: isDeepseek},
+		{name: "chatgpt", read: chatgpt().read, fits: func(v gjson.Result) bool { return get(v, "mapping").IsObject() }},
+		{name: "claude", read: claude().read, fits: hasList("chat_messages")},
+		{name: "sharegpt", read: sharegpt().read, fits: sharegpt().lists("from")},
 		{name: "chub", readText: readChub},
 		{name: "txt", readText: readText},
+	}
+}
+
+// hasList returns whether a value has a list at a path.
+func hasList(path string) func(v gjson.Result) bool {
+	return func(v gjson.Result) bool { return get(v, path).IsArray() }
+}
+
+// lists returns whether a value lists messages of a shape, the first of which has some keys.
+func (s shape) lists(keys ...string) func(v gjson.Result) bool {
+	return func(v gjson.Result) bool {
+		messages := get(v, s.messages)
+		if !messages.IsArray() {
+			return false
+		}
+		first := messages.Get("0")
+		for _, key := range keys {
+			if !get(first, key).Exists() {
+				return false
+			}
+		}
+		return true
 	}
 }
 
@@ -55,10 +66,20 @@ func Formats() (list []string) {
 	return list
 }
 
-// formatOf returns the format of a name, or without one the first that fits; nil if there is none.
-func formatOf(name string, o object) *format {
+// formatNamed returns the format of a name, nil if there is none.
+func formatNamed(name string) *format {
 	for _, f := range formats() {
-		if f.name == name || name == "" && f.fits != nil && f.fits(o) {
+		if f.name == name {
+			return &f
+		}
+	}
+	return nil
+}
+
+// formatOf returns the first format that fits a value, nil if there is none.
+func formatOf(v gjson.Result) *format {
+	for _, f := range formats() {
+		if f.fits != nil && f.fits(v) {
 			return &f
 		}
 	}
@@ -70,7 +91,7 @@ func formatOf(name string, o object) *format {
 func openai() shape {
 	return shape{
 		id: "id", title: "title", messages: "messages",
-		text: "content|refusal", join: "\n", name: "name", reasoning: "reasoning_content",
+		text: "content or refusal", join: "\n", name: "name", reasoning: "reasoning_content",
 		role: "role", ignored: []string{"tool", "function"},
 		omit: []count{{"tool_calls", "tool calls"}, {"function_call", "tool calls"}, {"audio", "sounds"}},
 	}
@@ -99,7 +120,7 @@ func sharegpt() shape {
 func agnai() shape {
 	return shape{
 		messages: "messages",
-		text:     "msg", name: "name|handle", date: "createdAt", isUser: "userId", hidden: "ooc",
+		text:     "msg", name: "name or handle", date: "createdAt", isUser: "userId", hidden: "ooc",
 		omits: []count{{"scenario", "scenario"}, {"sampleChat", "sample dialogue"}},
 		omit:  []count{{"retries", "alternative replies"}},
 	}
@@ -111,13 +132,19 @@ func cai() shape {
 	return shape{
 		id: "external_id", began: "created", messages: "msgs",
 		text: "text", name: "src.name", isUser: "src.is_human",
-		why: func(o object) string {
-			if o.isTrue("is_alternative") {
+		whyLeftOut: func(message gjson.Result) string {
+			if isTrue(message, "is_alternative") {
 				return "alternative replies"
 			}
 			return ""
 		},
 	}
+}
+
+// isRisu reports whether a value is one chat of RisuAI, or all chats of a character.
+func isRisu(v gjson.Result) bool {
+	kind := text(get(v, "type"))
+	return kind == "risuChat" || kind == "risuAllChats" && get(v, "data").IsArray()
 }
 
 // readRisu reads a chat of RisuAI, which does not store the greeting with which it began
@@ -126,62 +153,81 @@ func readRisu(c *Conversation, v gjson.Result, opt *Options) error {
 	s := shape{
 		id: "id", title: "name", messages: "message",
 		text: "data", name: "name", date: "time", model: "generationInfo.model",
-		hidden: "disabled|isComment", role: "role",
+		hidden: "disabled or isComment", role: "role",
 		omits: []count{{"note", "author's note"}, {"localLore", "lore entries"}},
 	}
-	o := objectOf(v)
-	if o.get("type").Exists() && o.get("data").IsObject() {
-		v = o.get("data")
+	chat := v
+	isFile := get(v, "type").Exists() && get(v, "data").IsObject()
+	if isFile {
+		chat = get(v, "data")
 	}
 	c.Greeting = 0
-	if chosen := valueOf(v, "fmIndex"); chosen.Type == gjson.Number {
+	if chosen := get(chat, "fmIndex"); chosen.Type == gjson.Number {
 		c.Greeting = int(chosen.Int()) + 1
 	}
-	return s.read(c, v, opt)
+	return s.read(c, chat, opt)
 }
 
 // chatgpt is ChatGPT's data export, conversations.json: a tree of messages (pionxzh/chatgpt-exporter and
 // others that read it; OpenAI does not describe it).
 func chatgpt() shape {
 	return shape{
-		id: "conversation_id|id", title: "title", messages: "mapping", leaf: "current_node",
+		id: "conversation_id or id", title: "title", messages: "mapping", leaf: "current_node",
 		parent: "parent", message: "message",
-		text: "content.parts|content.text", join: "\n", date: "create_time", model: "metadata.model_slug",
+		text: "content.parts or content.text", join: "\n", date: "create_time", model: "metadata.model_slug",
 		role: "author.role", ignored: []string{"system", "tool"},
-		omit:     []count{{"metadata.attachments", "files"}},
-		why:      notShown,
-		thoughts: chatgptThoughts,
+		omit:       []count{{"metadata.attachments", "files"}},
+		whyLeftOut: notShown,
+		thought:    chatgptThought,
 	}
 }
 
 // notShown says why a message of ChatGPT's is not shown to a person.
-func notShown(o object) string {
-	recipient, weight := o.get("recipient"), o.get("weight")
-	switch {
-	case recipient.Type == gjson.String && recipient.Str != "all":
+func notShown(message gjson.Result) string {
+	recipient := get(message, "recipient")
+	if recipient.Type == gjson.String && recipient.Str != "all" {
 		return "messages to tools"
-	case weight.Type == gjson.Number && weight.Num == 0, o.isTrue("metadata.is_visually_hidden_from_conversation"):
+	}
+	weight := get(message, "weight")
+	hasNoWeight := weight.Type == gjson.Number && weight.Num == 0
+	if hasNoWeight || isTrue(message, "metadata.is_visually_hidden_from_conversation") {
 		return "messages that were not shown"
 	}
 	return ""
 }
 
-// chatgptThoughts returns what a message of its own holds of the thoughts before a reply: their text, or
+// chatgptThought returns what a message of its own holds of the thoughts before a reply: their text, or
 // what the model said while it was thinking.
-func chatgptThoughts(o object) (thought string, ok bool) {
-	switch {
-	case o.text("content.content_type") == "thoughts":
+func chatgptThought(message gjson.Result) (thought string, ok bool) {
+	if text(get(message, "content.content_type")) == "thoughts" {
 		var list []string
-		each(o.at("content.thoughts"), func(_, v gjson.Result) {
-			one := objectOf(v)
-			list = append(list, cmp.Or(one.text("content"), one.text("summary")))
+		each(get(message, "content.thoughts"), func(_, v gjson.Result) {
+			list = append(list, firstText(v, "content or summary"))
 		})
 		return strings.Join(list, "\n\n"), true
-	case o.isTrue("metadata.is_thinking_preamble_message"):
-		said, _ := new(Conversation).parts(o.at("content.parts"))
+	}
+	if isTrue(message, "metadata.is_thinking_preamble_message") {
+		said, _ := new(Conversation).parts(get(message, "content.parts"))
 		return strings.Join(said, "\n"), true
 	}
 	return "", false
+}
+
+// isDeepseek reports whether a value is a tree of DeepSeek's, not of ChatGPT's.
+func isDeepseek(v gjson.Result) bool {
+	mapping := get(v, "mapping")
+	return mapping.IsObject() && (get(v, "inserted_at").Exists() || hasFragments(mapping))
+}
+
+// hasFragments reports whether the first message of a tree is in DeepSeek's fragments.
+func hasFragments(mapping gjson.Result) (has bool) {
+	mapping.ForEach(func(_, node gjson.Result) bool {
+		message := get(node, "message")
+		has = get(message, "fragments").Exists()
+		isFirst := message.IsObject()
+		return !isFirst
+	})
+	return has
 }
 
 // deepseek is DeepSeek's data export, conversations.json: a tree as ChatGPT's, of messages in fragments that
@@ -191,29 +237,22 @@ func deepseek() shape {
 		id: "id", title: "title", messages: "mapping",
 		parent: "parent", message: "message",
 		text: "fragments", join: "\n\n", date: "inserted_at", model: "model",
-		omit: []count{{"files", "files"}},
-		roleOf: func(o object) (word string) {
-			each(o.get("fragments"), func(_, part gjson.Result) {
-				switch objectOf(part).text("type") {
-				case "REQUEST":
-					word = "user"
-				case "RESPONSE", "TEMPLATE_RESPONSE", "THINK":
-					word = cmp.Or(word, "assistant")
-				}
-			})
-			return word
-		},
+		roleOf: deepseekRole,
+		omit:   []count{{"files", "files"}},
 	}
 }
 
-// hasFragments reports whether the first message of a tree is in DeepSeek's fragments.
-func hasFragments(mapping gjson.Result) (has bool) {
-	mapping.ForEach(func(_, node gjson.Result) bool {
-		message := valueOf(node, "message")
-		has = valueOf(message, "fragments").Exists()
-		return !message.IsObject()
+// deepseekRole returns whose a message is by its fragments.
+func deepseekRole(message gjson.Result) (word string) {
+	each(get(message, "fragments"), func(_, fragment gjson.Result) {
+		switch text(get(fragment, "type")) {
+		case "REQUEST":
+			word = "user"
+		case "RESPONSE", "TEMPLATE_RESPONSE", "THINK":
+			word = cmp.Or(word, "assistant")
+		}
 	})
-	return has
+	return word
 }
 
 // claude is Claude's data export, conversations.json (agoramachina and others that read it; Anthropic does
@@ -222,7 +261,7 @@ func claude() shape {
 	return shape{
 		id: "uuid", title: "name", messages: "chat_messages", leaf: "current_leaf_message_uuid",
 		nodeID: "uuid", parent: "parent_message_uuid",
-		text: "content|text", join: "\n\n", date: "created_at", role: "sender",
+		text: "content or text", join: "\n\n", date: "created_at", role: "sender",
 		omits: []count{{"summary", "summary"}},
 		omit:  []count{{"files", "files"}},
 		more:  pasted,
@@ -231,15 +270,14 @@ func claude() shape {
 
 // pasted returns the texts that Claude keeps beside a message: what was pasted into it, or read out of a
 // file, which then has its name before it. Attachments without a text are counted.
-func pasted(c *Conversation, o object) (texts []string) {
-	each(o.get("attachments"), func(_, v gjson.Result) {
-		attachment := objectOf(v)
-		s := attachment.text("extracted_content")
+func pasted(c *Conversation, message gjson.Result) (texts []string) {
+	each(get(message, "attachments"), func(_, attachment gjson.Result) {
+		s := text(get(attachment, "extracted_content"))
 		if strings.TrimSpace(s) == "" {
 			c.drop("files", 1)
 			return
 		}
-		if name := attachment.text("file_name"); name != "" {
+		if name := text(get(attachment, "file_name")); name != "" {
 			s = name + ":\n" + s
 		}
 		texts = append(texts, s)

@@ -17,19 +17,26 @@ var (
 	koboldPictures = lazyregexp.New(`(?s)\[<\|.*?\|>\]`)
 )
 
+// isKobold reports whether a value is a story of KoboldAI's.
+func isKobold(v gjson.Result) bool {
+	hasStory := get(v, "actions").IsArray() && get(v, "prompt").Type == gjson.String
+	return hasStory || get(v, "savedsettings").Exists()
+}
+
 // readKobold reads what KoboldAI Lite saves (LostRuins/lite.koboldai.net, index.html,
 // generate_savefile and kai_json_load).
 func readKobold(c *Conversation, v gjson.Result, _ *Options) error {
-	o := objectOf(v)
-	c.User = o.text("savedsettings.chatname")
-	others := strings.Split(o.text("savedsettings.chatopponent"), "||$||")
+	others := strings.Split(text(get(v, "savedsettings.chatopponent")), "||$||")
 	c.Character = others[0]
+	c.User = text(get(v, "savedsettings.chatname"))
 	names := slices.DeleteFunc(append([]string{c.User}, others...), func(s string) bool { return s == "" })
+
 	k := &koboldReader{Conversation: c, names: names}
-	k.take(o.get("prompt"))
-	each(o.get("actions"), func(_, action gjson.Result) { k.take(action) })
-	k.end()
-	c.omit(o, []count{
+	k.action(get(v, "prompt"))
+	each(get(v, "actions"), func(_, action gjson.Result) { k.action(action) })
+	k.endMessage()
+
+	c.omit(v, []count{
 		{"memory", "memory"},
 		{"authorsnote", "author's note"},
 		{"worldinfo", "world info entries"},
@@ -46,8 +53,8 @@ type koboldReader struct {
 	text  strings.Builder
 }
 
-// take reads the text of an action.
-func (k *koboldReader) take(v gjson.Result) {
+// action reads the text of an action.
+func (k *koboldReader) action(v gjson.Result) {
 	if v.Type == gjson.Null {
 		return
 	}
@@ -59,28 +66,30 @@ func (k *koboldReader) take(v gjson.Result) {
 	k.drop("pictures", len(koboldPictures().FindAllStringIndex(s, -1)))
 	s = koboldPictures().ReplaceAllLiteralString(s, "")
 	if koboldMarks().MatchString(s) {
-		k.marked(s)
+		k.textWithMarks(s)
 	} else {
-		k.lines(s)
+		k.textWithNames(s)
 	}
 }
 
-// marked reads a text in which marks say who speaks. What stands behind an end is the character's, as a
-// text without marks is.
-func (k *koboldReader) marked(s string) {
+// textWithMarks reads a text in which marks say who speaks. What stands behind an end is the character's, as
+// a text without marks is.
+func (k *koboldReader) textWithMarks(s string) {
 	for {
 		mark := koboldMarks().FindStringSubmatchIndex(s)
 		if mark == nil {
 			k.text.WriteString(s)
 			return
 		}
-		who, isEnd := s[mark[2]:mark[3]], mark[4] >= 0
+		who := s[mark[2]:mark[3]]
+		isEnd := mark[4] >= 0
 		k.text.WriteString(s[:mark[0]])
-		k.end()
+		k.endMessage()
 		s = s[mark[1]:]
 		if isEnd {
 			continue
 		}
+
 		s = strings.TrimLeft(s, " \r\n\t")
 		switch who {
 		case "INPUT":
@@ -98,32 +107,40 @@ func (k *koboldReader) marked(s string) {
 	}
 }
 
-// lines reads a text in which the names at the beginnings of lines say who speaks.
-func (k *koboldReader) lines(s string) {
+// textWithNames reads a text in which the names at the beginnings of lines say who speaks.
+func (k *koboldReader) textWithNames(s string) {
 	for line := range strings.Lines(s) {
-		if name, rest := k.speaker(line); name != "" {
-			k.end()
-			k.next.Name, line = name, rest
-			if name == k.User {
-				k.next.Role = User
-			}
+		name, rest := k.speaker(line)
+		if name == "" {
+			k.text.WriteString(line)
+			continue
 		}
-		k.text.WriteString(line)
+		k.endMessage()
+		k.next.Name = name
+		if name == k.User {
+			k.next.Role = User
+		}
+		k.text.WriteString(rest)
 	}
 }
 
 // speaker returns whose name a text begins with, and what follows; "" for nobody's.
 func (k *koboldReader) speaker(s string) (name, rest string) {
 	for _, name := range k.names {
-		if rest, ok := strings.CutPrefix(s, name+":"); ok && (rest == "" || strings.ContainsAny(rest[:1], " \r\n")) {
+		rest, ok := strings.CutPrefix(s, name+":")
+		if !ok {
+			continue
+		}
+		isWhole := rest == "" || strings.ContainsAny(rest[:1], " \r\n")
+		if isWhole {
 			return name, strings.TrimPrefix(rest, " ")
 		}
 	}
 	return "", s
 }
 
-// end ends the message, if there is any text.
-func (k *koboldReader) end() {
+// endMessage adds the message that was read, if it has any text, and begins the next.
+func (k *koboldReader) endMessage() {
 	k.next.Text = strings.TrimSpace(k.text.String())
 	if k.next.Text != "" {
 		k.Messages = append(k.Messages, k.next)

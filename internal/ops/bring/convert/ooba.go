@@ -19,21 +19,28 @@ const oobaBegin = "<|BEGIN-VISIBLE-CHAT|>"
 // else has. A picture that is itself in the text, a data: address, is not among them.
 var oobaMedia = lazyregexp.New(`(?is)<(audio|video)\b[^>]*>.*?</(?:audio|video)>|<(?:audio|video|img)\b[^>]*\bsrc=["']?/?file[/=][^>]*>`)
 
+// isOoba reports whether a value is a chat of text-generation-webui.
+func isOoba(v gjson.Result) bool {
+	if get(v, "data_visible").IsArray() {
+		return true
+	}
+	return get(v, "internal").IsArray() && get(v, "visible").IsArray()
+}
+
 // readOoba reads what text-generation-webui saves (oobabooga, modules/chat.py: data and data_visible
 // up to 2023, then internal and visible; metadata by #7003 and #7004).
 func readOoba(c *Conversation, v gjson.Result, opt *Options) error {
-	o := objectOf(v)
-	visible, internal := o.get("visible"), o.get("internal")
-	if o.get("data_visible").IsArray() {
-		visible, internal = o.get("data_visible"), o.get("data")
+	visible, internal := get(v, "visible"), get(v, "internal")
+	if get(v, "data_visible").IsArray() {
+		visible, internal = get(v, "data_visible"), get(v, "data")
 	}
 	var meant [][2]string
 	each(internal, func(_, pair gjson.Result) {
 		texts, _ := sides(pair)
 		meant = append(meant, texts)
 	})
-	metadata := map[string]gjson.Result{}
-	each(o.get("metadata"), func(key, value gjson.Result) { metadata[key.Str] = value })
+	about := get(v, "metadata").Map()
+
 	n := 0
 	each(visible, func(_, pair gjson.Result) {
 		said, others := sides(pair)
@@ -42,22 +49,23 @@ func readOoba(c *Conversation, v gjson.Result, opt *Options) error {
 		if n < len(meant) {
 			inner = meant[n]
 		}
-		for k, who := range []string{"user", "assistant"} {
-			m := Message{Role: User, Text: c.shown(said[k], inner[k])}
-			if k == 1 {
-				m.Role = Character
-			}
-			if m.Text == "" || m.Text == oobaBegin {
-				continue
-			}
-			about := objectOf(metadata[fmt.Sprintf("%s_%d", who, n)])
-			c.drop("files", amount(about.get("attachments")))
-			m.versions(about, inner[k], opt)
-			c.add(m)
-		}
+		user := Message{Role: User, Text: c.shown(said[0], inner[0])}
+		c.addOoba(user, inner[0], about[fmt.Sprintf("user_%d", n)], opt)
+		reply := Message{Role: Character, Text: c.shown(said[1], inner[1])}
+		c.addOoba(reply, inner[1], about[fmt.Sprintf("assistant_%d", n)], opt)
 		n++
 	})
 	return nil
+}
+
+// addOoba adds one side of a pair. meant is its internal text, about what the metadata say of it.
+func (c *Conversation) addOoba(m Message, meant string, about gjson.Result, opt *Options) {
+	if m.Text == "" || m.Text == oobaBegin {
+		return
+	}
+	c.drop("files", amount(get(about, "attachments")))
+	m.addVersions(about, meant, opt)
+	c.add(m)
 }
 
 // shown returns the text of a message, from what the program shows of it, in HTML, and what it keeps. It
@@ -83,10 +91,11 @@ func (c *Conversation) shown(visible, internal string) string {
 func sides(pair gjson.Result) (texts [2]string, others int) {
 	i := 0
 	each(pair, func(_, v gjson.Result) {
+		isSide := i < len(texts)
 		switch {
-		case i < len(texts) && v.Type == gjson.String:
+		case isSide && v.Type == gjson.String:
 			texts[i] = text(v)
-		case i < len(texts) && v.Type == gjson.Number:
+		case isSide && v.Type == gjson.Number:
 			texts[i] = v.Raw
 		case v.Type != gjson.Null:
 			others++
@@ -96,17 +105,21 @@ func sides(pair gjson.Result) (texts [2]string, others int) {
 	return texts, others
 }
 
-// versions adds the date of a message, and its versions. meant is its internal text, which a version
+// addVersions adds the date of a message, and its versions. meant is its internal text, which a version
 // has. A text that no version has is one more.
-func (m *Message) versions(about object, meant string, opt *Options) {
-	m.Date = dateOf(about.get("timestamp"), opt.zone())
-	current := max(indexOf(about.get("current_version_index")), 0)
+func (m *Message) addVersions(about gjson.Result, meant string, opt *Options) {
+	m.Date = dateOf(get(about, "timestamp"), opt.zone())
 	var all []Message
-	each(about.get("versions"), func(_, v gjson.Result) {
-		version := objectOf(v)
-		all = append(all, Message{Role: m.Role, Text: version.text("content"), Date: dateOf(version.get("timestamp"), opt.zone())})
+	each(get(about, "versions"), func(_, v gjson.Result) {
+		all = append(all, Message{
+			Role: m.Role,
+			Text: text(get(v, "content")),
+			Date: dateOf(get(v, "timestamp"), opt.zone()),
+		})
 	})
+
 	isThis := func(v Message) bool { return v.Text == m.Text || v.Text == meant }
+	current := max(indexOf(get(about, "current_version_index")), 0)
 	if current >= len(all) || !isThis(all[current]) {
 		current = slices.IndexFunc(all, isThis)
 	}
@@ -116,6 +129,7 @@ func (m *Message) versions(about object, meant string, opt *Options) {
 	}
 	all[current].Text = m.Text
 	if len(all) > 1 {
-		m.Swipes, m.Swipe = all, current
+		m.Swipes = all
+		m.Swipe = current
 	}
 }

@@ -60,31 +60,47 @@ const (
 	bom    = "\xef\xbb\xbf"
 )
 
-// Scan finds the conversations in a file of size bytes, and calls tell with each and what the file has
-// there. as is a format that is certain, "" to find it. The error is tell's or that of reading, wraps
+// Scan finds the conversations in a file of size bytes, and calls handle with each and what the file has
+// there. as is a format that is certain, "" to find it. The error is handle's or that of reading, wraps
 // [ErrFormat], [ErrTavern] or [ErrLayout], or is a [*jsonl.Damage].
-func Scan(r io.ReaderAt, size int64, as string, tell func(f Found, raw string) error) error {
-	s := &splitter{file: r, size: size, as: as, tell: tell, r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 256<<10)}
-	if front, _ := s.r.Peek(3); bytes.HasPrefix(front, []byte(bom)) {
+func Scan(r io.ReaderAt, size int64, as string, handle func(f Found, raw string) error) error {
+	s := &splitter{
+		r:    bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 256<<10),
+		file: r, size: size, as: as, handle: handle,
+	}
+	front, _ := s.r.Peek(3) // an error comes again with the next byte
+	switch {
+	case bytes.HasPrefix(front, []byte(bom)):
 		s.skip(len(bom))
 		s.start = s.off
-	} else if len(front) > 1 && (front[0] == 0 || front[1] == 0 || bytes.HasPrefix(front, []byte("\xff\xfe")) || bytes.HasPrefix(front, []byte("\xfe\xff"))) {
-		return s.damageHere("this is not UTF-8; save it as UTF-8")
+	case isUTF16(front):
+		return damageAt(s.here(), "this is not UTF-8; save it as UTF-8")
 	}
+
 	kind, err := s.next()
-	switch {
-	case errors.Is(err, io.EOF):
-		return s.damageHere("the file is empty")
-	case err != nil:
+	if errors.Is(err, io.EOF) {
+		return damageAt(s.here(), "the file is empty")
+	}
+	if err != nil {
 		return err
+	}
+	switch {
 	case as == "txt" || as == "chub":
 		return s.whole(as, nil)
 	case kind == '[':
 		return s.list()
-	case kind != '{':
-		return fmt.Errorf("%w: it is not JSON", ErrFormat)
+	case kind == '{':
+		return s.lines(0)
 	}
-	return s.lines(0)
+	return fmt.Errorf("%w: it is not JSON", ErrFormat)
+}
+
+// isUTF16 reports whether a file begins as one of UTF-16 does.
+func isUTF16(front []byte) bool {
+	if bytes.HasPrefix(front, []byte("\xff\xfe")) || bytes.HasPrefix(front, []byte("\xfe\xff")) {
+		return true
+	}
+	return len(front) > 1 && (front[0] == 0 || front[1] == 0)
 }
 
 // lines hands out the values of what follows, one a line; n of them are read.
@@ -93,21 +109,25 @@ func (s *splitter) lines(n int) error {
 		kind, err := s.next()
 		if errors.Is(err, io.EOF) && n > 0 {
 			return nil
-		} else if err != nil {
+		}
+		if err != nil {
 			return err
 		}
-		if kind != '{' && (kind != '[' || s.as != "openai") || n > 0 && !s.newLine {
-			return s.damageHere("there is more behind the end")
+		isConversation := kind == '{' || kind == '[' && s.as == "openai"
+		beginsLine := n == 0 || s.newLine
+		if !isConversation || !beginsLine {
+			return damageAt(s.here(), "there is more behind the end")
 		}
-		off, at := s.off, s.damageHere("")
-		raw, err := s.value(s.off, 0)
-		if err == nil && n == 0 && s.as == "" && isTavern(raw) {
+
+		from := s.here()
+		raw, err := s.value(from, 0)
+		if err == nil && n == 0 && s.isTavern(raw) {
 			if strings.Contains(raw, "\n") {
 				return ErrLayout
 			}
 			return s.whole("chub", hasChub)
 		}
-		if err = s.found(off, at, raw, err); err != nil {
+		if err := s.handOut(from, raw, err); err != nil {
 			return err
 		}
 	}
@@ -118,120 +138,178 @@ func (s *splitter) whole(as string, fits func(raw string) bool) error {
 	f := Found{Format: as, Off: s.start, Len: s.size - s.start}
 	if f.Len > maxLength {
 		f.Err = errLong
-		return s.tell(f, "")
+		return s.handle(f, "")
 	}
-	raw, err := s.read(f.Off, f.Len)
+	raw, err := ReadAt(s.file, f)
 	if err != nil {
 		return err
 	}
 	if fits != nil && !fits(raw) {
 		return ErrTavern
 	}
-	return s.tell(f, raw)
+	return s.handle(f, raw)
 }
 
-// isTavern reports whether a value is a line of a chat of SillyTavern's, and in no other format.
-func isTavern(raw string) bool {
-	o := objectOf(gjson.Parse(raw))
-	for _, key := range []string{"chat_metadata", "user_name", "character_name", "mes"} {
-		if o.get(key).Exists() {
-			return formatOf("", o) == nil
-		}
+// isTavern reports whether a value, which may be damaged, is a line of a chat of SillyTavern's. It is none
+// if a format is certain, or fits.
+func (s *splitter) isTavern(raw string) bool {
+	if s.as != "" {
+		return false
 	}
-	return false
+	hasKey := false
+	each(gjson.Parse(raw), func(key, _ gjson.Result) {
+		switch key.Str {
+		case "chat_metadata", "user_name", "character_name", "mes":
+			hasKey = true
+		}
+	})
+	return hasKey && formatOf(gjson.Parse(lastOfRepeated(raw))) == nil
 }
 
-// isMessage reports whether a valid value is a message of a list of such.
-func isMessage(raw string) bool {
-	return jsonl.Valid(raw) && valueOf(gjson.Parse(raw), "role").Exists()
+// isMessage reports whether a value is a message of a list of such.
+func (s *splitter) isMessage(raw string) bool {
+	mayBe := s.as == "" || s.as == "openai"
+	return mayBe && jsonl.Valid(raw) && get(gjson.Parse(raw), "role").Exists()
 }
 
 // list hands out the conversations of a list, or the list if it is itself one.
 func (s *splitter) list() error {
-	off, begin := s.off, s.damageHere("")
+	begin := s.here()
 	s.skip(1)
 	for n := 0; ; n++ {
-		kind, err := s.next()
-		if kind == ',' && n > 0 {
-			s.skip(1)
-			kind, err = s.next()
-		} else if kind != ']' && n > 0 && err == nil {
-			return s.damageHere("a comma is missing")
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return s.damageHere("the list has no end")
-		case err != nil:
+		ends, err := s.element(n)
+		if ends || err != nil {
 			return err
-		case kind == ']':
-			s.skip(1)
-			if _, err := s.next(); !errors.Is(err, io.EOF) {
-				return s.damageHere("there is more behind the end")
-			} else if n > 0 {
-				return nil
-			}
-			return fmt.Errorf("%w: the list is empty", ErrFormat)
 		}
-		from, at := s.off, s.damageHere("")
-		raw, err := s.value(s.off, 0)
-		mayBeMessage := n == 0 && (s.as == "openai" || s.as == "")
-		if err == nil && mayBeMessage && isMessage(raw) {
-			s.as = "openai" // the messages of one conversation
-			raw, err = s.value(off, 1)
-			if err = s.found(off, begin, raw, err); err != nil {
-				return err
-			}
-			return s.lines(1)
+		from := s.here()
+		raw, err := s.value(from, 0)
+		isFirst := err == nil && n == 0
+		if isFirst && s.isMessage(raw) {
+			return s.messages(begin)
 		}
-		if err == nil && n == 0 && s.as == "" && isTavern(raw) {
+		if isFirst && s.isTavern(raw) {
 			return ErrLayout
 		}
-		if err = s.found(from, at, raw, err); err != nil {
+		if err := s.handOut(from, raw, err); err != nil {
 			return err
 		}
 	}
 }
 
-// found finds the format of a value that begins at a place, and hands out the conversations in
-// it.
-func (s *splitter) found(off int64, at *jsonl.Damage, raw string, err error) error {
-	f := Found{Format: s.as, Off: off, Len: int64(len(raw)), Err: err}
-	if err == nil {
-		if d := jsonl.Check(raw); d != nil {
-			if d.Line == 1 {
-				d.Column += at.Column - 1
-			}
-			d.Line += at.Line - 1
-			f.Err = d
+// element goes to the next element of a list, of which n are read. At the end of the list it reports whether
+// the list ends as it must: with something in it, and nothing behind it.
+func (s *splitter) element(n int) (ends bool, err error) {
+	kind, err := s.next()
+	if err == nil && n > 0 {
+		if kind != ',' && kind != ']' {
+			return false, damageAt(s.here(), "a comma is missing")
 		}
-	} else if !errors.Is(err, errLong) {
+		if kind == ',' {
+			s.skip(1)
+			kind, err = s.next()
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return false, damageAt(s.here(), "the list has no end")
+	}
+	if err != nil || kind != ']' {
+		return false, err
+	}
+
+	s.skip(1)
+	if _, err := s.next(); !errors.Is(err, io.EOF) {
+		return true, damageAt(s.here(), "there is more behind the end")
+	}
+	if n == 0 {
+		return true, fmt.Errorf("%w: the list is empty", ErrFormat)
+	}
+	return true, nil
+}
+
+// messages hands out a list of messages, of which the first is read: one conversation. Others may follow,
+// one a line.
+func (s *splitter) messages(begin place) error {
+	s.as = "openai"
+	raw, err := s.value(begin, 1)
+	if err := s.handOut(begin, raw, err); err != nil {
 		return err
 	}
-	if f.Err != nil {
-		return s.tell(f, "")
+	return s.lines(1)
+}
+
+// handOut hands out the conversations in a value, or why they cannot be read. readErr is how reading the
+// value ended: one that is too long is passed over, and the others are read.
+func (s *splitter) handOut(from place, raw string, readErr error) error {
+	f := Found{Format: s.as, Off: from.off, Len: int64(len(raw))}
+	if errors.Is(readErr, errLong) {
+		f.Err = errLong
+		return s.handle(f, "")
 	}
-	v := gjson.Parse(raw)
-	o := objectOf(v)
-	is := formatOf(s.as, o)
+	if readErr != nil {
+		return readErr
+	}
+	if damage := jsonl.Check(raw); damage != nil {
+		f.Err = movedTo(from, damage)
+		return s.handle(f, "")
+	}
+
+	v := gjson.Parse(lastOfRepeated(raw))
+	is := s.formatOf(v)
 	if is == nil && !s.known {
 		return ErrFormat
-	} else if is == nil {
-		at.Reason = ErrFormat.Error()
-		f.Err = at
-		return s.tell(f, "")
+	}
+	if is == nil {
+		f.Err = damageAt(from, ErrFormat.Error())
+		return s.handle(f, "")
 	}
 	s.known = true
 	f.Format = is.name
-	list := o.at(is.parts)
-	if !list.IsArray() || amount(list) == 0 { // it is one conversation, or there is none
-		return s.tell(f, raw)
+	return s.handOutParts(f, raw, get(v, is.parts))
+}
+
+// formatOf returns the format of a value, nil if there is none.
+func (s *splitter) formatOf(v gjson.Result) *format {
+	if s.as != "" {
+		return formatNamed(s.as)
 	}
+	return formatOf(v)
+}
+
+// handOutParts hands out the conversations of a list within a value. A value without such a list is one
+// conversation.
+func (s *splitter) handOutParts(f Found, raw string, list gjson.Result) error {
+	isOne := !list.IsArray() || amount(list) == 0
+	if isOne {
+		return s.handle(f, raw)
+	}
+	var err error
 	list.ForEach(func(_, one gjson.Result) bool {
-		part := Found{Format: is.name, Off: off + int64(one.Index), Len: int64(len(one.Raw))}
-		err = s.tell(part, one.Raw)
+		part := Found{Format: f.Format, Off: f.Off + int64(one.Index), Len: int64(len(one.Raw))}
+		// list has blanks in the places of repeated keys; what is handed out is what the file has
+		err = s.handle(part, raw[one.Index:one.Index+len(one.Raw)])
 		return err == nil
 	})
 	return err
+}
+
+// place is a place in a file: its offset, and its line and column, from 1.
+type place struct {
+	off          int64
+	line, column int
+}
+
+// damageAt returns what is wrong at a place.
+func damageAt(at place, reason string) *jsonl.Damage {
+	return &jsonl.Damage{Line: at.line, Column: at.column, Reason: reason}
+}
+
+// movedTo returns the damage of a value as damage of the file, in which the value begins at a place.
+func movedTo(from place, damage *jsonl.Damage) *jsonl.Damage {
+	if damage.Line == 1 {
+		damage.Column += from.column - 1
+	}
+	damage.Line += from.line - 1
+	return damage
 }
 
 // splitter cuts JSON into values, without reading what is in them.
@@ -244,16 +322,18 @@ type splitter struct {
 	known   bool  // a format fitted
 	start   int64 // behind a byte order mark
 
-	file io.ReaderAt
-	size int64
-	as   string
-	tell func(f Found, raw string) error
+	file   io.ReaderAt
+	size   int64
+	as     string // the format, if it is certain
+	handle func(f Found, raw string) error
 }
 
-func (s *splitter) damageHere(reason string) *jsonl.Damage {
-	return &jsonl.Damage{Line: s.line + 1, Column: int(s.off-s.begin) + 1, Reason: reason}
+// here returns the place of what is next.
+func (s *splitter) here() place {
+	return place{off: s.off, line: s.line + 1, column: int(s.off-s.begin) + 1}
 }
 
+// skip goes behind n bytes without a line end.
 func (s *splitter) skip(n int) {
 	n, _ = s.r.Discard(n)
 	s.off += int64(n)
@@ -261,7 +341,8 @@ func (s *splitter) skip(n int) {
 
 // next skips white space, and returns the byte that follows.
 func (s *splitter) next() (byte, error) {
-	for s.newLine = false; ; {
+	s.newLine = false
+	for {
 		b, err := s.r.Peek(1)
 		if err != nil {
 			return 0, err
@@ -271,27 +352,24 @@ func (s *splitter) next() (byte, error) {
 		}
 		s.skip(1)
 		if b[0] == '\n' {
-			s.line, s.begin, s.newLine = s.line+1, s.off, true
+			s.line++
+			s.begin = s.off
+			s.newLine = true
 		}
 	}
 }
 
-// value reads the value that begins at off, in which so many levels are open at what is next.
-// One that is longer than the longest is skipped: the error
-// is [errLong].
-func (s *splitter) value(off int64, depth int) (string, error) {
+// value reads the value that begins at a place, in which so many levels are open at what is next. One that is
+// longer than the longest is skipped: the error is [errLong].
+func (s *splitter) value(from place, depth int) (string, error) {
 	if err := s.through(depth); err != nil {
 		return "", err
 	}
-	if s.off-off > maxLength {
+	length := s.off - from.off
+	if length > maxLength {
 		return "", errLong
 	}
-	return s.read(off, s.off-off)
-}
-
-// read reads n bytes from off.
-func (s *splitter) read(off, n int64) (string, error) {
-	return ReadAt(s.file, Found{Off: off, Len: n})
+	return ReadAt(s.file, Found{Off: from.off, Len: length})
 }
 
 // ReadAt returns what a file has in the place where a conversation was found.
@@ -304,50 +382,76 @@ func ReadAt(r io.ReaderAt, f Found) (string, error) {
 
 // through goes on until so many levels are closed, or behind one value.
 func (s *splitter) through(depth int) error {
-	quoted, escaped, began := false, false, depth > 0
+	end := valueEnd{depth: depth, began: depth > 0}
 	for {
-		if _, err := s.r.Peek(1); err == io.EOF {
-			if began && depth == 0 && !quoted {
+		_, err := s.r.Peek(1)
+		if errors.Is(err, io.EOF) {
+			if end.mayBeHere() {
 				return nil
 			}
-			return s.damageHere("the value has no end")
-		} else if err != nil {
+			return damageAt(s.here(), "the value has no end")
+		}
+		if err != nil {
 			return err
 		}
 		chunk, _ := s.r.Peek(s.r.Buffered())
-		n, done := 0, false
-		for n < len(chunk) && !done {
-			c := chunk[n]
-			switch {
-			case escaped:
-				escaped = false
-			case quoted:
-				escaped, quoted = c == '\\', c != '"'
-				done = !quoted && depth == 0
-			case c == '"':
-				quoted, began = true, true
-			case c == '{' || c == '[':
-				depth, began = depth+1, true
-			case c == '}' || c == ']':
-				if depth == 0 { // of what is around a bare number
-					s.advance(chunk[:n])
-					return nil
-				}
-				depth--
-				done = depth == 0
-			case depth == 0 && began && strings.ContainsRune(", \t\r\n", rune(c)):
-				s.advance(chunk[:n])
-				return nil
-			default:
-				began = true
-			}
-			n++
-		}
+		n, isOver := end.find(chunk)
 		s.advance(chunk[:n])
-		if done {
+		if isOver {
 			return nil
 		}
 	}
+}
+
+// valueEnd finds where a value ends that comes in chunks. It looks at brackets and quotes only.
+type valueEnd struct {
+	depth   int  // how many levels are open
+	began   bool // something of the value was there
+	quoted  bool // within a string
+	escaped bool // behind a backslash
+}
+
+// mayBeHere reports whether the value may end where the file does: a bare number or name.
+func (e *valueEnd) mayBeHere() bool { return e.began && e.depth == 0 && !e.quoted }
+
+// find returns how many bytes of a chunk belong to the value, and whether it is over behind them.
+func (e *valueEnd) find(chunk []byte) (n int, isOver bool) {
+	for i, c := range chunk {
+		if e.quoted {
+			switch {
+			case e.escaped:
+				e.escaped = false
+			case c == '\\':
+				e.escaped = true
+			case c == '"':
+				e.quoted = false
+				if e.depth == 0 {
+					return i + 1, true
+				}
+			}
+			continue
+		}
+		switch c {
+		case '"':
+			e.quoted = true
+		case '{', '[':
+			e.depth++
+		case '}', ']':
+			if e.depth == 0 { // of what is around a bare number
+				return i, true
+			}
+			e.depth--
+			if e.depth == 0 {
+				return i + 1, true
+			}
+		case ',', ' ', '\t', '\r', '\n':
+			if e.mayBeHere() {
+				return i, true
+			}
+		}
+		e.began = true
+	}
+	return len(chunk), false
 }
 
 // advance goes behind what was read.

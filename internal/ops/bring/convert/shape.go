@@ -8,9 +8,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// shape says where things are in a format whose conversations are messages in a list or a tree. A place
-// is keys with dots between them; of several, with | between them, the first that says something counts.
-// A place that a format does not have is "".
+// shape says where things are in a format whose conversations are messages in a list or a tree: gjson's
+// paths, such as metadata.title. Of several, as in "name or handle", the first that says something counts. A
+// path that a format does not have is "".
 type shape struct {
 	// In a conversation.
 	id       string  // what the conversation is recognised by
@@ -33,32 +33,20 @@ type shape struct {
 	date      string
 	model     string
 	reasoning string
-	isUser    string                      // true of the user's
-	hidden    string                      // true of hidden ones
-	role      string                      // a word that says whose it is; "": isUser says it
-	roleOf    func(message object) string // reads that word where it is in no place of its own
-	ignored   []string                    // words of those that are not shown to a person, and left out
-	omit      []count                     // what else there is in a message, which is left out
+	isUser    string                            // true of the user's
+	hidden    string                            // true of hidden ones
+	role      string                            // a word that says whose it is; "": isUser says it
+	roleOf    func(message gjson.Result) string // reads that word where it is at no path of its own
+	ignored   []string                          // words of those that are not shown to a person, and left out
+	omit      []count                           // what else there is in a message, which is left out
 
-	why      func(message object) string                    // says what a message is that is left out, "" if it is not
-	thoughts func(message object) (s string, ok bool)       // what was thought for the next reply, in a message of its own
-	more     func(c *Conversation, message object) []string // further paragraphs of its text
+	whyLeftOut func(message gjson.Result) string                    // says what a message is that is left out, "" if it is not
+	thought    func(message gjson.Result) (s string, ok bool)       // what was thought for the next reply, in a message of its own
+	more       func(c *Conversation, message gjson.Result) []string // further paragraphs of its text
 }
 
-// count is what is left out of a conversation: all in a place is counted as what is said of it.
-type count struct{ place, what string }
-
-// listed is a format that has messages in a list, the first of which has some keys.
-func listed(name string, s shape, keys ...string) format {
-	return format{
-		name: name,
-		read: s.read,
-		fits: func(o object) bool {
-			message := objectOf(firstOf(o.at(s.messages)))
-			return !slices.ContainsFunc(keys, func(key string) bool { return !message.get(key).Exists() })
-		},
-	}
-}
+// count is what is left out of a conversation: all that is at a path is counted as what.
+type count struct{ path, what string }
 
 // roles returns whom a word means, in any case of letters.
 func roles(word string) (role Role, known bool) {
@@ -75,10 +63,12 @@ func roles(word string) (role Role, known bool) {
 
 // read reads a conversation.
 func (s shape) read(c *Conversation, v gjson.Result, opt *Options) error {
-	o := objectOf(v)
-	c.ID, c.Title, c.User = o.text(s.id), o.text(s.title), o.text(s.userName)
-	c.omit(o, s.omits)
-	list := o.at(s.messages)
+	c.ID = firstText(v, s.id)
+	c.Title = firstText(v, s.title)
+	c.User = firstText(v, s.userName)
+	c.omit(v, s.omits)
+
+	list := get(v, s.messages)
 	if v.IsArray() { // the messages alone
 		list = v
 	}
@@ -86,14 +76,17 @@ func (s shape) read(c *Conversation, v gjson.Result, opt *Options) error {
 	each(list, func(key, value gjson.Result) {
 		nodes = append(nodes, s.node(c, key, value, opt.zone()))
 	})
+
 	isTree := list.IsObject() || slices.ContainsFunc(nodes, func(n node) bool { return n.parent != "" })
 	if isTree {
-		c.think(nodes)
-		c.grow(nodes, s.leafOf(o, nodes))
+		c.addThoughts(nodes)
+		c.setFromTree(nodes, s.leafOf(v, nodes))
 	} else {
-		c.line(nodes)
+		c.setFromList(nodes)
 	}
-	if began := o.at(s.began); len(c.Messages) > 0 && c.Messages[0].Date.IsZero() && began.Exists() {
+
+	began := get(v, s.began)
+	if began.Exists() && len(c.Messages) > 0 && c.Messages[0].Date.IsZero() {
 		c.Messages[0].Date = dateOf(began, opt.zone())
 	}
 	return nil
@@ -101,16 +94,17 @@ func (s shape) read(c *Conversation, v gjson.Result, opt *Options) error {
 
 // leafOf returns the id of the last message of a tree, "" if the source does not say which that is. In a
 // list it is the last of all.
-func (s shape) leafOf(o object, nodes []node) string {
-	leaf := o.text(s.leaf)
-	if leaf == "" && s.nodeID != "" && len(nodes) > 0 {
-		leaf = nodes[len(nodes)-1].id
+func (s shape) leafOf(v gjson.Result, nodes []node) string {
+	leaf := firstText(v, s.leaf)
+	isInList := s.nodeID != "" && len(nodes) > 0
+	if leaf == "" && isInList {
+		return nodes[len(nodes)-1].id
 	}
 	return leaf
 }
 
-// line makes the conversation of messages that follow one another.
-func (c *Conversation) line(nodes []node) {
+// setFromList makes the conversation of messages that follow one another.
+func (c *Conversation) setFromList(nodes []node) {
 	for _, n := range nodes {
 		if n.kept {
 			c.Messages = append(c.Messages, n.Message)
@@ -120,45 +114,43 @@ func (c *Conversation) line(nodes []node) {
 
 // node reads a message with its place in the tree, and counts what is left out of it.
 func (s shape) node(c *Conversation, key, value gjson.Result, zone *time.Location) node {
-	n := node{id: text(key)}
-	o := objectOf(value)
+	n := node{id: text(key), parent: firstText(value, s.parent)}
 	if s.nodeID != "" {
-		n.id = o.text(s.nodeID)
+		n.id = firstText(value, s.nodeID)
 	}
-	n.parent = o.text(s.parent)
+	message := value
 	if s.message != "" {
-		value = o.at(s.message)
-		if !isObjectOrNull(value) {
-			c.drop(notMessages, 1)
-		}
-		if !value.IsObject() { // a root has none
+		message = get(value, s.message)
+		isRoot := message.Type == gjson.Null // or missing
+		if isRoot {
 			return n
 		}
-		o = objectOf(value)
 	}
-	if !value.IsObject() {
+	if !message.IsObject() {
 		c.drop(notMessages, 1)
 		return n
 	}
-	c.omit(o, s.omit)
-	if s.thoughts != nil {
-		thought, ok := s.thoughts(o)
+	c.omit(message, s.omit)
+
+	if s.thought != nil {
+		thought, ok := s.thought(message)
 		if ok {
 			n.Reasoning = thought
 			return n
 		}
 	}
-	role, known := s.speaker(c, o)
+	role, known := s.speaker(c, message)
 	if !known {
 		return n
 	}
-	if s.why != nil {
-		if why := s.why(o); why != "" {
+	if s.whyLeftOut != nil {
+		if why := s.whyLeftOut(message); why != "" {
 			c.drop(why, 1)
 			return n
 		}
 	}
-	n.Message = s.said(c, o, zone)
+
+	n.Message = s.messageOf(c, message, zone)
 	n.Role = role
 	if role == User {
 		n.Model = "" // of the reply, which some sources name there, too
@@ -166,7 +158,7 @@ func (s shape) node(c *Conversation, key, value gjson.Result, zone *time.Locatio
 	if s.reasoning != "" && role == Character && n.Reasoning == "" {
 		n.Reasoning, n.Text = thinking(n.Text)
 	}
-	n.kept = c.says(n.Message)
+	n.kept = !c.dropIfBlank(n.Message)
 	return n
 }
 
@@ -174,17 +166,19 @@ func (s shape) node(c *Conversation, key, value gjson.Result, zone *time.Locatio
 const notMessages = "entries that are no messages"
 
 // speaker returns whose a message is. It counts one that nobody is known to have written.
-func (s shape) speaker(c *Conversation, o object) (role Role, known bool) {
-	if s.role == "" && s.roleOf == nil {
-		if o.isTrue(s.isUser) {
-			return User, true
-		}
+func (s shape) speaker(c *Conversation, message gjson.Result) (role Role, known bool) {
+	var word string
+	switch {
+	case s.roleOf != nil:
+		word = s.roleOf(message)
+	case s.role != "":
+		word = firstText(message, s.role)
+	case isTrue(message, s.isUser):
+		return User, true
+	default:
 		return Character, true
 	}
-	word := o.text(s.role)
-	if s.roleOf != nil {
-		word = s.roleOf(o)
-	}
+
 	if slices.Contains(s.ignored, word) {
 		c.drop("messages of "+word, 1)
 		return Character, false
@@ -196,36 +190,37 @@ func (s shape) speaker(c *Conversation, o object) (role Role, known bool) {
 	return role, known
 }
 
-// said reads what a message says, and what is known of it.
-func (s shape) said(c *Conversation, o object, zone *time.Location) Message {
+// messageOf reads what a message says, and what is known of it.
+func (s shape) messageOf(c *Conversation, message gjson.Result, zone *time.Location) Message {
 	m := Message{
-		Name:      o.text(s.name),
-		Model:     o.text(s.model),
-		Reasoning: o.text(s.reasoning),
-		Hidden:    o.isTrue(s.hidden),
+		Name:      firstText(message, s.name),
+		Date:      dateOf(get(message, s.date), zone),
+		Model:     firstText(message, s.model),
+		Reasoning: firstText(message, s.reasoning),
+		Hidden:    isTrue(message, s.hidden),
 	}
-	for place := range strings.SplitSeq(s.date, "|") {
-		if m.Date.IsZero() {
-			m.Date = dateOf(o.at(place), zone)
-		}
-	}
-	var said, thought []string
-	for place := range strings.SplitSeq(s.text, "|") {
-		saidThere, thoughtThere := c.parts(o.at(place))
-		thought = append(thought, thoughtThere...)
-		said = saidThere
-		if strings.Join(said, "") != "" {
-			break
-		}
-	}
+	said, thought := s.textOf(c, message)
 	m.Text = strings.Join(said, s.join)
 	if s.more != nil {
-		m.Text = withParagraphs(m.Text, s.more(c, o))
+		m.Text = withParagraphs(m.Text, s.more(c, message))
 	}
 	if m.Reasoning == "" {
 		m.Reasoning = strings.Join(thought, "\n\n")
 	}
 	return m
+}
+
+// textOf returns what a message says, at the first path that has any text, and what is thought up to there.
+func (s shape) textOf(c *Conversation, message gjson.Result) (said, thought []string) {
+	for path := range strings.SplitSeq(s.text, alternatives) {
+		saidHere, thoughtHere := c.parts(get(message, path))
+		thought = append(thought, thoughtHere...)
+		said = saidHere
+		if strings.Join(said, "") != "" {
+			break
+		}
+	}
+	return said, thought
 }
 
 // withParagraphs returns a text, unless it is blank, and more paragraphs behind it.
@@ -273,18 +268,18 @@ func partOf(v gjson.Result) (string, partKind) {
 	if v.Type == gjson.String {
 		return text(v), partSaid
 	}
-	o := objectOf(v)
-	key, kind := "text", partSaid
-	switch o.text("type") {
+	path, kind := "text", partSaid
+	switch text(get(v, "type")) {
 	case "thinking": // Claude
-		key, kind = "thinking", partThought
+		path, kind = "thinking", partThought
 	case "THINK": // DeepSeek, as what follows
-		key, kind = "content", partThought
+		path, kind = "content", partThought
 	case "REQUEST", "RESPONSE", "TEMPLATE_RESPONSE":
-		key = "content"
+		path = "content"
 	}
-	if o.get(key).Type != gjson.String {
+	content := get(v, path)
+	if content.Type != gjson.String {
 		return "", partOther
 	}
-	return text(o.get(key)), kind
+	return text(content), kind
 }

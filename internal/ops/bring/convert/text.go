@@ -72,7 +72,13 @@ func (c *Conversation) chubMessage(line []byte) Message {
 	m := Message{Line: line}
 	m.Name, _ = rawjson.Unquote(rawjson.Value(line, "name"))
 	m.Text, _ = rawjson.Unquote(rawjson.Value(line, "mes"))
-	switch message.Role(rawjson.Value(line, "name"), rawjson.Value(line, "is_user"), rawjson.Value(line, "is_system"), rawjson.Value(line, "extra")) {
+	role := message.Role(
+		rawjson.Value(line, "name"),
+		rawjson.Value(line, "is_user"),
+		rawjson.Value(line, "is_system"),
+		rawjson.Value(line, "extra"),
+	)
+	switch role {
 	case message.Character:
 	case message.User:
 		m.Role = User
@@ -137,21 +143,24 @@ func flatten(line []byte) (flat []byte, emptied int) {
 // readText reads SillyTavern's export as text, a paragraph a message, beginning with its speaker's name
 // (src/endpoints/chats.js, /export), or a log in which each message is a line, or begins with one.
 func readText(c *Conversation, raw string, opt *Options) error {
-	t := &textReader{Conversation: c, opt: opt, speakers: slices.Concat(opt.Users, opt.Characters), unknown: map[string]int{}}
-	slices.SortStableFunc(t.speakers, func(a, b string) int { return len(b) - len(a) }) // one may begin as another does
+	speakers := slices.Concat(opt.Users, opt.Characters)
+	slices.SortStableFunc(speakers, func(a, b string) int { return len(b) - len(a) }) // one may begin as another does
 	text := strings.ToValidUTF8(raw, "�")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
+
+	t := &textReader{Conversation: c, opt: opt, speakers: speakers, strangers: map[string]int{}}
 	t.isLog = t.looksLikeLog(text)
 	t.read(text)
 	if t.began {
 		t.noteStrangers()
 		return nil
 	}
+
 	err := errors.New("nothing in it begins with the name of a speaker and a colon")
-	clear(t.unknown)
+	clear(t.strangers)
 	t.isLog = true // for the names at the beginning of any line
 	t.read(text)
-	if names := t.strangers(1); len(names) > 0 {
+	if names := t.frequentStrangers(1); len(names) > 0 {
 		err = fmt.Errorf("%w; lines begin with %s", err, quoted(names))
 	}
 	return err
@@ -160,30 +169,31 @@ func readText(c *Conversation, raw string, opt *Options) error {
 // textReader collects the text of one message after the other.
 type textReader struct {
 	*Conversation
-	opt      *Options
-	speakers []string // the longest first
-	isLog    bool     // a speaker needs no blank line before
-	next     Message
-	began    bool
-	said     strings.Builder
-	unknown  map[string]int // how often a paragraph begins as if by somebody of this name
+	opt       *Options
+	speakers  []string        // the longest first
+	isLog     bool            // a speaker needs no blank line before
+	next      Message         // the message that is being read
+	said      strings.Builder // its text
+	began     bool            // a message began
+	strangers map[string]int  // how often a paragraph begins as if by somebody of this name
 }
 
 // looksLikeLog reports whether speakers follow one another without blank lines. SillyTavern's export has a
 // blank line behind each message, also the last.
 func (t *textReader) looksLikeLog(text string) bool {
-	starts, apart := 0, 0
-	free := true
+	starts := 0
+	afterBlank := true
 	for line := range strings.Lines(text) {
 		if t.speaker(line) != "" {
-			if starts > 0 && free {
-				apart++
+			isParagraph := starts > 0 && afterBlank
+			if isParagraph {
+				return false
 			}
 			starts++
 		}
-		free = isBlank(line)
+		afterBlank = isBlank(line)
 	}
-	return starts > 1 && apart == 0 && !strings.HasSuffix(text, "\n\n")
+	return starts > 1 && !strings.HasSuffix(text, "\n\n")
 }
 
 func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
@@ -198,33 +208,35 @@ func (t *textReader) speaker(line string) string {
 	return ""
 }
 
+// read reads the messages of a text.
 func (t *textReader) read(text string) {
-	free := true // the line before is blank
+	afterBlank := true
 	for line := range strings.Lines(text) {
+		mayBegin := afterBlank || t.isLog
 		name := ""
-		if free || t.isLog {
+		if mayBegin {
 			name = t.speaker(line)
 		}
 		switch {
 		case name != "":
-			t.end()
-			t.begin(name)
-			t.said.WriteString(line[len(name)+2:])
+			t.endMessage()
+			t.beginMessage(name)
+			t.said.WriteString(line[len(name)+len(": "):])
 		case t.began:
 			t.said.WriteString(line)
 		case !isBlank(line):
 			t.drop("lines before the first speaker", 1)
 		}
-		if name == "" && (free || t.isLog) {
-			t.noteStranger(line)
+		if mayBegin && name == "" {
+			t.countStranger(line)
 		}
-		free = isBlank(line)
+		afterBlank = isBlank(line)
 	}
-	t.end()
+	t.endMessage()
 }
 
-// begin begins a message.
-func (t *textReader) begin(name string) {
+// beginMessage begins a message.
+func (t *textReader) beginMessage(name string) {
 	t.began = true
 	t.next = Message{Name: name}
 	if slices.Contains(t.opt.Users, name) {
@@ -232,8 +244,8 @@ func (t *textReader) begin(name string) {
 	}
 }
 
-// end ends the message, if one began.
-func (t *textReader) end() {
+// endMessage adds the message that was read, if one began.
+func (t *textReader) endMessage() {
 	if t.began {
 		t.next.Text = strings.TrimRight(t.said.String(), "\n")
 		t.add(t.next)
@@ -241,26 +253,27 @@ func (t *textReader) end() {
 	t.said.Reset()
 }
 
-// noteStranger counts a line that begins as if somebody spoke.
-func (t *textReader) noteStranger(line string) {
+// countStranger counts a line that begins as if somebody spoke.
+func (t *textReader) countStranger(line string) {
 	const longest = 40
 	name, _, ok := strings.Cut(line, ": ")
-	if ok && name != "" && len(name) <= longest {
-		t.unknown[name]++
+	isName := ok && name != "" && len(name) <= longest
+	if isName {
+		t.strangers[name]++
 	}
 }
 
-// strangers returns the names that begin so many paragraphs or more, the most frequent first.
+// frequentStrangers returns the names that begin so many paragraphs or more, the most frequent first.
 // There may be any number, so it returns only some.
-func (t *textReader) strangers(least int) (names []string) {
+func (t *textReader) frequentStrangers(least int) (names []string) {
 	const most = 5
-	for name, n := range t.unknown {
+	for name, n := range t.strangers {
 		if n >= least {
 			names = append(names, name)
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(t.unknown[b]-t.unknown[a], strings.Compare(a, b))
+		return cmp.Or(t.strangers[b]-t.strangers[a], strings.Compare(a, b))
 	})
 	return names[:min(len(names), most)]
 }
@@ -268,8 +281,9 @@ func (t *textReader) strangers(least int) (names []string) {
 // noteStrangers names those who begin paragraphs, but are no speakers: what they say is in the text of the
 // message before.
 func (t *textReader) noteStrangers() {
-	for _, name := range t.strangers(2) {
-		t.note("%s begin with %q, which is no known speaker: they are part of the message before", plural.Many(t.unknown[name], "paragraph"), name+":")
+	for _, name := range t.frequentStrangers(2) {
+		paragraphs := plural.Many(t.strangers[name], "paragraph")
+		t.note("%s begin with %q, which is no known speaker: they are part of the message before", paragraphs, name+":")
 	}
 }
 

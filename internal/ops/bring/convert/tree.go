@@ -12,91 +12,69 @@ type node struct {
 	Message
 }
 
-// tree is a conversation in which a message may have several that follow it.
-type tree struct {
-	nodes    []node
-	above    []int         // by node: the nearest kept node above it, -1 for none
-	children map[int][]int // of kept nodes, those without a date first, then the oldest; of -1: the roots
-}
-
-// grow makes the conversation of a tree: the way to leaf, with the other replies at each place
-// as swipes, and the ways to the other leaves. Without such a leaf it is the last one.
-func (c *Conversation) grow(nodes []node, leaf string) {
-	t := &tree{nodes: nodes, above: make([]int, len(nodes)), children: map[int][]int{}}
+// indexByID returns the number of each node by its id; the first of equal ids counts.
+func indexByID(nodes []node) map[string]int {
 	index := make(map[string]int, len(nodes))
-	for i, n := range slices.Backward(nodes) { // the first of equal ids counts
+	for i, n := range slices.Backward(nodes) {
 		index[n.id] = i
 	}
-	if t.link(index, leaf) {
+	return index
+}
+
+// tree is a conversation in which a message may have several that follow it. Its nodes are named by their
+// numbers; none is noNode.
+type tree struct {
+	nodes    []node
+	index    map[string]int
+	above    []int         // by node: the nearest kept node above it
+	children map[int][]int // of kept nodes, those without a date first, then the oldest; of noNode: the roots
+}
+
+const noNode = -1
+
+// setFromTree makes the conversation of a tree: the way to leaf, with the other replies at each place
+// as swipes, and the ways to the other leaves. Without such a leaf it is the last one.
+func (c *Conversation) setFromTree(nodes []node, leaf string) {
+	t := &tree{nodes: nodes, index: indexByID(nodes)}
+	if hasCircle := t.link(leaf); hasCircle {
 		c.note("a message follows itself: the tree is cut there")
 	}
-	if roots := t.children[-1]; len(roots) > 1 && slices.ContainsFunc(roots, func(i int) bool { return nodes[i].Role != Character }) {
+	roots := t.children[noNode]
+	areGreetings := !slices.ContainsFunc(roots, func(i int) bool { return nodes[i].Role != Character })
+	if len(roots) > 1 && !areGreetings {
 		c.note("the tree has %d beginnings", len(roots))
 	}
-	at := -1
-	if i, ok := index[leaf]; ok && nodes[i].kept {
-		at = i
-	} else if ok {
-		at = t.above[i]
-	}
-	if at < 0 {
-		at = t.lastLeaf()
-		if at >= 0 && (leaf != "" || t.leaves() > 1) {
+
+	end := t.endAt(leaf)
+	if end == noNode {
+		end = t.lastLeaf()
+		isGuess := leaf != "" || t.leaves() > 1
+		if end != noNode && isGuess {
 			c.note("the source does not say which message is the last: it is the last leaf")
 		}
 	}
-	covered := map[int]bool{}
-	way := t.way(at)
-	t.cover(way, covered)
+	way := t.way(end)
 	c.Messages = t.messages(way)
-	for i, n := range nodes {
-		if !n.kept || t.goesOn(i) || covered[i] || slices.ContainsFunc(t.siblings(i), t.goesOn) {
-			continue // on a way already, or a swipe on that of a reply that goes on
-		}
-		other := t.way(i)
-		t.cover(other, covered)
-		shared := 0
-		for shared < min(len(way), len(other)) && way[shared] == other[shared] {
-			shared++
-		}
-		c.Branches = append(c.Branches, Branch{At: shared - 1, Messages: func() []Message { return t.messages(t.way(i)) }})
-	}
+	c.Branches = t.branches(way)
 }
 
-// link finds what is above each node, and reports whether some are above themselves: such a
-// circle is cut so that leaf, or else its first node, is its end.
-func (t *tree) link(index map[string]int, leaf string) (circle bool) {
-	const unknown, looking = -2, -3
+// link finds what is above each node, and what is below. It reports whether some nodes are above themselves:
+// such a circle is cut so that leaf, or else its first node, is its end.
+func (t *tree) link(leaf string) (hasCircle bool) {
+	t.above = make([]int, len(t.nodes))
 	for i := range t.above {
 		t.above[i] = unknown
 	}
-	for i := range len(t.nodes) + 1 {
-		var chain []int
-		at := i - 1
-		if n, ok := index[leaf]; ok && i == 0 {
-			at = n
-		}
-		for at >= 0 && t.above[at] == unknown {
-			t.above[at] = looking
-			chain = append(chain, at)
-			parent, ok := index[t.nodes[at].parent]
-			if !ok || t.nodes[at].parent == "" {
-				parent = -1
-			}
-			at = parent
-		}
-		if at >= 0 && t.above[at] == looking { // the chain came back to itself
-			circle, at = true, -1
-		}
-		for _, next := range slices.Backward(chain) {
-			up := at
-			if up >= 0 && !t.nodes[up].kept {
-				up = t.above[up]
-			}
-			t.above[next] = up
-			at = next
+	if i, ok := t.index[leaf]; ok {
+		hasCircle = t.linkUp(i)
+	}
+	for i := range t.nodes {
+		if t.linkUp(i) {
+			hasCircle = true
 		}
 	}
+
+	t.children = map[int][]int{}
 	for i, n := range t.nodes {
 		if n.kept {
 			t.children[t.above[i]] = append(t.children[t.above[i]], i)
@@ -105,12 +83,66 @@ func (t *tree) link(index map[string]int, leaf string) (circle bool) {
 	for _, list := range t.children {
 		slices.SortStableFunc(list, func(a, b int) int { return t.nodes[a].Date.Compare(t.nodes[b].Date) })
 	}
-	return circle
+	return hasCircle
+}
+
+// What above has while link looks for it.
+const (
+	unknown = -2
+	looking = -3
+)
+
+// linkUp finds what is above a node, and above the nodes on the way up. It reports whether that way came
+// back to itself.
+func (t *tree) linkUp(i int) (isCircle bool) {
+	var chain []int
+	at := i
+	for at != noNode && t.above[at] == unknown {
+		t.above[at] = looking
+		chain = append(chain, at)
+		at = t.parent(at)
+	}
+	if at != noNode && t.above[at] == looking {
+		isCircle = true
+		at = noNode
+	}
+	for _, next := range slices.Backward(chain) {
+		t.above[next] = t.nearestKept(at)
+		at = next
+	}
+	return isCircle
+}
+
+// parent returns the node that a node names as its parent.
+func (t *tree) parent(i int) int {
+	id := t.nodes[i].parent
+	parent, ok := t.index[id]
+	if !ok || id == "" {
+		return noNode
+	}
+	return parent
+}
+
+// nearestKept returns a node if it is kept, else the nearest kept node above it.
+func (t *tree) nearestKept(i int) int {
+	if i == noNode || t.nodes[i].kept {
+		return i
+	}
+	return t.above[i]
+}
+
+// endAt returns the kept node at which the way to a leaf ends.
+func (t *tree) endAt(leaf string) int {
+	i, ok := t.index[leaf]
+	if !ok {
+		return noNode
+	}
+	return t.nearestKept(i)
 }
 
 // way returns the nodes from the beginning to a leaf.
 func (t *tree) way(leaf int) (list []int) {
-	for at := leaf; at >= 0; at = t.above[at] {
+	for at := leaf; at != noNode; at = t.above[at] {
 		list = append(list, at)
 	}
 	slices.Reverse(list)
@@ -130,14 +162,14 @@ func (t *tree) siblings(i int) (list []int) {
 	return list
 }
 
-// lastLeaf returns the latest of the leaves, of equal dates the last; -1 if there is none.
+// lastLeaf returns the latest of the leaves, of equal dates the last.
 func (t *tree) lastLeaf() int {
-	last := -1
+	last := noNode
 	for i, n := range t.nodes {
-		if !n.kept || t.goesOn(i) {
+		if !t.isLeaf(i) {
 			continue
 		}
-		if last < 0 || !n.Date.Before(t.nodes[last].Date) {
+		if last == noNode || !n.Date.Before(t.nodes[last].Date) {
 			last = i
 		}
 	}
@@ -146,25 +178,76 @@ func (t *tree) lastLeaf() int {
 
 // leaves returns how many messages are the last of a way.
 func (t *tree) leaves() (n int) {
-	for i, node := range t.nodes {
-		if node.kept && !t.goesOn(i) {
+	for i := range t.nodes {
+		if t.isLeaf(i) {
 			n++
 		}
 	}
 	return n
 }
 
+// isLeaf reports whether a node is the last message of a way.
+func (t *tree) isLeaf(i int) bool { return t.nodes[i].kept && !t.goesOn(i) }
+
 // goesOn reports whether there is more behind a node.
 func (t *tree) goesOn(i int) bool { return len(t.children[i]) > 0 }
 
-// cover notes the leaves that a way has, also as swipes.
-func (t *tree) cover(way []int, covered map[int]bool) {
-	for _, i := range way {
-		covered[i] = true
-		for _, k := range t.siblings(i) {
-			covered[k] = covered[k] || !t.goesOn(k)
+// branches returns the ways to the leaves that the conversation's own way does not have.
+func (t *tree) branches(way []int) (list []Branch) {
+	w := ways{tree: t, shared: map[int]int{}, seen: make([]bool, len(t.nodes))}
+	for n, i := range way {
+		w.add(i, n+1)
+	}
+	for i := range t.nodes {
+		if !t.isLeaf(i) || w.seen[i] {
+			continue
+		}
+		isSwipe := slices.ContainsFunc(t.siblings(i), t.goesOn) // of a reply that goes on, on the way through that
+		if isSwipe {
+			continue
+		}
+		shared := w.join(i)
+		list = append(list, Branch{At: shared - 1, Messages: func() []Message { return t.messages(t.way(i)) }})
+	}
+	return list
+}
+
+// ways are the ways through a tree that have been found so far.
+type ways struct {
+	*tree
+	shared map[int]int // by node on a way: how many of the conversation's messages that way shares up to it
+	seen   []bool      // the nodes on a way, and the leaves that are swipes there
+}
+
+// add adds a node to a way.
+func (w *ways) add(i, shared int) {
+	w.shared[i] = shared
+	w.seen[i] = true
+	for _, k := range w.siblings(i) {
+		if !w.goesOn(k) {
+			w.seen[k] = true
 		}
 	}
+}
+
+// join adds the way to a leaf, up to where another has been. It returns how many of the conversation's
+// messages it shares.
+func (w *ways) join(leaf int) (shared int) {
+	var own []int
+	at := leaf
+	for at != noNode {
+		known, ok := w.shared[at]
+		if ok {
+			shared = known
+			break
+		}
+		own = append(own, at)
+		at = w.above[at]
+	}
+	for _, i := range own {
+		w.add(i, shared)
+	}
+	return shared
 }
 
 // messages returns the messages of a way, with their swipes.
@@ -184,13 +267,10 @@ func (t *tree) messages(way []int) (list []Message) {
 	return list
 }
 
-// think gives each reply what was thought before it, through what is left out. It counts the thoughts
+// addThoughts gives each reply what was thought before it, through what is left out. It counts the thoughts
 // that no reply follows.
-func (c *Conversation) think(nodes []node) {
-	index := make(map[string]int, len(nodes))
-	for i, n := range slices.Backward(nodes) { // the first of equal ids counts
-		index[n.id] = i
-	}
+func (c *Conversation) addThoughts(nodes []node) {
+	index := indexByID(nodes)
 	used := map[int]bool{}
 	for i := range nodes {
 		n := &nodes[i]
@@ -204,7 +284,8 @@ func (c *Conversation) think(nodes []node) {
 		n.Reasoning = joinedThoughts(n.Reasoning, nodes, thoughts)
 	}
 	for i, n := range nodes {
-		if !n.kept && n.Reasoning != "" && !used[i] {
+		isThought := !n.kept && n.Reasoning != ""
+		if isThought && !used[i] {
 			c.drop("thoughts without a reply", 1)
 		}
 	}
