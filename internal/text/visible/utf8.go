@@ -34,17 +34,21 @@ func InvalidLen[T string | []byte](s T) int {
 	if len(s) < 2 {
 		return len(s)
 	}
-	var rest int                        // bytes of the character before its last
-	low, high := byte(0x80), byte(0xbf) // bounds of the next one
-	switch c := s[0]; {
-	case c >= 0xe0 && c <= 0xef:
-		rest = 2
-	case c >= 0xf0 && c <= 0xf4:
-		rest = 3
+
+	var longest int // the bytes of the character without its last
+	first := s[0]
+	switch {
+	case first >= 0xe0 && first <= 0xef:
+		longest = 2
+	case first >= 0xf0 && first <= 0xf4:
+		longest = 3
 	default:
 		return 1 // an incomplete character of two bytes, or no start of one
 	}
-	switch s[0] {
+
+	// some second bytes would spell a character that has a shorter spelling, or that does not exist
+	low, high := byte(0x80), byte(0xbf)
+	switch first {
 	case 0xe0:
 		low = 0xa0
 	case 0xed:
@@ -54,10 +58,11 @@ func InvalidLen[T string | []byte](s T) int {
 	case 0xf4:
 		high = 0x8f
 	}
+
 	n := 1
-	for n < len(s) && n < rest && s[n] >= low && s[n] <= high {
-		low, high = 0x80, 0xbf
+	for n < min(len(s), longest) && s[n] >= low && s[n] <= high {
 		n++
+		low, high = 0x80, 0xbf
 	}
 	return n
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
@@ -99,23 +100,13 @@ func escape(s, stay string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
+		notUTF8 := r == utf8.RuneError && size == 1
+
 		switch {
-		case r == utf8.RuneError && size == 1:
+		case notUTF8:
 			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case strings.ContainsRune(stay, r):
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case hidden(r) && r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case hidden(r) && r > 0xffff:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		case hidden(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
+		case hidden(r) && !strings.ContainsRune(stay, r):
+			b.WriteString(escapeOf(r))
 		default:
 			b.WriteString(s[i : i+size])
 		}
@@ -124,13 +115,34 @@ func escape(s, stay string) string {
 	return b.String()
 }
 
+// escapeOf returns what stands for a hidden character.
+func escapeOf(r rune) string {
+	switch r {
+	case '\n':
+		return `\n`
+	case '\r':
+		return `\r`
+	case '\t':
+		return `\t`
+	}
+
+	switch {
+	case r < 0x100:
+		return fmt.Sprintf(`\x%02x`, r)
+	case r > 0xffff:
+		return fmt.Sprintf(`\U%08x`, r)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
+
 // JSON returns encoded JSON with the hidden characters that it contains unescaped
 // written as \uXXXX, and with U+FFFD for what is not UTF-8, as JavaScript would read
 // it. Valid JSON has both only in strings.
 func JSON(b []byte) []byte {
 	b = ToUTF8(b)
+
 	var out []byte
-	done := 0 // how much of b is in out, or need not be
+	done := 0 // how much of b is in out
 	for i := 0; i < len(b); {
 		if ' ' <= b[i] && b[i] < 0x7f { // as most is
 			i++
@@ -139,19 +151,25 @@ func JSON(b []byte) []byte {
 		r, size := utf8.DecodeRune(b[i:])
 		if needsEscape(r) {
 			out = append(out, b[done:i]...)
-			if done = i + size; r > 0xffff {
-				r -= 0x10000
-				out = fmt.Appendf(out, `\u%04x`, 0xd800+r>>10)
-				r = 0xdc00 + r&0x3ff
-			}
-			out = fmt.Appendf(out, `\u%04x`, r)
+			out = appendEscaped(out, r)
+			done = i + size
 		}
 		i += size
 	}
+
 	if done == 0 {
 		return b
 	}
 	return append(out, b[done:]...)
+}
+
+// appendEscaped appends a character as JSON escapes it: each of its UTF-16 units as \uXXXX.
+func appendEscaped(out []byte, r rune) []byte {
+	if r > 0xffff {
+		high, low := utf16.EncodeRune(r)
+		return fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+	}
+	return fmt.Appendf(out, `\u%04x`, r)
 }
 
 // needsEscape leaves out what structures JSON: the white space between values.
@@ -174,7 +192,8 @@ func Brief(s string) string {
 	const enough = 120
 	n := 0
 	for i := range s {
-		if n++; n > enough {
+		n++
+		if n > enough {
 			return s[:i] + "…"
 		}
 	}
@@ -258,12 +277,24 @@ func quoteWindows(s string) string {
 }
 
 // bare reports whether s is not empty and has only letters, digits and the characters in
-// others.
-func bare(s, others string) bool {
-	return s != "" && strings.IndexFunc(s, func(r rune) bool {
-		letter := r >= 0x80 || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-		return !letter && !strings.ContainsRune(others, r)
-	}) < 0
+// allowed, so that a shell reads it as it is.
+func bare(s, allowed string) bool {
+	needsQuotes := func(r rune) bool {
+		return !isPlainInShell(r) && !strings.ContainsRune(allowed, r)
+	}
+	return s != "" && !strings.ContainsFunc(s, needsQuotes)
+}
+
+// isPlainInShell reports whether a character means nothing to any shell: ASCII's letters and
+// digits, and all that is not ASCII.
+func isPlainInShell(r rune) bool {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
+		return true
+	case '0' <= r && r <= '9':
+		return true
+	}
+	return r >= utf8.RuneSelf
 }
 
 // Signs that no line begins with, and that none ends with (READING.md 1.2).
@@ -278,43 +309,85 @@ const (
 func Wrap(s string, cells int) [][2]int {
 	cells = max(cells, 1)
 	lines := make([][2]int, 0, len(s)/cells+2)
-	from, width := 0, 0        // of the open line
-	end, next, rest := 0, 0, 0 // the last place to break: where the line ends, the next begins, and the width before it
-	wide := false              // the last grapheme
-	last := ' '                // its letter
+
+	from := 0            // where the open line begins
+	width := 0           // its cells so far
+	var place breakPlace // the last one; the open line has none yet if next is not behind from
+
+	wide := false // whether the last grapheme takes two cells
+	last := ' '   // its first rune
+
 	for at := 0; at < len(s); {
-		if !wide && last != ' ' { // within a word
-			for end := min(len(s)-1, at+cells-width); at < end && s[at] != ' ' && s[at]|s[at+1] < utf8.RuneSelf; at++ {
-				width++
-			}
+		if inWord := !wide && last != ' '; inWord {
+			n := asciiRun(s[at:], cells-width)
+			at += n
+			width += n
 		}
-		part, w := s[at:at+1], 1
-		if s[at] >= utf8.RuneSelf || at+1 < len(s) && s[at+1] >= utf8.RuneSelf { // else nothing combines with it
-			g := graphemes.FromString(s[at:])
-			g.Next()
-			part = g.Value()
-			w = Width(part)
-		}
+
+		part, partWidth := graphemeAt(s, at)
 		first, _ := utf8.DecodeRuneInString(part)
+		isSpace := part == " "
 		switch {
-		case part == " ":
-		case last == ' ' && at > from && strings.TrimLeft(s[from:at], " ") != "":
-			end, next, rest = from+len(strings.TrimRight(s[from:at], " ")), at, width
-		case wide && w == 2 && !strings.ContainsRune(closing, first) && !strings.ContainsRune(opening, last):
-			end, next, rest = at, at, width
+		case isSpace: // belongs to the end of a line, so none begins here
+		case last == ' ' && !isBlank(s[from:at]):
+			place = breakPlace{end: from + len(strings.TrimRight(s[from:at], " ")), next: at, width: width}
+		case wide && partWidth == 2 && mayPart(last, first):
+			place = breakPlace{end: at, next: at, width: width}
 		}
-		if width+w > cells && part != " " && at > from {
-			if next <= from {
-				end, next, rest = at, at, width
+
+		if width+partWidth > cells && !isSpace && at > from {
+			if place.next <= from { // the word is wider than a line
+				place = breakPlace{end: at, next: at, width: width}
 			}
-			lines = append(lines, [2]int{from, end})
-			from, width = next, width-rest
+			lines = append(lines, [2]int{from, place.end})
+			from = place.next
+			width -= place.width
 		}
-		width += w
-		wide, last = w == 2, first
+
+		width += partWidth
+		wide = partWidth == 2
+		last = first
 		at += len(part)
 	}
 	return append(lines, [2]int{from, from + len(strings.TrimRight(s[from:], " "))})
+}
+
+// breakPlace is a place where a line may end.
+type breakPlace struct {
+	end   int // where the line ends, without the spaces behind it
+	next  int // where the next one begins
+	width int // the cells of the line up to next
+}
+
+// asciiRun returns how many characters of s can be taken at once, at most so many as there is room
+// for: those of ASCII up to a space, but not one with which the next may combine.
+func asciiRun(s string, room int) int {
+	most := min(len(s)-1, room)
+	for n := range most {
+		if s[n] == ' ' || s[n]|s[n+1] >= utf8.RuneSelf {
+			return n
+		}
+	}
+	return max(most, 0)
+}
+
+// graphemeAt returns the grapheme at a place, and its cells.
+func graphemeAt(s string, at int) (string, int) {
+	combines := at+1 < len(s) && s[at+1] >= utf8.RuneSelf
+	if s[at] < utf8.RuneSelf && !combines {
+		return s[at : at+1], 1
+	}
+
+	g := graphemes.FromString(s[at:])
+	g.Next()
+	return g.Value(), Width(g.Value())
+}
+
+func isBlank(s string) bool { return strings.TrimLeft(s, " ") == "" }
+
+// mayPart reports whether one line may end with a wide character, and the next begin with another.
+func mayPart(last, first rune) bool {
+	return !strings.ContainsRune(opening, last) && !strings.ContainsRune(closing, first)
 }
 
 // CutLeft and CutRight shorten s to so many cells by whole words, with mark in place of what goes:
@@ -347,9 +420,13 @@ func CutRight(s string, cells int, mark string) string {
 	}
 	best := ""
 	for at := range s {
-		if at == 0 || !wordStart(s, at) && !wordEnd(s, at) || inNumber(s, at) {
+		if at == 0 || inNumber(s, at) {
 			continue
 		}
+		if !wordStart(s, at) && !wordEnd(s, at) {
+			continue
+		}
+
 		part := strings.TrimRight(strings.TrimSuffix(strings.TrimRight(s[:at], " "), mark), " ·")
 		if Width(part)+Width(mark) > cells {
 			break
@@ -364,17 +441,32 @@ func CutRight(s string, cells int, mark string) string {
 
 // inNumber reports whether a place is within a number, a date, such as Mar 1 too, or an #index.
 func inNumber(s string, at int) bool {
-	digit := func(i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
-	joins := func(i int) bool { return i >= 0 && strings.IndexByte("-:.,", s[i]) >= 0 && digit(i-1) && digit(i+1) }
+	isDigit := func(i int) bool {
+		return i >= 0 && i < len(s) && '0' <= s[i] && s[i] <= '9'
+	}
+	joinsDigits := func(i int) bool {
+		return i >= 0 && strings.IndexByte("-:.,", s[i]) >= 0 && isDigit(i-1) && isDigit(i+1)
+	}
+	if joinsDigits(at) || joinsDigits(at-1) {
+		return true
+	}
+	if s[at-1] == '#' && isDigit(at) {
+		return true
+	}
+
+	const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"
 	head := strings.TrimRight(s[:at], " ")
-	month := len(head) > 2 && strings.Contains("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec", head[len(head)-3:]) && digit(len(head)+1)
-	return month || joins(at) || joins(at-1) || s[at-1] == '#' && digit(at)
+	afterMonth := len(head) > 2 && strings.Contains(months, head[len(head)-3:])
+	return afterMonth && isDigit(len(head)+1)
 }
 
 func wordStart(s string, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(s[:at])
 	c, _ := utf8.DecodeRuneInString(s[at:])
-	return isLetter(c) && (!isLetter(before) || alone(c) || alone(before)) && !unicode.IsMark(c)
+	if !isLetter(c) || unicode.IsMark(c) {
+		return false
+	}
+	return !isLetter(before) || unspaced(c) || unspaced(before)
 }
 
 func wordEnd(s string, at int) bool {
@@ -385,7 +477,7 @@ func wordEnd(s string, at int) bool {
 
 func isLetter(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.IsMark(c) }
 
-// alone reports whether a script writes no spaces between its words.
-func alone(c rune) bool {
+// unspaced reports whether c is of a script that writes no spaces between its words.
+func unspaced(c rune) bool {
 	return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
