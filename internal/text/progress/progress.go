@@ -75,6 +75,7 @@ func Each(ctx context.Context, n int, do func(i int)) {
 			do(i)
 		}
 	}
+
 	var wg sync.WaitGroup
 	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
 		wg.Go(work)
@@ -93,10 +94,14 @@ func SmallFirst[R any](ctx context.Context, n int, m *Meter, newReader func() R,
 	do := func(i int, small bool) {
 		r := readers.Get().(R)
 		defer readers.Put(r)
-		if large[i] = !read(r, i, small); !large[i] {
+
+		done := read(r, i, small)
+		large[i] = !done
+		if done {
 			m.Done()
 		}
 	}
+
 	Each(ctx, n, func(i int) { do(i, true) })
 	for i := range n {
 		if large[i] && ctx.Err() == nil {
