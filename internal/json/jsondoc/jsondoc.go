@@ -49,7 +49,9 @@ func (e *Encoder) Write(w io.Writer, doc any, indent string) error {
 	if err != nil {
 		return err
 	}
-	if e.out = append(out, '\n'); indent != "" {
+	e.out = append(out, '\n')
+
+	if indent != "" {
 		var b bytes.Buffer
 		if err := json.Indent(&b, e.out, "", indent); err != nil {
 			return err
@@ -68,6 +70,7 @@ func (e *Encoder) value(out []byte, v reflect.Value) ([]byte, error) {
 	if _, own := reflect.TypeAssert[json.Marshaler](v); own {
 		return appendMarshalled(out, v)
 	}
+
 	switch v.Kind() {
 	case reflect.String:
 		return rawjson.AppendQuoted(out, v.String()), nil
@@ -78,52 +81,67 @@ func (e *Encoder) value(out []byte, v reflect.Value) ([]byte, error) {
 	case reflect.Pointer, reflect.Interface:
 		return e.value(out, v.Elem())
 	case reflect.Struct:
-		return e.object(out, func(yield func(string, reflect.Value) bool) {
-			for _, f := range e.fields(v.Type()) {
-				value := v.FieldByIndex(f.index)
-				if f.optional && isEmpty(value) {
-					continue
-				}
-				if f.path {
-					value = withSlashes(value, string(filepath.Separator))
-				}
-				if !yield(f.key, value) {
-					return
-				}
-			}
-		})
+		return e.object(out, e.fieldsOf(v))
 	case reflect.Map:
-		if v.IsNil() || v.Type().Key().Kind() != reflect.String {
-			break
+		if !v.IsNil() && v.Type().Key().Kind() == reflect.String {
+			return e.object(out, entriesOf(v))
 		}
-		values := map[string]reflect.Value{}
-		for key, value := range v.Seq2() {
-			values[key.String()] = value
-		}
-		return e.object(out, func(yield func(string, reflect.Value) bool) {
-			for _, key := range slices.Sorted(maps.Keys(values)) {
-				if !yield(key, values[key]) {
-					return
-				}
-			}
-		})
 	case reflect.Slice, reflect.Array:
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			break
+		isBytes := v.Type().Elem().Kind() == reflect.Uint8
+		if !isBytes {
+			return e.list(out, v)
 		}
-		out = append(out, '[')
-		for i := range v.Len() {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			var err error
-			if out, err = e.value(out, v.Index(i)); err != nil {
-				return nil, err
-			}
-		}
-		return append(out, ']'), nil
 	}
 	return appendMarshalled(out, v)
+}
+
+// list appends the elements of a slice or an array.
+func (e *Encoder) list(out []byte, v reflect.Value) ([]byte, error) {
+	out = append(out, '[')
+	for i := range v.Len() {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		var err error
+		if out, err = e.value(out, v.Index(i)); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, ']'), nil
+}
+
+// fieldsOf returns the keys and values of a struct's object.
+func (e *Encoder) fieldsOf(v reflect.Value) iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
+		for _, f := range e.fields(v.Type()) {
+			value := v.FieldByIndex(f.index)
+			if f.optional && isEmpty(value) {
+				continue
+			}
+			if f.path {
+				value = withSlashes(value, string(filepath.Separator))
+			}
+			if !yield(f.key, value) {
+				return
+			}
+		}
+	}
+}
+
+// entriesOf returns the keys and values of a map, sorted by key.
+func entriesOf(v reflect.Value) iter.Seq2[string, reflect.Value] {
+	values := map[string]reflect.Value{}
+	for key, value := range v.Seq2() {
+		values[key.String()] = value
+	}
+
+	return func(yield func(string, reflect.Value) bool) {
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			if !yield(key, values[key]) {
+				return
+			}
+		}
+	}
 }
 
 // object appends an object.
@@ -149,9 +167,11 @@ func (e *Encoder) fields(t reflect.Type) []field {
 	if ok {
 		return list
 	}
+
 	fields(t, nil, func(key string, f reflect.StructField, optional bool) {
 		list = append(list, field{key, f.Index, optional, f.Tag.Get("is") == "path"})
 	})
+
 	if e.known == nil {
 		e.known = map[reflect.Type][]field{}
 	}
