@@ -30,9 +30,12 @@ type parser struct {
 	exact bool // numbers are not rounded
 }
 
+// space skips white space and returns the character behind it, 0 at the end.
 func (p *parser) space() byte {
 	for ; p.i < len(p.b); p.i++ {
-		if c := p.b[p.i]; c != ' ' && c != '\t' && c != '\n' && c != '\r' {
+		switch c := p.b[p.i]; c {
+		case ' ', '\t', '\n', '\r':
+		default:
 			return c
 		}
 	}
@@ -42,30 +45,9 @@ func (p *parser) space() byte {
 func (p *parser) value() Value {
 	switch p.space() {
 	case '{':
-		o := NewObject()
-		p.i++
-		for p.space() == '"' {
-			key := p.str()
-			p.space()
-			p.i++ // the colon
-			o.Set(key, p.value())
-			if p.space() == ',' {
-				p.i++
-			}
-		}
-		p.i++
-		return o
+		return p.object()
 	case '[':
-		a := &Array{}
-		p.i++
-		for p.space() != ']' {
-			a.Items = append(a.Items, p.value())
-			if p.space() == ',' {
-				p.i++
-			}
-		}
-		p.i++
-		return a
+		return p.array()
 	case '"':
 		return p.str()
 	case 't':
@@ -78,6 +60,39 @@ func (p *parser) value() Value {
 		p.i += len("null")
 		return nil
 	}
+	return p.number()
+}
+
+func (p *parser) object() *Object {
+	o := NewObject()
+	p.i++ // the brace
+	for p.space() == '"' {
+		key := p.str()
+		p.space()
+		p.i++ // the colon
+		o.Set(key, p.value())
+		if p.space() == ',' {
+			p.i++
+		}
+	}
+	p.i++ // the other brace
+	return o
+}
+
+func (p *parser) array() *Array {
+	a := &Array{}
+	p.i++ // the bracket
+	for p.space() != ']' {
+		a.Items = append(a.Items, p.value())
+		if p.space() == ',' {
+			p.i++
+		}
+	}
+	p.i++ // the other bracket
+	return a
+}
+
+func (p *parser) number() Value {
 	start := p.i
 	for p.i < len(p.b) && strings.IndexByte(numeric, p.b[p.i]) >= 0 {
 		p.i++

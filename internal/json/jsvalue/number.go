@@ -20,6 +20,7 @@ func FormatNumber(f float64) string {
 	case f == 0:
 		return "0" // -0 too
 	}
+
 	if abs := math.Abs(f); abs >= 1e-6 && abs < 1e21 {
 		return strconv.FormatFloat(f, 'f', -1, 64)
 	}
@@ -57,6 +58,7 @@ func parseNumber(s string) float64 {
 	if s == "" {
 		return 0
 	}
+
 	if len(s) > 2 && s[0] == '0' {
 		switch s[1] {
 		case 'x', 'X':
@@ -67,14 +69,20 @@ func parseNumber(s string) float64 {
 			return parseDigits(s[2:], 2)
 		}
 	}
+
 	switch s {
 	case "Infinity", "+Infinity":
 		return math.Inf(1)
 	case "-Infinity":
 		return math.Inf(-1)
 	}
+
 	f, err := strconv.ParseFloat(s, 64)
-	if strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune(numeric, r) }) || err != nil && !math.IsInf(f, 0) {
+	tooLarge := err != nil && math.IsInf(f, 0) // it is Infinity to JavaScript, too
+	if err != nil && !tooLarge {
+		return math.NaN()
+	}
+	if isForeign := strings.Trim(s, numeric) != ""; isForeign { // ParseFloat takes more, such as 1_000
 		return math.NaN()
 	}
 	return f
@@ -153,8 +161,10 @@ func decimalOf(text string) decimal {
 	text, negative := strings.CutPrefix(text, "-")
 	exp := "0"
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
-		text, exp = text[:i], text[i+1:]
+		exp = text[i+1:]
+		text = text[:i]
 	}
+
 	whole, frac, _ := strings.Cut(text, ".")
 	digits := strings.TrimLeft(whole+frac, "0")
 	if digits == "" {
@@ -171,12 +181,14 @@ func addInt(text string, n int) string {
 	if negative {
 		n = -n
 	}
-	// now to |text| comes n, which may carry below zero
+
+	// add n to the digits, which have room for all digits of n in front
 	b := make([]byte, len(digits)+20)
 	copy(b[20:], digits)
 	for i := range b[:20] {
 		b[i] = '0'
 	}
+
 	carry := int64(n)
 	for i := len(b) - 1; i >= 0 && carry != 0; i-- {
 		sum := int64(b[i]-'0') + carry
@@ -184,7 +196,9 @@ func addInt(text string, n int) string {
 		b[i] = '0' + byte(digit)
 		carry = (sum - digit) / 10
 	}
-	if carry != 0 { // below zero: the ten's complement
+
+	if carry != 0 {
+		// the sum is below zero, and b has its ten's complement
 		negative = !negative
 		borrow := 10
 		for i := len(b) - 1; i >= 0; i-- {
@@ -193,6 +207,7 @@ func addInt(text string, n int) string {
 			borrow = 9 + digit/10
 		}
 	}
+
 	out := strings.TrimLeft(string(b), "0")
 	switch {
 	case out == "":

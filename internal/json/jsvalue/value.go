@@ -21,8 +21,7 @@ import (
 )
 
 // Value is nil (null), bool, float64 (or [Number], from [ParseExact]), string, [*Array] or
-// [*Object]. An absent
-// value, JavaScript's undefined, is reported by a second result.
+// [*Object]. An absent value, JavaScript's undefined, is reported by a second result.
 type Value any
 
 // Array is a list; it has no holes: what JavaScript would leave undefined is nil,
@@ -93,6 +92,7 @@ func (o *Object) Keys() []string {
 	if indexes == 0 {
 		return keys
 	}
+
 	slices.SortStableFunc(keys, func(a, b string) int {
 		i, aIs := Index(a)
 		j, bIs := Index(b)
@@ -112,9 +112,15 @@ func (o *Object) Keys() []string {
 // Index reads a property name that is a list index: canonical decimal digits
 // below 2^32 - 1 (ECMAScript, array index).
 func Index(key string) (uint32, bool) {
-	if key == "" || key[0] < '0' || key[0] > '9' || len(key) > 10 || key[0] == '0' && len(key) > 1 {
+	if key == "" || len(key) > len("4294967294") {
 		return 0, false
 	}
+	isDigit := '0' <= key[0] && key[0] <= '9'
+	leadingZero := key[0] == '0' && len(key) > 1
+	if !isDigit || leadingZero {
+		return 0, false
+	}
+
 	n, err := strconv.ParseUint(key, 10, 64)
 	return uint32(n), err == nil && n < 1<<32-1
 }
