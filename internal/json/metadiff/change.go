@@ -12,8 +12,7 @@
 // and before a common end. Of the two objects' members only those are decoded whose bytes
 // differ.
 //
-// The package reads and writes no files and does not know what any key means,
-// except for [Diff.Meanings].
+// The package reads and writes no files and does not know what any key means.
 package metadiff
 
 import (
@@ -86,11 +85,15 @@ func Compare(a, b []byte, sel Selection) (*Diff, error) {
 		return nil, err
 	}
 	d := &Diff{a: oa, b: ob, use: sel.resolve(oa, ob)}
+
+	keys := slices.Concat(oa.Keys(), ob.Keys())
 	for _, p := range sel.Only {
-		if !slices.ContainsFunc(slices.Concat(oa.Keys(), ob.Keys()), Selection{Only: []string{p}}.resolve(oa, ob)) {
+		matches := Selection{Only: []string{p}}.resolve(oa, ob)
+		if !slices.ContainsFunc(keys, matches) {
 			d.Absent = append(d.Absent, p)
 		}
 	}
+
 	d.objects(place{path: make([]byte, 0, 2*maxPath), level: 1}, oa, ob, d.counts)
 	return d, nil
 }
@@ -142,7 +145,8 @@ func (at place) element(i int) place {
 func (d *Diff) value(at place, a, b []byte) {
 	kind := rawjson.KindOf(a)
 	switch {
-	case kind != rawjson.KindOf(b) || at.level > maxLevels || len(at.path) > maxPath:
+	case kind != rawjson.KindOf(b):
+	case at.level > maxLevels || len(at.path) > maxPath: // too deep for changes one by one
 	case kind == rawjson.ObjectKind:
 		oa, errA := rawjson.ParseObject(a)
 		ob, errB := rawjson.ParseObject(b)
@@ -183,10 +187,12 @@ func (d *Diff) objects(at place, a, b *rawjson.Object, counts func(key string) b
 // behind the start and before the end that they have in common: so an element that was
 // put in or taken out in one place is one change.
 func (d *Diff) lists(at place, a, b [][]byte) {
-	start, most := 0, min(len(a), len(b))
+	most := min(len(a), len(b))
+	start := 0
 	for start < most && same(a[start], b[start]) {
 		start++
 	}
+
 	rest := most - start
 	if len(a) == len(b) {
 		rest-- // the first of the rest is not like the other list's
@@ -195,6 +201,7 @@ func (d *Diff) lists(at place, a, b [][]byte) {
 	for end < rest && same(a[len(a)-1-end], b[len(b)-1-end]) {
 		end++
 	}
+
 	for i := start; i < most-end; i++ {
 		d.value(at.element(i), a[i], b[i])
 	}
@@ -284,6 +291,7 @@ func (s Selection) resolve(a, b *rawjson.Object) func(key string) bool {
 	if len(s.Ignore) == 0 && len(s.Only) == 0 {
 		return nil
 	}
+
 	matcher := func(patterns []string) (matches func(key string) bool) {
 		literal := map[string]bool{}
 		var globs []string
@@ -302,8 +310,12 @@ func (s Selection) resolve(a, b *rawjson.Object) func(key string) bool {
 			})
 		}
 	}
-	ignored, chosen := matcher(s.Ignore), matcher(s.Only)
-	return func(key string) bool { return !ignored(key) && (len(s.Only) == 0 || chosen(key)) }
+
+	ignored := matcher(s.Ignore)
+	chosen := matcher(s.Only)
+	return func(key string) bool {
+		return !ignored(key) && (len(s.Only) == 0 || chosen(key))
+	}
 }
 
 // noSlash hides slashes, which are special to path.Match.
