@@ -33,7 +33,12 @@ type Edit struct {
 
 // Empty reports whether there are no changes.
 func (c *Changes) Empty() bool {
-	return c.Replace == nil && c.Merge == nil && c.MergePatch == nil && c.Patch == nil && len(c.Edits) == 0
+	return !c.replacesOrMerges() && c.Patch == nil && len(c.Edits) == 0
+}
+
+// replacesOrMerges reports whether there are changes that [Changes.merged] makes.
+func (c *Changes) replacesOrMerges() bool {
+	return c.Replace != nil || c.Merge != nil || c.MergePatch != nil
 }
 
 // Apply returns raw, which must be one valid JSON value, with the changes made. The error is
@@ -85,6 +90,7 @@ func (c *Changes) LeaveOut(keys ...string) []string {
 		named[path[0]] = true
 		return true
 	})
+
 	for _, document := range []*[]byte{&c.Merge, &c.MergePatch} {
 		with, err := rawjson.ParseObject(*document)
 		if err != nil {
@@ -98,6 +104,7 @@ func (c *Changes) LeaveOut(keys ...string) []string {
 		}
 		*document = with.Bytes()
 	}
+
 	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !named[key] })
 }
 
@@ -157,9 +164,13 @@ func Unset(raw []byte, path Path) []byte {
 // list is not an index, else [ErrMissing].
 func absent(d *Document, path Path) error {
 	for i, key := range path {
-		if _, isIndex := Index(key); d.parse() && d.list != nil && !isIndex && key != "-" {
+		d.parse()
+		_, isIndex := Index(key)
+		namesElement := isIndex || key == "-"
+		if d.list != nil && !namesElement {
 			return d.noPlace(path[:i+1])
 		}
+
 		inner, ok := d.child(key)
 		if !ok {
 			break
@@ -208,13 +219,16 @@ func mergePatch(raw, with []byte) []byte {
 	if err != nil {
 		return raw
 	}
+
 	for key, value := range patch.All() {
 		if rawjson.KindOf(value) == rawjson.Null {
 			current.Unset(key)
 			continue
 		}
+
 		inner := current.Value(key)
-		if merged := mergePatch(inner, value); inner == nil || string(merged) != string(inner) {
+		merged := mergePatch(inner, value)
+		if inner == nil || string(merged) != string(inner) {
 			current.Set(key, merged)
 		}
 	}

@@ -28,13 +28,14 @@ func NewDocument(raw []byte) *Document { return &Document{raw: raw} }
 
 // Change makes changes. The error is that of the first that cannot be made.
 func (d *Document) Change(c *Changes) error {
-	if c.Replace != nil || c.Merge != nil || c.MergePatch != nil {
+	if c.replacesOrMerges() {
 		raw, err := c.merged(d.Bytes())
 		if err != nil {
 			return err
 		}
 		d.replace(raw)
 	}
+
 	if err := d.apply(c.Patch); err != nil {
 		return err
 	}
@@ -89,8 +90,9 @@ func (d *Document) child(key string) (*Document, bool) {
 		}
 		return d.items[i], true
 	}
-	if in := d.inner[key]; in != nil {
-		return in, true
+
+	if inner := d.inner[key]; inner != nil {
+		return inner, true
 	}
 	raw, ok := d.object.Get(key)
 	if ok {
@@ -122,9 +124,10 @@ func (d *Document) Bytes() []byte {
 		d.raw = d.list.Bytes()
 		return d.raw
 	}
-	for key, in := range d.inner {
-		if in.changed {
-			d.object.Set(key, in.Bytes())
+
+	for key, inner := range d.inner {
+		if inner.changed {
+			d.object.Set(key, inner.Bytes())
 		}
 	}
 	d.raw = d.object.Bytes()
@@ -133,9 +136,9 @@ func (d *Document) Bytes() []byte {
 
 // writeItems puts changed elements into the list. It must come before their indexes move.
 func (d *Document) writeItems() {
-	for i, in := range d.items {
-		if in.changed {
-			d.list.Set(i, in.Bytes())
+	for i, item := range d.items {
+		if item.changed {
+			d.list.Set(i, item.Bytes())
 		}
 	}
 }
@@ -149,27 +152,40 @@ func (d *Document) replace(value []byte) { *d = Document{raw: value, changed: tr
 func (d *Document) change(path, walked Path, create bool, do func(container *Document, at Path) error) error {
 	at := append(slices.Clip(walked), path[0])
 	d.parse()
-	var err error
+
 	if len(path) == 1 {
-		err = do(d, at)
-	} else {
-		inner, ok := d.child(path[0])
-		switch {
-		case ok:
-		case d.object != nil && create:
-			d.setMember(path[0], []byte("{}"))
-			inner, _ = d.child(path[0])
-		case d.object != nil, d.list != nil:
-			return fmt.Errorf("%s: %w", at, ErrMissing)
-		default:
-			return d.noPlace(at)
+		if err := do(d, at); err != nil {
+			return err
 		}
-		err = inner.change(path[1:], at, create, do)
+	} else {
+		inner, err := d.step(path[0], at, create)
+		if err != nil {
+			return err
+		}
+		if err := inner.change(path[1:], at, create, do); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		d.changed, d.stale = true, true
+
+	d.changed = true
+	d.stale = true
+	return nil
+}
+
+// step returns the value under a key, which is at's last. [Document.change] says what create means.
+func (d *Document) step(key string, at Path, create bool) (*Document, error) {
+	inner, ok := d.child(key)
+	switch {
+	case ok:
+		return inner, nil
+	case d.object != nil && create:
+		d.setMember(key, []byte("{}"))
+		inner, _ = d.child(key)
+		return inner, nil
+	case d.object != nil, d.list != nil:
+		return nil, fmt.Errorf("%s: %w", at, ErrMissing)
 	}
-	return err
+	return nil, d.noPlace(at)
 }
 
 // setMember sets the value of a key of an object.

@@ -125,26 +125,22 @@ func (d *Document) apply(operations []Operation) error {
 }
 
 func (o *Operation) apply(d *Document) error {
-	value := o.Value
 	switch o.Op {
 	case "add":
-		return d.add(value, o.Path)
+		return d.add(o.Value, o.Path)
 	case "replace":
 		if _, ok := d.at(o.Path); !ok {
 			return absent(d, o.Path)
 		}
-		return d.set(value, o.Path)
+		return d.set(o.Value, o.Path)
 	case "remove":
 		if len(o.Path) == 0 {
 			d.replace([]byte("null"))
 			return nil
 		}
-		if last := len(o.Path) - 1; o.Lenient {
-			holder, ok := d.at(o.Path[:last])
-			if ok && holder.parse() && holder.object != nil {
-				d.unset(o.Path)
-				return nil
-			}
+		if o.Lenient && d.isInObject(o.Path) {
+			d.unset(o.Path)
+			return nil
 		}
 		return d.remove(o.Path)
 	case "test":
@@ -152,16 +148,27 @@ func (o *Operation) apply(d *Document) error {
 		if !ok {
 			return fmt.Errorf("%w: %w", ErrTest, absent(d, o.Path))
 		}
-		if !metadiff.Equal(at.Bytes(), value) {
+		if !metadiff.Equal(at.Bytes(), o.Value) {
 			return fmt.Errorf("%s: %w", o.Path, ErrTest)
 		}
 		return nil
 	}
+	return o.moveOrCopy(d)
+}
+
+// isInObject reports whether the last key of a path, which is not empty, is one of an object.
+func (d *Document) isInObject(path Path) bool {
+	holder, ok := d.at(path[:len(path)-1])
+	return ok && holder.parse() && holder.object != nil
+}
+
+func (o *Operation) moveOrCopy(d *Document) error {
 	from, ok := d.at(o.From)
 	if !ok {
 		return absent(d, o.From)
 	}
-	value = from.Bytes()
+	value := from.Bytes()
+
 	if o.Op == "move" {
 		if slices.Equal(o.From, o.Path) {
 			return nil
