@@ -70,7 +70,7 @@ func lookAround(g *Graph, lib *library.Library, f *library.Folder) {
 	g.Folder = f
 	switch f.Kind {
 	case userdir.Group:
-		if set, err := lib.In(f.Dir); err == nil {
+		if set, err := lib.Groups(f.Dir); err == nil {
 			g.Groups = set.Files
 		}
 	case userdir.Solo:

@@ -242,7 +242,7 @@ func (s *Summer) Finish(users []userdir.Dir) (Summary, []error) {
 	groups := 0
 	books := &Lorebooks{}
 	for _, dir := range users {
-		set, err := s.around.In(dir)
+		set, err := s.around.Groups(dir)
 		if err != nil {
 			errs = append(errs, err)
 		} else {

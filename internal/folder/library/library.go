@@ -48,9 +48,9 @@ func (l *Library) realPath(path string) string {
 	return l.real.Get(path, func() string { return userdir.RealPath(path) })
 }
 
-// In returns the groups of a user folder; it implements chat.Groups. Their paths
+// Groups returns the groups of a user folder; it implements chat.Groups. Their paths
 // begin with the spelling of the folder that was asked for first.
-func (l *Library) In(dir userdir.Dir) (*group.Set, error) {
+func (l *Library) Groups(dir userdir.Dir) (*group.Set, error) {
 	r := l.groups.Get(l.realPath(dir.Root), func() read[*group.Set] {
 		set, err := group.LoadAll(dir.Groups())
 		return read[*group.Set]{set, err}

@@ -94,11 +94,11 @@ func TestSpellings(t *testing.T) {
 		t.Skip("no symbolic links here:", err)
 	}
 	var l library.Library
-	first, err := l.In(userdir.Dir{Root: real})
+	first, err := l.Groups(userdir.Dir{Root: real})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := l.In(userdir.Dir{Root: link}); err != nil || again != first {
+	if again, err := l.Groups(userdir.Dir{Root: link}); err != nil || again != first {
 		t.Errorf("the group files were read twice: %v", err)
 	}
 	for _, dir := range []userdir.Dir{{Root: real}, {Root: link}} {

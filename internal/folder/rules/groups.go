@@ -104,7 +104,7 @@ func groupsOf(look *Lookup, chats []*Chat, scope Scope) (list []groupIn, err err
 	}
 	dirs := map[string]bool{}
 	known := func(dir userdir.Dir) *group.Set {
-		set, err := look.In(dir)
+		set, err := look.Groups(dir)
 		if !dirs[dir.Root] {
 			dirs[dir.Root] = true
 			if err != nil {

@@ -24,7 +24,7 @@ func (s *Lookup) groups(c *Chat) (*group.Set, error) {
 	if c.Kind != userdir.Group || !c.HasDir {
 		return &group.Set{}, nil
 	}
-	set, err := s.In(c.Dir)
+	set, err := s.Groups(c.Dir)
 	if err != nil {
 		set = &group.Set{}
 	}

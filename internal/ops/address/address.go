@@ -294,7 +294,7 @@ func (f *Finder) candidates() (ranks [4][]candidate, err error) {
 	for _, folder := range slices.Compact(all) {
 		ranks[0] = append(ranks[0], newCandidate(folder, folder, nil))
 	}
-	set, err := f.Lib.In(dir)
+	set, err := f.Lib.Groups(dir)
 	if err != nil {
 		return ranks, ops.PathError(err)
 	}

@@ -79,7 +79,7 @@ func (to *place) listBeside(lib *library.Library, src *chat.Chat, r *Result) err
 // unreadGroup returns the error of a group file beside a group's chat that cannot be read, nil if there
 // is none.
 func unreadGroup(lib *library.Library, src *chat.Chat) error {
-	groups, err := lib.In(src.Dir)
+	groups, err := lib.Groups(src.Dir)
 	if err == nil && len(groups.Bad) > 0 {
 		err = groups.Bad[0]
 	}

@@ -136,7 +136,7 @@ func unreadGroup(c *call, src *chat.Chat) error {
 	if !src.HasDir {
 		return nil
 	}
-	set, err := c.library.In(src.Dir)
+	set, err := c.library.Groups(src.Dir)
 	if err != nil || len(set.Bad) == 0 {
 		return nil // opening the chat reported it
 	}

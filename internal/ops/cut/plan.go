@@ -344,7 +344,7 @@ func groupsOf(c *call, source string) []*group.File {
 	} else if !ok {
 		return nil
 	}
-	set, err := c.library.In(dir)
+	set, err := c.library.Groups(dir)
 	if err != nil {
 		return nil // as above
 	}

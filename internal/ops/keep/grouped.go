@@ -92,7 +92,7 @@ func (r *restoring) findGroup(ctx context.Context) error {
 	}
 	g := &grouping{restoring: r, lib: new(library.Library)}
 	var err error
-	g.set, err = g.lib.In(userdir.Dir{Root: r.s.root})
+	g.set, err = g.lib.Groups(userdir.Dir{Root: r.s.root})
 	if err != nil {
 		return err
 	}

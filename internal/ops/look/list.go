@@ -116,7 +116,7 @@ func isCurrent(lib *library.Library, known map[string]string, r *inspect.Report)
 		return false
 	}
 	if r.Kind == string(userdir.Group) {
-		groups, err := lib.In(dir)
+		groups, err := lib.Groups(dir)
 		return err == nil && len(groups.Open(r.Name)) > 0
 	}
 	folder := filepath.Dir(r.Path)

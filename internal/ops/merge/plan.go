@@ -114,7 +114,7 @@ func (o *owner) judging(ctx context.Context, c *file) judging {
 // plan judges the chats and gives them names.
 func (o *owner) plan(ctx context.Context, matches []*match) error {
 	o.taken, o.coming = o.ours.keys(), o.theirs.keys()
-	if groups, err := o.ours.lib.In(o.ours.folder.Dir); err == nil && o.ours.folder.Kind == userdir.Group {
+	if groups, err := o.ours.lib.Groups(o.ours.folder.Dir); err == nil && o.ours.folder.Kind == userdir.Group {
 		for _, g := range groups.Files {
 			if o.group != nil && filepath.Base(g.Path) == filepath.Base(o.group.Path) {
 				continue // a name that it lists may come back to it

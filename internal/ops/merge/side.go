@@ -93,7 +93,7 @@ func (s *side) keys() map[string]bool {
 
 // listing returns the group that lists a chat of a folder; nil: none does.
 func listing(lib *library.Library, folder *library.Folder, name string) *group.File {
-	set, err := lib.In(folder.Dir)
+	set, err := lib.Groups(folder.Dir)
 	if err != nil || folder.Kind != userdir.Group || len(set.Listing(name)) == 0 {
 		return nil
 	}

@@ -255,8 +255,8 @@ func (u *user) merge(ctx context.Context, into, from string, listed *group.File,
 
 // groups merges the chats of groups, which are the same by their file's name.
 func (u *user) groups(ctx context.Context) error {
-	theirs, err := u.lib.In(u.from)
-	ours, errHere := u.lib.In(u.into)
+	theirs, err := u.lib.Groups(u.from)
+	ours, errHere := u.lib.Groups(u.into)
 	if err := cmp.Or(err, errHere); err != nil {
 		return ops.PathError(err)
 	}

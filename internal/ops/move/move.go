@@ -113,7 +113,7 @@ func (f *folder) unread() error {
 		errs = append(errs, c.Err)
 	}
 	if dir := f.graph.Folder; f.isGroup() {
-		groups, err := f.lib.In(dir.Dir)
+		groups, err := f.lib.Groups(dir.Dir)
 		if errs = append(errs, err); err == nil {
 			errs = append(errs, groups.Bad...)
 		}

@@ -143,7 +143,7 @@ func (c *Chat) openFile(path string, opt Options) error {
 
 func lookUp(g Groups, dir userdir.Dir) (*group.Set, error) {
 	if g != nil {
-		return g.In(dir)
+		return g.Groups(dir)
 	}
 	return group.LoadAll(dir.Groups())
 }
@@ -330,7 +330,7 @@ type Options struct {
 
 // Groups looks up the group files of a user folder, once per folder.
 type Groups interface {
-	In(dir userdir.Dir) (*group.Set, error)
+	Groups(dir userdir.Dir) (*group.Set, error)
 }
 
 // ErrNotRegular means that a path leads to something that cannot be read twice, such
