@@ -66,6 +66,7 @@ func (t *Table) Lines() (lines []string) {
 	if len(t.Rows) == 0 || t.Width < twoLines || !t.shrink(widths) {
 		return t.narrow()
 	}
+
 	titles := Row{}
 	for i, c := range t.Columns {
 		titles.Cells = append(titles.Cells, c.Title)
@@ -77,12 +78,14 @@ func (t *Table) Lines() (lines []string) {
 	if strings.Join(titles.Cells, "") != "" {
 		lines = append(lines, t.line(titles, widths))
 	}
+
 	for _, r := range t.Rows {
 		if r.Heading != "" {
 			lines = append(lines, t.heading(r)...)
-		} else {
-			lines = append(append(lines, t.row(r, widths)...), r.Below...)
+			continue
 		}
+		lines = append(lines, t.row(r, widths)...)
+		lines = append(lines, r.Below...)
 	}
 	return lines
 }
@@ -110,7 +113,7 @@ func (t *Table) natural() []int {
 
 // shrink makes the columns fit, and reports whether they do. A width of 0: the column is gone.
 func (t *Table) shrink(widths []int) bool {
-	over := func() int {
+	over := func() int { // by how many cells they are too wide
 		total := -2
 		for _, w := range widths {
 			if w > 0 {
@@ -119,22 +122,30 @@ func (t *Table) shrink(widths []int) bool {
 		}
 		return total - t.Width
 	}
+
 	for i, c := range t.Columns {
-		if n := over(); c.Text && !c.Name && n > 0 {
-			if widths[i] -= n; widths[i] < narrowest {
+		n := over()
+		switch {
+		case n <= 0:
+		case c.Text && !c.Name:
+			widths[i] -= n
+			if widths[i] < narrowest {
 				widths[i] = 0
 			}
-		} else if c.Wrap && n > 0 {
+		case c.Wrap:
 			widths[i] = max(widths[i]-n, min(widths[i], t.Width/3))
 		}
 	}
+
 	for i, c := range slices.Backward(t.Columns) {
 		if c.Optional && over() > 0 {
 			widths[i] = 0
 		}
 	}
+
 	for i, c := range t.Columns {
-		if n := over(); c.Name && n > 0 {
+		n := over()
+		if c.Name && n > 0 {
 			widths[i] = max(widths[i]-n, min(widths[i], narrowest))
 		}
 	}
@@ -165,18 +176,23 @@ func (t *Table) line(r Row, widths []int) string {
 		if widths[i] == 0 {
 			continue
 		}
-		c, lead, sign := t.Columns[i], "", ""
+
+		lead, sign := "", ""
 		if i == 0 {
-			lead, sign = r.Lead, r.Sign
+			lead = r.Lead
+			sign = r.Sign
 		}
 		room := max(widths[i]-visible.Width(lead+sign), 1)
 		cell = t.cut(i, cell, room)
+
 		free := max(room-visible.Width(cell), 0)
-		if c.Right {
-			gap, free = gap+free, 0
+		if t.Columns[i].Right { // stands before the cell
+			gap += free
+			free = 0
 		}
 		if lead+sign+cell != "" {
-			b.WriteString(strings.Repeat(" ", gap) + t.paint(Dim, lead) + t.paint(r.Code, sign) + t.painted(r, i, cell))
+			b.WriteString(strings.Repeat(" ", gap))
+			b.WriteString(t.paint(Dim, lead) + t.paint(r.Code, sign) + t.painted(r, i, cell))
 			gap = 0
 		}
 		gap += free + 2
@@ -212,46 +228,68 @@ func (t *Table) narrow() (lines []string) {
 		if r.Cells[name] == "" {
 			name = 0
 		}
+
 		lead := visible.Truncate(r.Lead+r.Sign, max(t.Width/2, 1), "")
 		lanes := strings.TrimSuffix(lead, r.Sign)
+		sign := lead[len(lanes):]
 		called := t.cut(names, r.Cells[name], max(t.Width-visible.Width(lead), 1))
-		lines = append(lines, t.paint(Dim, lanes)+t.paint(r.Code, lead[len(lanes):])+t.painted(r, name, called))
-		below, used, wrapped := "", 0, []string(nil)
-		for i, cell := range r.Cells {
-			c, cell := t.Columns[i], strings.TrimRight(cell, " ")
-			if i == name || cell == "" || cell == "-" || c.Optional {
-				continue
-			}
-			if c.Wrap {
-				for _, at := range visible.Wrap(cell, max(t.Width-2, 1)) {
-					wrapped = append(wrapped, "  "+t.painted(r, i, cell[at[0]:at[1]]))
-				}
-				continue
-			}
-			if c.Text {
-				whole := cell
-				if cell = visible.CutRight(cell, max(t.Width-used-2, 0), t.ellipsis()); cell != whole && visible.Width(cell) < narrowest {
-					continue
-				}
-			}
-			if n, err := strconv.Atoi(strings.ReplaceAll(cell, ",", "")); err == nil && c.Title != "" {
-				if cell += " " + c.Title; n == 1 {
-					cell = strings.TrimSuffix(cell, "s")
-				}
-			}
-			if used > 0 && used+visible.Width(cell)+2 > t.Width {
-				lines, below, used = append(lines, below), "", 0
-			}
-			cell = visible.CutRight(cell, max(t.Width-2, 1), t.ellipsis())
-			used += 2 + visible.Width(cell)
-			below += "  " + t.painted(r, i, cell)
-		}
-		if below != "" {
-			lines = append(lines, below)
-		}
-		lines = append(append(lines, wrapped...), r.Below...)
+		lines = append(lines, t.paint(Dim, lanes)+t.paint(r.Code, sign)+t.painted(r, name, called))
+
+		lines = append(lines, t.beside(r, name)...)
+		lines = append(lines, r.Below...)
 	}
 	return lines
+}
+
+// beside returns the cells of a row other than its name: as many on a line as fit, and then those
+// that are wrapped.
+func (t *Table) beside(r Row, name int) (lines []string) {
+	line := "" // the open line
+	used := 0  // its cells
+	var wrapped []string
+
+	for i, cell := range r.Cells {
+		c := t.Columns[i]
+		cell = strings.TrimRight(cell, " ")
+		saysNothing := cell == "" || cell == "-"
+		if i == name || c.Optional || saysNothing {
+			continue
+		}
+		if c.Wrap {
+			for _, at := range visible.Wrap(cell, max(t.Width-2, 1)) {
+				wrapped = append(wrapped, "  "+t.painted(r, i, cell[at[0]:at[1]]))
+			}
+			continue
+		}
+
+		if c.Text {
+			short := visible.CutRight(cell, max(t.Width-used-2, 0), t.ellipsis())
+			if short != cell && visible.Width(short) < narrowest {
+				continue
+			}
+			cell = short
+		}
+		if n, err := strconv.Atoi(strings.ReplaceAll(cell, ",", "")); err == nil && c.Title != "" {
+			cell += " " + c.Title
+			if n == 1 {
+				cell = strings.TrimSuffix(cell, "s")
+			}
+		}
+
+		if used > 0 && used+visible.Width(cell)+2 > t.Width {
+			lines = append(lines, line)
+			line = ""
+			used = 0
+		}
+		cell = visible.CutRight(cell, max(t.Width-2, 1), t.ellipsis())
+		line += "  " + t.painted(r, i, cell)
+		used += 2 + visible.Width(cell)
+	}
+
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return append(lines, wrapped...)
 }
 
 // painted returns a cell as it is painted.
@@ -260,15 +298,19 @@ func (t *Table) painted(r Row, i int, cell string) string {
 	if i < len(r.Codes) && r.Codes[i] != "" {
 		code = r.Codes[i]
 	}
+	if !t.Columns[i].Text {
+		return t.paint(code, cell)
+	}
+
 	painted := ""
-	if t.Columns[i].Text {
-		for _, p := range r.Parts {
-			rest, whole := strings.CutPrefix(cell, p.Text)
-			if code = p.Code; !whole {
-				break // it was cut here
-			}
-			painted, cell = painted+t.paint(code, p.Text), rest
+	for _, p := range r.Parts {
+		code = p.Code
+		rest, whole := strings.CutPrefix(cell, p.Text)
+		if !whole {
+			break // it was cut here
 		}
+		painted += t.paint(code, p.Text)
+		cell = rest
 	}
 	return painted + t.paint(code, cell)
 }
