@@ -74,18 +74,21 @@ func HTML(w io.Writer, t *Tree) error {
 		return err
 	}
 	data = visible.JSON(data) // so that the file itself has no marks of direction
-	b := bufio.NewWriter(w)
+
 	title := "Families of chats"
 	if len(t.Owners) == 1 {
 		title += " - " + shown(t.Owners[0].Name, longest)
 	}
 	title = html.EscapeString(title)
+
 	var text strings.Builder
 	if err := Text(&text, t, TextOptions{Width: 120, Zone: time.UTC}); err != nil {
 		return err
 	}
 	// Each cell apart, so that a name that is written from the right leaves the others in their places.
 	rows := regexp.MustCompile(`[^ \n]+(?: [^ \n]+)*`).ReplaceAllString(html.EscapeString(text.String()), `<bdi dir="ltr">$0</bdi>`)
+
+	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "%s<noscript>\n<h1>%s</h1>\n<pre>%s</pre>\n</noscript>\n<template id=\"page\">\n%s</template>\n<script type=\"application/json\" id=\"data\">%s</script>\n<script>%s</script>\n</body>\n</html>\n",
 		webpage.Head(title, pageStyle, pageScript, false), title, rows, pageBody, data, pageScript)
 	return b.Flush()
@@ -113,9 +116,14 @@ func cutName(s string, cells int) string { return visible.CutLeft(s, cells, "…
 // pageOf turns a tree into the page's data.
 func pageOf(t *Tree) *pageData {
 	list := lanes(t)
-	d := &pageData{Owners: []pageOwner{}, Chats: make([]pageChat, 0, len(list)), Whole: t.Whole, Alone: t.Summary.Alone > 0}
+	d := &pageData{
+		Owners: []pageOwner{},
+		Chats:  make([]pageChat, 0, len(list)),
+		Whole:  t.Whole,
+		Alone:  t.Summary.Alone > 0,
+	}
+
 	owner := map[*Chat]int{}
-	short := t.Shorts()
 	for _, o := range t.Owners {
 		for _, c := range o.Chats {
 			owner[c] = len(d.Owners)
@@ -126,37 +134,68 @@ func pageOf(t *Tree) *pageData {
 	for i := range list {
 		number[list[i].chat] = i
 	}
-	ms := func(at time.Time) int64 {
-		if at.IsZero() {
-			return 0
-		}
-		return at.UnixMilli()
-	}
+
+	short := t.Shorts()
 	for i := range list {
-		l := &list[i]
-		c := l.chat
-		p := pageChat{
-			Owner: owner[c], Name: pageText(cutName(c.Name, 300)), Short: pageText(cutName(short[c], 300)), Path: shown(c.Path, 1000), Role: c.Role, Parent: -1, Above: l.above, At: -1, AtParent: -1,
-			Remarks: remarks(c), Own: c.Own, Messages: c.Messages, Bytes: c.Bytes, First: ms(c.First), Last: ms(c.Until), Current: c.Current,
-			Shift: l.shift, Fork: l.fork, From: l.from, To: l.to,
-		}
-		if visible.Text(c.Path) != c.Path {
-			p.Quoted = visible.Quote(c.Path)
-		}
+		c := list[i].chat
+		p := pageChatOf(&list[i])
+		p.Owner = owner[c]
+		p.Short = pageText(cutName(short[c], 300))
 		if c.Above != nil {
-			p.Parent, p.At, p.AtParent = number[c.Above], *c.At, *c.AtParent
-		}
-		if c.Via != nil {
-			p.Via = *c.Via
-		}
-		for _, date := range c.Dates {
-			p.Dates = append(p.Dates, [2]int64{int64(date.Index), date.At.UnixMilli()})
-		}
-		for _, m := range c.Texts {
-			m.Name, m.Text = pageText(m.Name), pageText(cmp.Or(m.Said, "(no text)"))
-			p.Texts = append(p.Texts, m)
+			p.Parent = number[c.Above]
+			p.At = *c.At
+			p.AtParent = *c.AtParent
 		}
 		d.Chats = append(d.Chats, p)
 	}
 	return d
+}
+
+// pageChatOf returns the page's data of a chat, but for what depends on others.
+func pageChatOf(l *lane) pageChat {
+	c := l.chat
+	p := pageChat{
+		Name:     pageText(cutName(c.Name, 300)),
+		Path:     shown(c.Path, 1000),
+		Role:     c.Role,
+		Parent:   -1,
+		Above:    l.above,
+		At:       -1,
+		AtParent: -1,
+		Remarks:  remarks(c),
+		Own:      c.Own,
+		Messages: c.Messages,
+		Bytes:    c.Bytes,
+		First:    milliseconds(c.First),
+		Last:     milliseconds(c.Until),
+		Current:  c.Current,
+		Shift:    l.shift,
+		Fork:     l.fork,
+		From:     l.from,
+		To:       l.to,
+	}
+	if visible.Text(c.Path) != c.Path {
+		p.Quoted = visible.Quote(c.Path)
+	}
+	if c.Via != nil {
+		p.Via = *c.Via
+	}
+
+	for _, date := range c.Dates {
+		p.Dates = append(p.Dates, [2]int64{int64(date.Index), date.At.UnixMilli()})
+	}
+	for _, m := range c.Texts {
+		m.Name = pageText(m.Name)
+		m.Text = pageText(cmp.Or(m.Said, "(no text)"))
+		p.Texts = append(p.Texts, m)
+	}
+	return p
+}
+
+// milliseconds returns a time in ms since 1970, 0 for none.
+func milliseconds(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return at.UnixMilli()
 }

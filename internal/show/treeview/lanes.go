@@ -45,17 +45,20 @@ func layFamily(list []lane, chats []*Chat) []lane {
 			below[p] = append(below[p], i)
 		}
 	}
+
 	place := make([]int, len(chats)) // in list
 	stack := []int{0}
 	for len(stack) > 0 {
 		i := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
+
 		l := family[i]
 		if l.above >= 0 {
 			l.above = place[l.above]
 		}
 		place[i] = len(list)
 		list = append(list, l)
+
 		slices.SortStableFunc(below[i], func(a, b int) int { return cmp.Compare(family[a].fork, family[b].fork) })
 		stack = append(stack, below[i]...) // the last fork comes off first
 	}
@@ -73,9 +76,12 @@ func placed(family []lane, at map[*Chat]int, c *Chat) lane {
 	if *c.At < 0 {
 		return l
 	}
+
 	l.shift = family[p].shift + *c.AtParent - *c.At
 	l.fork = l.shift + *c.At
-	l.from, l.to = l.fork+1, max(l.shift+c.Messages-1, l.fork)
+	l.from = l.fork + 1
+	l.to = max(l.shift+c.Messages-1, l.fork)
+
 	// the parent may have the fork's message from its own parent
 	for family[l.above].above >= 0 && l.fork < family[l.above].from {
 		l.above = family[l.above].above

@@ -50,12 +50,15 @@ func Text(w io.Writer, t *Tree, opt TextOptions) error {
 	if d.opt.Zone == nil {
 		d.opt.Zone = time.Local
 	}
-	b := bufio.NewWriter(w)
+
 	lines := d.lines(t)
-	if d.marks["●"] && !strings.Contains(lines, d.shown("● open")) {
+	cutOff := d.marks["●"] && !strings.Contains(lines, d.shown("● open"))
+	if cutOff {
 		d.terse = true
 		lines = d.lines(t)
 	}
+
+	b := bufio.NewWriter(w)
 	if lines != "" {
 		fmt.Fprintf(b, "%s\n\n", lines)
 	}
@@ -70,7 +73,9 @@ func Text(w io.Writer, t *Tree, opt TextOptions) error {
 // lines returns the table of a tree.
 func (d *drawer) lines(t *Tree) string {
 	table := d.families(t.Owners, t.Shorts())
-	table.Width, table.ASCII, table.Paint = d.opt.Width, d.opt.ASCII, d.opt.Paint
+	table.Width = d.opt.Width
+	table.ASCII = d.opt.ASCII
+	table.Paint = d.opt.Paint
 	return strings.Join(table.Lines(), "\n")
 }
 
@@ -213,10 +218,14 @@ func (d *drawer) notes(c *Chat) (date, text, code string) {
 	case c.Current:
 		code = Open
 	}
+
 	if c.Current {
 		d.marks["●"] = true
-		if open := "● open in SillyTavern"; len(notes) == 1 && len(notes[0]) <= len("Mar 31") {
-			date, notes[0] = notes[0]+"  ", open
+		const open = "● open in SillyTavern"
+		onlyShortDate := len(notes) == 1 && len(notes[0]) <= len("Mar 31")
+		if onlyShortDate {
+			date = notes[0] + "  "
+			notes[0] = open
 		} else { // it must not be cut off
 			notes = slices.Insert(notes, 0, open)
 		}
@@ -231,21 +240,23 @@ func codeOf(mark string) string {
 
 // before returns what precedes a chat's name: lanes, mark, and how that is painted.
 func (d *drawer) before(c *Chat) (lanes, sign, code string) {
-	m := mark(c)
-	sign, code = m+" ", codeOf(m)
-	if c.Depth == 0 && m == "·" {
-		sign = ""
-	} else {
+	m := markOf(c)
+	code = codeOf(m)
+	if c.Depth > 0 || m != "·" {
+		sign = m + " "
 		d.marks[m] = true
 	}
 	if d.terse && c.Current {
-		sign, code = "● "+sign, Open
+		sign = "● " + sign
+		code = Open
 	}
+
 	if c.Depth == 0 {
 		d.lanes = append(d.lanes[:0], false)
 		return "", d.shown(sign), code
 	}
 	d.lanes = append(d.lanes[:c.Depth], !c.Last)
+
 	var b strings.Builder
 	from := 1
 	if n := d.deepest(); c.Depth > n {
@@ -267,8 +278,8 @@ func (d *drawer) before(c *Chat) (lanes, sign, code string) {
 	return d.shown(b.String()), d.shown(sign), code
 }
 
-// mark returns the one sign that says most about a chat.
-func mark(c *Chat) string {
+// markOf returns the one sign that says most about a chat.
+func markOf(c *Chat) string {
 	switch {
 	case c.Cycle:
 		return "∞"
@@ -320,6 +331,7 @@ func dateRange(c *Chat, zone *time.Location) string {
 		return "no dates"
 	}
 	first, last := c.First.In(zone), c.Until.In(zone)
+
 	from, to := time.DateOnly, time.DateOnly
 	if first.Year() == last.Year() {
 		to = "01-02"
@@ -330,6 +342,7 @@ func dateRange(c *Chat, zone *time.Location) string {
 			}
 		}
 	}
+
 	if first.Format(time.DateOnly) == last.Format(time.DateOnly) {
 		return first.Format(from)
 	}
@@ -351,7 +364,7 @@ func Rows(w io.Writer, t *Tree) error {
 		if c.AtParent != nil {
 			at = strconv.Itoa(*c.AtParent)
 		}
-		signs := strings.TrimPrefix(mark(c), "·")
+		signs := strings.TrimPrefix(markOf(c), "·")
 		if c.Current {
 			signs += "*"
 		}
