@@ -49,12 +49,15 @@ func webpPixels(data []byte) int64 {
 	var w, h uint32
 	switch string(data[12:16]) {
 	case "VP8X":
-		w, h = 1+le.Uint32(data[23:])>>8, 1+le.Uint32(data[26:])>>8
+		w = 1 + le.Uint32(data[23:])>>8
+		h = 1 + le.Uint32(data[26:])>>8
 	case "VP8L":
 		bits := le.Uint32(data[21:])
-		w, h = 1+bits&0x3fff, 1+bits>>14&0x3fff
+		w = 1 + bits&0x3fff
+		h = 1 + bits>>14&0x3fff
 	case "VP8 ":
-		w, h = uint32(le.Uint16(data[26:]))&0x3fff, uint32(le.Uint16(data[28:]))&0x3fff
+		w = uint32(le.Uint16(data[26:])) & 0x3fff
+		h = uint32(le.Uint16(data[28:])) & 0x3fff
 	}
 	return int64(w) * int64(h)
 }
@@ -62,7 +65,10 @@ func webpPixels(data []byte) int64 {
 // decode decodes a picture unless it is too large.
 func decode(data []byte) (image.Image, error) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil || config.Width <= 0 || config.Height <= 0 || config.Width > mostPixels/config.Height {
+	if err != nil || config.Width <= 0 || config.Height <= 0 {
+		return nil, ErrNot
+	}
+	if tooLarge := config.Width > mostPixels/config.Height; tooLarge {
 		return nil, ErrNot
 	}
 	src, _, err := image.Decode(bytes.NewReader(data))
@@ -76,33 +82,48 @@ func decode(data []byte) (image.Image, error) {
 func square(src image.Image) *image.NRGBA {
 	area := src.Bounds()
 	side := min(area.Dx(), area.Dy())
-	left, top := area.Min.X+(area.Dx()-side)/2, area.Min.Y+(area.Dy()-side)/2
+	left := area.Min.X + (area.Dx()-side)/2
+	top := area.Min.Y + (area.Dy()-side)/2
+
 	to := image.NewNRGBA(image.Rect(0, 0, avatarSize, avatarSize))
 	for y := range avatarSize {
 		for x := range avatarSize {
-			x0, x1 := x*side/avatarSize, max((x+1)*side/avatarSize, x*side/avatarSize+1)
-			y0, y1 := y*side/avatarSize, max((y+1)*side/avatarSize, y*side/avatarSize+1)
-			var sum [4]uint64
-			for sy := y0; sy < y1; sy++ {
-				for sx := x0; sx < x1; sx++ {
-					r, g, b, a := src.At(left+sx, top+sy).RGBA()
-					for i, v := range [...]uint32{r, g, b, a} {
-						sum[i] += uint64(v)
-					}
-				}
-			}
-			if n := uint64((x1 - x0) * (y1 - y0)); sum[3] > 0 {
-				a := sum[3] / n
-				at := to.PixOffset(x, y)
-				for i, v := range sum {
-					v /= n
-					if i < 3 && a > 0 {
-						v = min(v*0xffff/a, 0xffff)
-					}
-					to.Pix[at+i] = uint8(v >> 8)
-				}
-			}
+			x0 := x * side / avatarSize
+			y0 := y * side / avatarSize
+			x1 := max((x+1)*side/avatarSize, x0+1)
+			y1 := max((y+1)*side/avatarSize, y0+1)
+			covered := image.Rect(left+x0, top+y0, left+x1, top+y1)
+			point := mean(src, covered)
+			copy(to.Pix[to.PixOffset(x, y):], point[:])
 		}
 	}
 	return to
+}
+
+// mean returns the mean of the points in an area, as a point of an NRGBA.
+func mean(src image.Image, area image.Rectangle) (point [4]uint8) {
+	var sum [4]uint64
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			r, g, b, a := src.At(x, y).RGBA()
+			for i, v := range [...]uint32{r, g, b, a} {
+				sum[i] += uint64(v)
+			}
+		}
+	}
+
+	if sum[3] == 0 { // nothing is seen of them
+		return point
+	}
+
+	n := uint64(area.Dx() * area.Dy())
+	alpha := sum[3] / n
+	for i, v := range sum {
+		v /= n
+		if isColor := i < 3; isColor && alpha > 0 { // they were multiplied by it
+			v = min(v*0xffff/alpha, 0xffff)
+		}
+		point[i] = uint8(v >> 8)
+	}
+	return point
 }

@@ -39,22 +39,26 @@ func Bare(data []byte) (bare []byte, mediaType string, err error) {
 
 // barePNG leaves out texts and EXIF, and what stands behind the end.
 func barePNG(data []byte) ([]byte, error) {
-	out, rest := append([]byte(nil), data[:8]...), data[8:]
+	out := slices.Clone(data[:8])
+	rest := data[8:]
 	for len(rest) >= 12 {
 		n := uint64(binary.BigEndian.Uint32(rest))
 		if n+12 > uint64(len(rest)) {
 			break
 		}
-		chunk, kind := rest[:n+12], string(rest[4:8])
+		chunk := rest[:n+12]
+		rest = rest[n+12:]
 		if crc32.ChecksumIEEE(chunk[4:n+8]) != binary.BigEndian.Uint32(chunk[n+8:]) {
 			break
 		}
+
+		kind := string(chunk[4:8])
 		switch kind {
 		case "tEXt", "zTXt", "iTXt", "eXIf":
 		default:
 			out = append(out, chunk...)
 		}
-		if rest = rest[n+12:]; kind == "IEND" {
+		if kind == "IEND" {
 			return out, nil
 		}
 	}
@@ -64,7 +68,8 @@ func barePNG(data []byte) ([]byte, error) {
 // bareJPEG leaves out comments and application segments, but for Adobe's, which says how colours are
 // meant. A picture that its EXIF turns is turned, and encoded anew.
 func bareJPEG(data []byte) ([]byte, error) {
-	out, rest := append([]byte(nil), data[:2]...), data[2:]
+	out := slices.Clone(data[:2])
+	rest := data[2:]
 	for len(rest) >= 4 && rest[0] == 0xff {
 		marker := rest[1]
 		if marker == 0xff { // fill bytes
@@ -76,20 +81,29 @@ func bareJPEG(data []byte) ([]byte, error) {
 			break
 		}
 		segment := rest[:n]
+		rest = rest[n:]
+
 		if way := orientation(segment); way > 1 {
 			return turned(data, way)
 		}
-		if marker != 0xfe && (marker < 0xe0 || marker > 0xef || marker == 0xee && bytes.HasPrefix(segment[4:], []byte("Adobe"))) {
+		isAdobe := marker == 0xee && bytes.HasPrefix(segment[4:], []byte("Adobe"))
+		if isAdobe || !isNote(marker) {
 			out = append(out, segment...)
 		}
-		if rest = rest[n:]; marker == 0xda { // what follows draws, up to the end
-			if end := bytes.LastIndex(rest, []byte{0xff, 0xd9}); end >= 0 {
-				return append(out, scans(rest[:end+2])...), nil
+		if marker == 0xda { // what follows draws, up to the end
+			end := bytes.LastIndex(rest, []byte{0xff, 0xd9})
+			if end < 0 {
+				break
 			}
-			break
+			return append(out, scans(rest[:end+2])...), nil
 		}
 	}
 	return nil, ErrNot
+}
+
+// isNote reports whether a JPEG's marker begins a comment or an application's segment.
+func isNote(marker byte) bool {
+	return marker == 0xfe || marker >= 0xe0 && marker <= 0xef
 }
 
 // scans leaves comments and application segments out of the scans of a picture that is drawn in
@@ -100,17 +114,23 @@ func scans(data []byte) (out []byte) {
 		if at < 0 || at+1 == len(data) {
 			return append(out, data...)
 		}
-		out, data = append(out, data[:at]...), data[at:]
-		marker, n := data[1], 2
+		out = append(out, data[:at]...)
+		data = data[at:]
+
+		marker := data[1]
 		if marker == 0xd9 {
 			return append(out, data[:2]...) // what stands behind the end does not draw
 		}
-		if marker == 0xff { // fill bytes
+		n := 2
+		hasLength := marker >= 0xc0 && (marker < 0xd0 || marker > 0xd9)
+		switch {
+		case marker == 0xff: // fill bytes
 			n = 1
-		} else if marker >= 0xc0 && (marker < 0xd0 || marker > 0xd9) && len(data) >= 4 {
+		case hasLength && len(data) >= 4:
 			n = min(int(binary.BigEndian.Uint16(data[2:]))+2, len(data))
 		}
-		if marker != 0xfe && (marker < 0xe0 || marker > 0xef) {
+
+		if !isNote(marker) {
 			out = append(out, data[:n]...)
 		}
 		data = data[n:]
@@ -123,6 +143,7 @@ func orientation(segment []byte) int {
 	if segment[1] != 0xe1 || !bytes.HasPrefix(segment[4:], []byte("Exif\x00\x00")) || len(segment) < 20 {
 		return 0
 	}
+
 	tiff := segment[10:]
 	var order binary.ByteOrder = binary.BigEndian
 	if tiff[0] == 'I' {
@@ -132,6 +153,7 @@ func orientation(segment []byte) int {
 	if at+2 > uint64(len(tiff)) {
 		return 0
 	}
+
 	entries := tiff[at+2:]
 	for range order.Uint16(tiff[at:]) {
 		if len(entries) < 12 {
@@ -160,7 +182,9 @@ func turned(data []byte, way int) ([]byte, error) {
 	if way >= 5 {
 		to = image.NewRGBA(image.Rect(0, 0, h, w))
 	}
-	flipX, flipY := slices.Contains([]int{2, 3, 7, 8}, way), slices.Contains([]int{3, 4, 6, 7}, way)
+
+	flipX := slices.Contains([]int{2, 3, 7, 8}, way)
+	flipY := slices.Contains([]int{3, 4, 6, 7}, way)
 	for y := range h {
 		for x := range w {
 			tx, ty := x, y
@@ -176,6 +200,7 @@ func turned(data []byte, way int) ([]byte, error) {
 			copy(to.Pix[to.PixOffset(tx, ty):][:4], from.Pix[from.PixOffset(x, y):])
 		}
 	}
+
 	var b bytes.Buffer
 	err = jpeg.Encode(&b, to, &jpeg.Options{Quality: 92})
 	return b.Bytes(), err
@@ -183,26 +208,16 @@ func turned(data []byte, way int) ([]byte, error) {
 
 // bareGIF leaves out comments, and data of applications but for how often it plays.
 func bareGIF(data []byte) ([]byte, error) {
-	at := 13
+	const header = 13
+	if len(data) < header {
+		return nil, ErrNot
+	}
+	at := header + colorTable(data[10])
 	if at > len(data) {
 		return nil, ErrNot
 	}
-	if flags := data[10]; flags&0x80 != 0 {
-		at += 3 << (flags&7 + 1)
-	}
-	blocks := func(from int) int { // behind the sub-blocks at from; -1: they have no end
-		for from < len(data) {
-			n := int(data[from])
-			if from += n + 1; n == 0 {
-				return from
-			}
-		}
-		return -1
-	}
-	if at > len(data) {
-		return nil, ErrNot
-	}
-	out := append([]byte(nil), data[:at]...)
+
+	out := slices.Clone(data[:at])
 	for at < len(data) {
 		end := -1
 		keep := true
@@ -213,18 +228,18 @@ func bareGIF(data []byte) ([]byte, error) {
 			if at+2 >= len(data) {
 				return nil, ErrNot
 			}
-			end = blocks(at + 2)
-			keep = data[at+1] == 0xf9 || data[at+1] == 0xff && bytes.HasPrefix(data[at+2:], []byte("\x0bNETSCAPE2.0"))
+			end = subBlocksEnd(data, at+2)
+			repeats := data[at+1] == 0xff && bytes.HasPrefix(data[at+2:], []byte("\x0bNETSCAPE2.0"))
+			keep = data[at+1] == 0xf9 || repeats
 		case 0x2c:
 			from := at + 10
 			if from >= len(data) {
 				return nil, ErrNot
 			}
-			if flags := data[at+9]; flags&0x80 != 0 {
-				from += 3 << (flags&7 + 1)
-			}
-			end = blocks(from + 1)
+			from += colorTable(data[at+9])
+			end = subBlocksEnd(data, from+1)
 		}
+
 		if end < 0 {
 			return nil, ErrNot
 		}
@@ -236,19 +251,42 @@ func bareGIF(data []byte) ([]byte, error) {
 	return nil, ErrNot
 }
 
+// colorTable returns how many bytes the table of colors takes that flags in a GIF describe.
+func colorTable(flags byte) int {
+	if flags&0x80 == 0 {
+		return 0
+	}
+	return 3 << (flags&7 + 1)
+}
+
+// subBlocksEnd returns where a GIF's sub-blocks end that begin at from; -1: they have no end.
+func subBlocksEnd(data []byte, from int) int {
+	for from < len(data) {
+		n := int(data[from])
+		from += n + 1
+		if n == 0 {
+			return from
+		}
+	}
+	return -1
+}
+
 func isWebP(data []byte) bool {
 	return len(data) > 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP"
 }
 
 // bareWebP leaves out EXIF and XMP.
 func bareWebP(data []byte) ([]byte, error) {
-	out, rest := append([]byte(nil), data[:12]...), data[12:]
+	out := slices.Clone(data[:12])
+	rest := data[12:]
 	for len(rest) >= 8 {
 		n := uint64(binary.LittleEndian.Uint32(rest[4:]))
-		if n += 8 + n&1; n > uint64(len(rest)) {
+		n += 8 + n&1 // with its head, and the byte that makes it even
+		if n > uint64(len(rest)) {
 			return nil, ErrNot
 		}
-		switch kind := string(rest[:4]); kind {
+
+		switch string(rest[:4]) {
 		case "EXIF", "XMP ":
 		case "VP8X":
 			out = append(out, rest[:n]...)
