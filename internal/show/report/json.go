@@ -42,8 +42,17 @@ func (c *Check) document(f *rules.Finding) Document {
 		return &n
 	}
 	d := Document{
-		Schema: Schema, Rule: f.Rule.String(), Severity: f.Severity.String(), Path: f.Path, Place: pathEnd(f.Path), Count: f.Count(),
-		Line: positive(f.Line), Column: positive(f.Column), Message: f.Message, Effect: f.Effect(), Repair: c.repair(f),
+		Schema:   Schema,
+		Rule:     f.Rule.String(),
+		Severity: f.Severity.String(),
+		Path:     f.Path,
+		Place:    pathEnd(f.Path),
+		Count:    f.Count(),
+		Line:     positive(f.Line),
+		Column:   positive(f.Column),
+		Message:  f.Message,
+		Effect:   f.Effect(),
+		Repair:   c.repair(f),
 	}
 	if f.Index >= 0 {
 		d.Index = &f.Index

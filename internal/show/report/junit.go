@@ -58,6 +58,7 @@ func (c *Check) WriteJUnit(w io.Writer) error {
 		}
 		return s
 	}
+
 	for _, path := range c.Chats {
 		suite(path)
 	}
@@ -66,6 +67,7 @@ func (c *Check) WriteJUnit(w io.Writer) error {
 		s := suite(f.Path)
 		s.add(c.junitCase(f, s.Name))
 	}
+
 	all := junitSuites{Name: "stchat check"}
 	finish := func(s *junitSuite) {
 		all.Suites = append(all.Suites, *s)
@@ -80,6 +82,7 @@ func (c *Check) WriteJUnit(w io.Writer) error {
 		}
 		finish(s)
 	}
+
 	if len(c.Errs) > 0 {
 		s := &junitSuite{Name: "stchat"}
 		for _, err := range c.Errs {
@@ -88,6 +91,7 @@ func (c *Check) WriteJUnit(w io.Writer) error {
 		}
 		finish(s)
 	}
+
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
@@ -124,9 +128,11 @@ func (s *junitSuite) add(t junitCase) {
 	if s.names == nil {
 		s.names = map[string]int{}
 	}
-	if s.names[t.Name]++; s.names[t.Name] > 1 {
-		t.Name += fmt.Sprintf(" (%d)", s.names[t.Name])
+	s.names[t.Name]++
+	if n := s.names[t.Name]; n > 1 {
+		t.Name += fmt.Sprintf(" (%d)", n)
 	}
+
 	s.Cases = append(s.Cases, t)
 	s.Tests++
 	if t.Failure != nil {

@@ -89,15 +89,21 @@ func (c *Check) WriteSARIF(w io.Writer) error {
 		note := sarifNotification{"error", sarifText{visible.Text(err.Error())}}
 		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, note)
 	}
+
 	prints := fingerprints{}
 	for i := range c.Findings {
-		f, result := &c.Findings[i], &run.Results[i]
-		*result = sarifResult{
-			RuleID: f.Rule.String(), RuleIndex: int(f.Rule), Level: level(f.Severity, "note"), Message: sarifText{c.explain(f)},
+		f := &c.Findings[i]
+		result := sarifResult{
+			RuleID:       f.Rule.String(),
+			RuleIndex:    int(f.Rule),
+			Level:        level(f.Severity, "note"),
+			Message:      sarifText{c.explain(f)},
 			Fingerprints: map[string]string{"stchat/v1": prints.next(f, pathEnd(f.Path))},
 		}
 		at := &result.Locations[0].Physical
-		at.Artifact.URI, at.Region.StartLine = uri(c.inTree(f.Path)), max(1, f.Line)
+		at.Artifact.URI = uri(c.inTree(f.Path))
+		at.Region.StartLine = max(1, f.Line)
+		run.Results[i] = result
 	}
 	return jsondoc.Write(w, sarifLog{sarifSchema, "2.1.0", []sarifRun{run}}, "  ")
 }
@@ -108,8 +114,12 @@ func sarifRules(home string) []sarifRule {
 	for _, id := range rules.All() {
 		r := id.Rule()
 		rule := sarifRule{
-			ID: r.ID, Short: sarifText{sentence(r.Summary)}, Full: sarifText{sentence(r.Effect)}, Help: sarifText{sentence(r.Repair)},
-			Default: sarifDefault{level(r.Severity, "note")}, Props: sarifTags{[]string{r.Family}},
+			ID:      r.ID,
+			Short:   sarifText{sentence(r.Summary)},
+			Full:    sarifText{sentence(r.Effect)},
+			Help:    sarifText{sentence(r.Repair)},
+			Default: sarifDefault{level(r.Severity, "note")},
+			Props:   sarifTags{[]string{r.Family}},
 		}
 		if home != "" {
 			rule.HelpURI = home + "/blob/HEAD/docs/rules.md#" + r.ID
@@ -135,7 +145,8 @@ func uri(path string) string {
 	case strings.HasPrefix(path, "/"):
 		u.Scheme = "file"
 	case filepath.VolumeName(filepath.FromSlash(path)) != "":
-		u.Scheme, u.Path = "file", "/"+strings.TrimPrefix(path, "//")
+		u.Scheme = "file"
+		u.Path = "/" + strings.TrimPrefix(path, "//")
 	}
 	return u.String()
 }
