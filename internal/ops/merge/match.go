@@ -103,18 +103,11 @@ func matchAll(into, from []*file, by func(from *file) judging, withPrints func(f
 		step{ByMessages, sameSlug, m.equal},
 		step{ByMessages, m.branches, m.equal},
 	)
-	free := func(_, p *file) bool { return m.free(p) }
-	last := []step{
-		{ByShared, func(c *file) []*file { return m.better(c, m.renamed(c)) }, free},
-		{BySlug, m.renamed, free},
-		{ByShared, func(c *file) []*file { return m.better(c, m.namesakes(c)) }, free},
-		{ByName, m.namesakes, m.isCopy},
-	}
-	m.homes = m.without(last)
+	m.homes = m.homesWithoutEquals()
 
 	// first those whose texts no later step finds elsewhere: of two that are equal, the other one needs no copy of its own
 	m.run(step{ByMessages, m.homeless, m.equal}, step{ByMessages, m.equals, m.equal})
-	m.run(last...)
+	m.run(m.byEvidence()...)
 	m.run(step{ByName, m.namesakes, func(_, p *file) bool { return p.err != nil }}) // it is unknown whether this is its copy
 	m.findWhole(withPrints)
 	list := make([]*match, len(from))
@@ -129,13 +122,25 @@ func matchAll(into, from []*file, by func(from *file) judging, withPrints func(f
 	return list
 }
 
-// without returns what the steps would find if chats that say the same were not looked for. It notes nothing.
-func (m *matcher) without(last []step) map[*file]*match {
+// byEvidence returns the steps that find a chat by its slug, its name and what it shares with others.
+func (m *matcher) byEvidence() []step {
+	free := func(_, p *file) bool { return m.free(p) }
+	return []step{
+		{ByShared, func(c *file) []*file { return m.better(c, m.renamed(c)) }, free},
+		{BySlug, m.renamed, free},
+		{ByShared, func(c *file) []*file { return m.better(c, m.namesakes(c)) }, free},
+		{ByName, m.namesakes, m.isCopy},
+	}
+}
+
+// homesWithoutEquals returns what these steps would find if chats that say the same were not looked for.
+// It is tried on a copy: nothing of it is noted.
+func (m *matcher) homesWithoutEquals() map[*file]*match {
 	trial := *m
 	trial.taken = maps.Clone(m.taken)
 	trial.found = maps.Clone(m.found)
 	trial.unequal = true
-	trial.run(last...)
+	trial.run(trial.byEvidence()...)
 	return trial.found
 }
 
