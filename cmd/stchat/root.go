@@ -109,7 +109,7 @@ func newRoot(c *console) *cobra.Command {
 
 // verbs returns the commands, in alphabetical order.
 func verbs() []named {
-	return []named{
+	users := []named{
 		{"add", "Edit", newAdd},
 		{"branch", "Make", newBranch},
 		{"check", "Look", newCheck},
@@ -129,7 +129,6 @@ func verbs() []named {
 		{"list", "Look", newList},
 		{"log", "Look", newLog},
 		{"lost", "Look", newLost},
-		{"man", "", newMan},
 		{"merge", "Make", newMerge},
 		{"meta", "Edit", newMeta},
 		{"move", "Edit", newMove},
@@ -156,6 +155,7 @@ func verbs() []named {
 		{"unhide", "Edit", func() verb { return newHide(false) }},
 		{"version", "", newVersion},
 	}
+	return append(users, forPackagers()...)
 }
 
 // verb is a command as data.
