@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"stchat/internal/folder/rules"
 	"stchat/internal/ops/repair"
+	"stchat/internal/place/userdir"
 	"stchat/internal/text/visible"
 )
 
@@ -23,11 +25,18 @@ beside the chat; all other lines stay byte for byte.
 
 'stchat check --list-rules' marks the rules that repair can fix. Some are fixed
 only on request, with --rule.
+
+--rule missing-attachment looks for pictures and files that moved within the
+user folder, and writes where they are now. A file is it if no other in
+user/images, user/files and backgrounds has its name and, where the chat has
+that, its size, or if it has the bytes that slim named it for. --from DIR looks
+there first. No file is moved.
 `, no: "something is to be repaired, or the answer was no",
 		example: `  stchat repair
   stchat repair Mira/Harbour --dry-run
   stchat repair chats --rule torn-tail -y`,
 		means:   edits(),
+		rules:   []string{"from needs rule = --from goes with --rule missing-attachment"},
 		options: &repairOptions{},
 	}
 }
@@ -39,6 +48,7 @@ type repairOptions struct {
 
 func (o *repairOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(ruleWords(&o.opt.Rules), "rule", "repair only what `RULE` finds")
+	fs.Var(filled(&o.opt.From), "from", "with --rule missing-attachment: look for files in the folder `DIR` first")
 	o.listFlags.addFlags(fs)
 }
 
@@ -51,6 +61,9 @@ func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 		if id.Rule().Repairing == rules.ByHand {
 			return usagef("--rule: repair does not fix %s: %s", id, id.Rule().Repair)
 		}
+	}
+	if err := o.judgeFrom(); err != nil {
+		return err
 	}
 	if c.yes && !c.dryRun {
 		_, err := o.repair(ctx, c, opt, true)
@@ -66,6 +79,23 @@ func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	}
 	_, err = o.repair(ctx, c, opt, true)
 	return err
+}
+
+// judgeFrom refuses a --from that names no folder, or that no rule asks for.
+func (o *repairOptions) judgeFrom() error {
+	switch {
+	case o.opt.From == "":
+		return nil
+	case !slices.Contains(o.opt.Rules, rules.MissingAttachment):
+		return usagef("--from goes with --rule missing-attachment")
+	case !userdir.IsDir(o.opt.From):
+		return usagef("--from: %s is not a folder", o.opt.From)
+	}
+	root, _ := userdir.Around(o.opt.From)
+	if dir := (userdir.Dir{Root: root}); !userdir.IsUserDir(root) || !dir.ServesFolder(o.opt.From) {
+		return withHint(fmt.Errorf("--from: %s: %w", o.opt.From, repair.ErrNotServed), nil)
+	}
+	return nil
 }
 
 // repair repairs chats, or only shows what would be done, and returns how many things that are.

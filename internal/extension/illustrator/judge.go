@@ -83,7 +83,10 @@ func (e *Extension) Judge(j *extension.Judging) {
 			}
 			address, _ := rawjson.Unquote(raw)
 			if exists, ours := j.Serves(address); address != "" && !exists && ours {
-				j.Find(extension.Finding{Rule: "missing-attachment", Whole: true, Message: fmt.Sprintf("%q of a prompt is not there", visible.Brief(address))})
+				j.Find(extension.Finding{
+					Rule: "missing-attachment", Whole: true, Message: fmt.Sprintf("%q of a prompt is not there", visible.Brief(address)),
+					ByHand: "restore the file: the prompt finds its picture in the message's text by this address",
+				})
 			}
 		}
 	}

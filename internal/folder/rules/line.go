@@ -79,11 +79,11 @@ func (j lineJudge) message(l *jsonl.Line, b *batch) {
 }
 
 // OnMessages returns the rules that [RepairMessage] knows.
-func OnMessages() Set { return OnSwipes().With(OnLinks()).With(SetOf(LegacyMedia)) }
+func OnMessages() Set { return OnSwipes().With(OnLinks()).With(SetOf(LegacyMedia, MissingAttachment)) }
 
 // RepairMessage returns a message with everything repaired that is wanted and is in the message
 // itself, or line if there is nothing to repair. first reports whether it is the chat's first message.
-func RepairMessage(want Set, links *LinkRepair, line []byte, first bool) (out []byte, changes []Change) {
+func RepairMessage(want Set, links *LinkRepair, files *AttachmentRepair, line []byte, first bool) (out []byte, changes []Change) {
 	out = line
 	if want.HasAny(OnSwipes()) {
 		out, changes = repairSwipes(want, out, first)
@@ -96,6 +96,11 @@ func RepairMessage(want Set, links *LinkRepair, line []byte, first bool) (out []
 	if want.Has(LegacyMedia) {
 		var more []Change
 		out, more = repairMedia(out)
+		changes = append(changes, more...)
+	}
+	if want.Has(MissingAttachment) {
+		var more []Change
+		out, more = files.message(out)
 		changes = append(changes, more...)
 	}
 	return out, changes

@@ -284,10 +284,10 @@ var table = [ruleCount]Rule{
 		"none, until a chat of that name is made: then Luker takes it for that chat's state",
 		"restore or rename the chat that it belongs to, or delete the sidecar"),
 
-	MissingAttachment: rule("missing-attachment", attachmentFamily, Warning, ByHand,
+	MissingAttachment: rule("missing-attachment", attachmentFamily, Warning, OnOrder,
 		"an image or file of a message, or a file of the chat's Data Bank, is not in the user folder",
 		"SillyTavern shows a broken image, or a file that cannot be opened",
-		"restore the file, or remove the attachment in SillyTavern"),
+		"if exactly one file of its name and size is elsewhere in the user folder, repair writes that address when asked for this rule; else restore the file, or remove the attachment in SillyTavern"),
 	LegacyMedia: rule("legacy-media", attachmentFamily, Info, OnOrder,
 		"a message keeps its image, video or file in the form of SillyTavern 1.13 and earlier",
 		"none in SillyTavern, which turns them into lists when the chat is opened; other programs may look only at the lists",

@@ -56,7 +56,7 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 			}
 			return nil
 		}
-		p.repairer = messageRepairer{want: p.plan.want, links: &p.plan.links}
+		p.repairer = messageRepairer{want: p.plan.want, links: &p.plan.links, files: p.plan.files}
 		err := jsonl.Each(ctx, p.src, jsonl.MapOptions{Keys: jsonl.NewKeys()}, func(l *jsonl.Line, base jsonl.Base) error {
 			return p.line(ctx, l, base)
 		})
@@ -210,6 +210,9 @@ func (p *pass) repairHeader(one *line) error {
 		edit.do(h)
 		one.changes = append(one.changes, rules.Change{Rule: edit.rule, Text: edit.change})
 	}
+	if p.plan.want.Has(rules.MissingAttachment) {
+		one.changes = append(one.changes, p.plan.files.DataBank(h.Metadata())...)
+	}
 	if !p.plan.state.IsEmpty() {
 		var more []rules.Change
 		more, p.repairer.follow = p.plan.repairState(h.Metadata(), p.lost.now)
@@ -343,13 +346,14 @@ func (p *pass) byteOrderMark() error {
 type messageRepairer struct {
 	want   rules.Set
 	links  *rules.LinkRepair
+	files  *rules.AttachmentRepair
 	follow func(line []byte) ([]byte, extension.Repaired) // what follows from the repaired metadata; nil: nothing
 }
 
 // repair returns the message with everything repaired, or line itself if there is nothing to repair.
 // first reports whether it is the chat's first message.
 func (m *messageRepairer) repair(line []byte, first bool) (out []byte, changes []rules.Change) {
-	out, changes = rules.RepairMessage(m.want, m.links, line, first)
+	out, changes = rules.RepairMessage(m.want, m.links, m.files, line, first)
 	if m.follow != nil {
 		if edited, did := m.follow(out); !bytes.Equal(edited, out) {
 			out = edited

@@ -31,6 +31,8 @@ type plan struct {
 	header []headerEdit
 	notes  map[int][]string // branches to note, by the message they branch from
 	links  rules.LinkRepair
+	files  *rules.AttachmentRepair
+	moved  *moved    // what files repairs; nil: nothing
 	failed error     // why it could not tell what a chat is called now; the chat stays as it is
 	state  rules.Set // by which to repair what extensions keep
 	logs   bool      // floor logs lose the commits of messages that are not there
@@ -118,6 +120,12 @@ func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, lost
 	if err != nil {
 		return err
 	}
+	if p.moved != nil {
+		p.left = append(p.left, p.moved.told()...)
+		if err := p.moved.rely(set); err != nil {
+			return err
+		}
+	}
 	if p.takesOut() {
 		if err := p.keepsAll(ctx, whole, pass.readable); err != nil {
 			return err
@@ -179,6 +187,13 @@ func (o *oldMetadata) isIn(metadata *rawjson.Object) bool {
 // edit adds a change to the header.
 func (p *plan) edit(id rules.ID, change string, do func(h *meta.Header)) {
 	p.header = append(p.header, headerEdit{id, change, do})
+}
+
+// looksFor plans to write the addresses of attachments anew whose files are elsewhere.
+func (p *plan) looksFor(files *attachments) {
+	p.moved = &moved{all: files, used: map[string]bool{}, left: map[rules.Attachment]bool{}}
+	p.files = p.moved.repair()
+	p.wanted = p.wanted.With(rules.SetOf(rules.MissingAttachment))
 }
 
 // ownRecap makes the running recap the chat's own.

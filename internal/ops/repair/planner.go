@@ -28,12 +28,13 @@ type planner struct {
 	known   map[string]*rules.Chat   // the surveyed chats, by the paths of their files
 	parents map[string]*rules.Chat   // other chats that were looked up, likewise
 	graphs  map[string]*family.Graph // of folders, in the files as they are now
+	files   map[string]*attachments  // by user folder
 }
 
 func newPlanner(opt *Options, s *surveyed) *planner {
 	p := &planner{
 		checker: s.checker, opt: opt,
-		byPath: map[string]*plan{}, known: map[string]*rules.Chat{}, parents: map[string]*rules.Chat{}, graphs: map[string]*family.Graph{},
+		byPath: map[string]*plan{}, known: map[string]*rules.Chat{}, parents: map[string]*rules.Chat{}, graphs: map[string]*family.Graph{}, files: map[string]*attachments{},
 	}
 	p.want, p.asked = opt.wanted()
 	p.renames = &renames{lib: &s.checker.Lookup.Library, preview: p.preview, folders: map[string]kin{}}
@@ -50,7 +51,7 @@ func (p *planner) know(c *rules.Chat) { p.known[p.checker.Lookup.Folder(c.Folder
 func (p *planner) of(c *rules.Chat) *plan {
 	one := p.byPath[c.Path]
 	if one == nil {
-		one = &plan{path: c.Path, chat: c, notes: map[int][]string{}, wanted: p.want.And(onLines())}
+		one = &plan{path: c.Path, chat: c, notes: map[int][]string{}, wanted: p.want.And(onLines()).Without(rules.SetOf(rules.MissingAttachment))}
 		if c.Kind == userdir.File {
 			one.wanted = one.wanted.Without(rules.OnLinks())
 		}
@@ -172,9 +173,16 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 	if have.IsEmpty() && len(left) == 0 {
 		return nil
 	}
+	files, err := p.attachments(c)
+	if err != nil {
+		return err
+	}
 	one := p.of(c)
 	one.links.Renamed, one.left = p.renames.in(ctx, c, &one.failed), append(one.left, left...)
 	one.want = have.And(onLines())
+	if files != nil {
+		one.looksFor(files)
+	}
 	if have.Has(rules.GroupOldLayout) && c.HasHeader && len(one.groups) == 0 {
 		files, _ := p.checker.Lookup.OldGroups(c)
 		one.forget(files)
@@ -199,6 +207,19 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 	one.keeping(have, p.want)
 	one.cuttingLogs(have)
 	return nil
+}
+
+// attachments returns the files that the attachments of a chat may mean, nil if these are not to be repaired.
+func (p *planner) attachments(c *rules.Chat) (files *attachments, err error) {
+	if !p.want.Has(rules.MissingAttachment) || !c.HasDir {
+		return nil, nil
+	}
+	files = p.files[c.Dir.Root]
+	if files == nil {
+		files, err = attachmentsIn(c.Dir, p.opt.From)
+		p.files[c.Dir.Root] = files
+	}
+	return files, err
 }
 
 // groups plans to take names that lead to no chat off the lists of groups.

@@ -18,6 +18,7 @@ import (
 type Options struct {
 	List          ops.List
 	Rules         []rules.ID // only these; empty: all that repair repairs by default
+	From          string     // a folder in which files of attachments are looked for before the others; "": none
 	BumpIntegrity bool       // give every chat that is written a new slug
 	Changes       changeset.Options
 	Meter         *progress.Meter

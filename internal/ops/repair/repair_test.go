@@ -228,6 +228,36 @@ func TestRepaired(t *testing.T) {
 			lost: "# line 1: invalid-json: the line ends inside a string\n{\"chat_meta\n",
 		},
 		{
+			name: "a picture that moved, by its name", rules: []rules.ID{rules.MissingAttachment},
+			has:  tree{A: chat(plainHeader, say(0, `"extra":{"media":[{"url":"/user/images/Mira/a.png","type":"image"}]}`)), "user/images/Old/a.png": "x", "user/images/Old/b.png": "x"},
+			want: tree{A: chat(plainHeader, say(0, `"extra":{"media":[{"url":"/user/images/Old/a.png","type":"image"}]}`))},
+		},
+		{
+			name: "two of that name", rules: []rules.ID{rules.MissingAttachment},
+			has:  tree{A: chat(plainHeader, say(0, `"extra":{"media":[{"url":"/user/images/Mira/a.png"}]}`)), "user/images/Old/a.png": "x", "backgrounds/a.png": "x"},
+			want: tree{},
+		},
+		{
+			name: "of two files of a name the one of the size; only that under another name", rules: []rules.ID{rules.MissingAttachment},
+			has:  tree{A: chat(plainHeader, say(0, `"extra":{"files":[{"url":"/user/files/1.txt","size":3,"name":"a.txt"},{"url":"/user/files/2.txt","size":3,"name":"b.txt"},{"url":"/user/files/3.txt","size":3,"name":"c.txt"}]}`)), "user/files/x/1.txt": "abc", "user/files/y/1.txt": "abcd", "user/files/b.txt": "abc", "user/files/c.txt": "abcd"},
+			want: tree{A: chat(plainHeader, say(0, `"extra":{"files":[{"url":"/user/files/x/1.txt","size":3,"name":"a.txt"},{"url":"/user/files/b.txt","size":3,"name":"b.txt"},{"url":"/user/files/3.txt","size":3,"name":"c.txt"}]}`))},
+		},
+		{
+			name: "a picture that slim named, by its bytes", rules: []rules.ID{rules.MissingAttachment},
+			has:  tree{A: chat(plainHeader, say(0, `"extra":{"media":[{"url":"/user/images/Mira/2d711642b726b044.png"},{"url":"/user/images/Mira/2d711642b726b045.png"}]}`)), "user/images/Mira/dusk.png": "x", "user/images/Mira/dusk.jpg": "x"},
+			want: tree{A: chat(plainHeader, say(0, `"extra":{"media":[{"url":"/user/images/Mira/dusk.png"},{"url":"/user/images/Mira/2d711642b726b045.png"}]}`))},
+		},
+		{
+			name: "an address in the program's folder is none of the user's", rules: []rules.ID{rules.MissingAttachment},
+			has:  tree{A: chat(plainHeader, say(0, `"extra":{"media":[{"url":"/img/a.png"},{"url":"https://example.org/user/images/a.png"}]}`)), "user/images/Old/a.png": "x"},
+			want: tree{},
+		},
+		{
+			name: "the Data Bank, and a message that can be read again", rules: []rules.ID{rules.MissingAttachment, rules.NUL},
+			has:  tree{A: chat(head(1, `"attachments":[{"url":"/user/files/a.txt","size":1},7]`), "\x00\x00"+say(0, `"extra":{"file":{"url":"/user/files/b.txt"}}`)), "user/files/x/a.txt": "a", "user/files/x/b.txt": "b"},
+			want: tree{A: chat(head(1, `"attachments":[{"url":"/user/files/x/a.txt","size":1},7]`), say(0, `"extra":{"file":{"url":"/user/files/x/b.txt"}}`))},
+		},
+		{
 			name: "a cancelled swipe beyond the last one",
 			has:  tree{A: chat(plainHeader, `{"name":"Mira","is_user":false,"mes":"","extra":{"bookmark_link":"A"},"swipe_id":3,"swipes":["one","two",""],"swipe_info":[{},{"send_date":"2026-01-02T03:04:05.000Z","extra":{"model":"m"}},{}]}`)},
 			want: tree{A: chat(plainHeader, `{"name":"Mira","is_user":false,"mes":"two","extra":{"model":"m","bookmark_link":"A"},"swipe_id":1,"swipes":["one","two",""],"swipe_info":[{},{"send_date":"2026-01-02T03:04:05.000Z","extra":{"model":"m"}},{}],"send_date":"2026-01-02T03:04:05.000Z"}`)},

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -213,11 +214,7 @@ func served(address string) (places []string, ours bool) {
 	address, _, _ = strings.Cut(address, "?")
 	address, _, _ = strings.Cut(address, "#")
 	rest := strings.TrimPrefix(address, "/")
-	ours = false
-	for _, served := range [...]string{"user/", "backgrounds/", "characters/", "assets/", "User Avatars/", "User%20Avatars/"} {
-		ours = ours || strings.HasPrefix(rest, served)
-	}
-	if !ours {
+	if !isServed(rest) {
 		return nil, false
 	}
 	if decoded, err := url.PathUnescape(rest); err == nil && filepath.IsLocal(filepath.FromSlash(decoded)) {
@@ -227,6 +224,43 @@ func served(address string) (places []string, ours bool) {
 		places = append(places, rest)
 	}
 	return places, true
+}
+
+// isServed reports whether the server serves files of the user folder under an address, without its first slash.
+func isServed(address string) bool {
+	served := []string{"user/", "backgrounds/", "characters/", "assets/", "User Avatars/", "User%20Avatars/"}
+	return slices.ContainsFunc(served, func(folder string) bool { return strings.HasPrefix(address, folder) })
+}
+
+// unclear is what an address cannot have as it is: the server would read it in another way.
+var unclear = strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23")
+
+// Address returns the address of a file in the user folder as SillyTavern's server makes it (clientRelativePath of
+// its src/util.js): the path itself, in which only those characters are escaped that would mean something else.
+// ok is false if the server does not serve the file.
+func (d Dir) Address(path string) (address string, ok bool) {
+	place, inside := d.placeOf(path)
+	if !inside || !isServed(place) {
+		return "", false
+	}
+	address = "/" + unclear.Replace(place)
+	read, exists, _ := d.Served(address)
+	return address, exists && read == place
+}
+
+// ServesFolder reports whether the server serves the files in a folder of the user folder.
+func (d Dir) ServesFolder(path string) bool {
+	place, ok := d.placeOf(path)
+	return ok && IsDir(path) && isServed(place+"/")
+}
+
+// placeOf returns where a path is in the user folder, with slashes; ok is false if it leads elsewhere.
+func (d Dir) placeOf(path string) (place string, ok bool) {
+	place, err := filepath.Rel(absolute(d.Root), absolute(path))
+	if err != nil || !filepath.IsLocal(place) { // by another name of a folder
+		place, err = filepath.Rel(RealPath(d.Root), RealPath(path))
+	}
+	return filepath.ToSlash(place), err == nil && filepath.IsLocal(place)
 }
 
 // component is what JavaScript escapes in other ways than Go.

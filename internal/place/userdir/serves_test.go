@@ -1,6 +1,7 @@
 package userdir
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -33,6 +34,41 @@ func TestServed(t *testing.T) {
 			if !filepath.IsLocal(filepath.FromSlash(path)) {
 				t.Errorf("%q leads out: %q", tt.address, path)
 			}
+		}
+	}
+}
+
+func TestAddress(t *testing.T) {
+	root := t.TempDir()
+	dir := Dir{Root: root}
+	names := []string{"user/images/M x/a.png", "user/files/100%25.txt", "user/files/100%.txt", "backgrounds/a #1.png", "chats/M/a.jsonl", "users/a.png"}
+	for _, name := range names {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"user/images/M x/a.png":  "/user/images/M x/a.png",
+		"user/files/100%25.txt":  "/user/files/100%2525.txt",
+		"user/files/100%.txt":    "/user/files/100%25.txt",
+		"backgrounds/a #1.png":   "/backgrounds/a %231.png",
+		"chats/M/a.jsonl":        "",
+		"users/a.png":            "",
+		"user/files/missing.txt": "",
+		"../elsewhere.png":       "",
+	} {
+		address, ok := dir.Address(filepath.Join(root, filepath.FromSlash(name)))
+		if ok != (want != "") || ok && address != want {
+			t.Errorf("%s: %q, %t; want %q", name, address, ok, want)
+		}
+	}
+	for name, want := range map[string]bool{"user": true, "user/images/M x": true, "backgrounds": true, "chats": false, ".": false, "users": false} {
+		if got := dir.ServesFolder(filepath.Join(root, filepath.FromSlash(name))); got != want {
+			t.Errorf("the folder %s is served: %t", name, got)
 		}
 	}
 }

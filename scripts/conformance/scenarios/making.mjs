@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { groupOf } from '../checks.mjs';
+import { groupOf, reload } from '../checks.mjs';
 import { same, sameBytes, uuid } from '../expect.mjs';
 import { header, lines, looseLines, story } from '../fixtures.mjs';
 import { andBack, chatFile, clean, finds, leadsBack, leave, lists, saves, shows, skip } from '../kin.mjs';
@@ -127,6 +127,41 @@ const slim = {
     },
 };
 
+const moved = {
+    id: 'make-moved',
+    title: 'page: a picture and a file that moved, after repair',
+    skip,
+    prepare(t) {
+        const messages = story(12, { character: 'make moved' });
+        const text = 'The harbour is made of amber.';
+        messages[2].extra = { ...messages[2].extra, inline_image: true, media_display: 'list',
+            media: [{ type: 'image', url: '/user/images/make moved/dusk 50%25 %231.png', source: 'upload' }] };
+        const file = { url: '/user/files/1767322000000_7.txt', size: text.length, name: 'harbour.txt', created: 1767322000000 };
+        const source = t.data.solo('make moved', { messages, meta: { attachments: [file] } });
+        // The picture went to another folder, and so did the file.
+        const picture = path.join(t.data.root, 'user', 'images', 'moved away', 'dusk 50% #1.png');
+        const moved = path.join(t.data.root, 'user', 'files', 'moved away', '1767322000000_7.txt');
+        for (const [at, bytes] of [[picture, Buffer.from(pixel, 'base64')], [moved, text]]) {
+            fs.mkdirSync(path.dirname(at), { recursive: true });
+            fs.writeFileSync(at, bytes);
+        }
+        finds(t, ['missing-attachment', 'missing-attachment'], source.file);
+        t.stchat({ changes: [source.file], says: [reload, /fixed/] }, 'repair', '-y', '--rule', 'missing-attachment', source.file);
+        clean(t, source.file);
+        return { source, text };
+    },
+    async run(t, { source, text }) {
+        const seen = await shows(t, source, source.chat, source.messages);
+        const drawn = async () => t.page.evaluate(() => document.querySelector('.mes[mesid="2"] img.mes_img')?.naturalWidth);
+        await until('the picture is drawn', async () => await drawn() === 1);
+        const bank = seen.meta.attachments[0].url;
+        same(await t.page.evaluate(async (url) => (await fetch(url)).text(), bank), text, 'the file of the Data Bank');
+        await saves(t);
+        await leave(t);
+        clean(t, source.file);
+    },
+};
+
 const imported = {
     id: 'make-import',
     title: 'page: imported chats, as SillyTavern\u2019s own import of the same file',
@@ -183,4 +218,4 @@ const opened = {
     },
 };
 
-export const making = [split, merge, slim, imported, opened];
+export const making = [split, merge, slim, moved, imported, opened];
