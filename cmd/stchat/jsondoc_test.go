@@ -148,7 +148,11 @@ func extensionSection(doc map[string]any) string {
 	if doc["known"] != true {
 		return "extensions: unknown"
 	}
-	return fmt.Sprint("extensions: ", doc["name"])
+	switch doc["name"] {
+	case "auto-recap", "auto-illustrator", "memory-books", "luker":
+		return fmt.Sprint("extensions: ", doc["name"])
+	}
+	return "extensions: another"
 }
 
 // TestJSONDocumentsAreDescribed runs every command that prints JSON, holds
@@ -423,7 +427,7 @@ var jsonWorld = map[string]string{
 		`"c":{"parent":"a","message":{"author":{"role":"user"},"content":{"parts":["z"]}}},"d":{"message":{"author":{"role":"tool"}}}}}`,
 	"chats/Mira/story.jsonl": `{"chat_metadata":{"integrity":"1","world_info":"Sea","main_chat":"gone","own key":{"x":1},"lastInContextMessageId":9,` +
 		`"auto_recap_running_scene_recaps":{"chat_id":"story","current_version":1,"versions":[{"version":0,"new_scene_index":0,"content":"a"},{"version":1,"new_scene_index":2,"content":"b"}]},` +
-		`"autoLorebooks":{"pendingOps":{"entry_1":{"timestamp":1}}},"auto_illustrator":{"promptRegistry":{"nodes":{"p":{"messageId":2}},"imageToPromptId":{"u":"p"},"rootPromptIds":["p"]}},"STMemoryBooks":{"sceneStart":0,"sceneEnd":1,"highestMemoryProcessed":0}},"user_name":"unused","character_name":"unused"}` + "\n" +
+		`"autoLorebooks":{"pendingOps":{"entry_1":{"timestamp":1}}},"auto_illustrator":{"promptRegistry":{"nodes":{"p":{"messageId":2}},"imageToPromptId":{"u":"p"},"rootPromptIds":["p"]}},"STMemoryBooks":{"sceneStart":0,"sceneEnd":1,"highestMemoryProcessed":0},"charMemory":{"lastExtractedIndex":1}},"user_name":"unused","character_name":"unused"}` + "\n" +
 		`{"name":"Mira","is_user":false,"send_date":"2026-01-02T03:04:05.000Z","mes":"Hello","swipe_id":0,"swipes":["Hello","Hi"],"swipe_info":[{},{}],"extra":{"auto_recap_memory":{"scene_break":true,"scene_recap_memory":"They met."}}}` + "\n" +
 		"{\"torn\n" +
 		`{"name":"User","is_user":true,"mes":"Ahoy","extra":{"bookmark_link":"old point","branches":["child"],"auto_recap_memory":{"scene_break":true,"scene_break_visible":false}}}` + "\n" +

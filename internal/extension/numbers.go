@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -164,6 +165,7 @@ func messageNumber(raw []byte) (n int, ok bool) {
 
 // Isolate sets numbers in the metadata of a branch of an extension back.
 func (t Table) Isolate(e Extension, b *Branch) {
+	var left []string
 	for _, r := range t {
 		if !r.isNumber() {
 			continue
@@ -176,7 +178,8 @@ func (t Table) Isolate(e Extension, b *Branch) {
 		}
 		d := r.renumber(b.Metadata, cut(b.Messages()))
 		d.report(e, &b.Report, fmt.Sprintf("beyond message %d", b.At))
-		if d.changed() && r.Leaves != "" {
+		if d.changed() && r.Leaves != "" && !slices.Contains(left, r.Leaves) {
+			left = append(left, r.Leaves)
 			b.Leave(e, "%s stay as they are at the end of the source", r.Leaves)
 		}
 	}

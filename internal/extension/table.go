@@ -25,8 +25,8 @@ type Row struct {
 	None string
 	// Stays says why a number is left as it is, even if its message goes; "": it is not.
 	Stays string
-	// Leaves is what goes by the messages, too, and cannot be set back; it is told where something
-	// of the row is removed from a branch.
+	// Leaves is what goes by the messages, or by a chat's name, too, and stays as it is. It is told
+	// where something of the row is removed from a branch, or renamed.
 	Leaves string
 	// Heals says that a number beyond the end does no harm, since the extension sets it anew.
 	Heals bool
@@ -145,6 +145,20 @@ func (t Table) SetOwn(metadata *rawjson.Object, was, name string) {
 			return name
 		})
 	}
+}
+
+// OfChat returns the extension that keeps a value of chat_metadata under the name of a chat; "": none
+// does.
+func (t Table) OfChat(value []byte) (name string) {
+	for _, r := range t {
+		if r.File != Metadata || r.Holds != OwnChat || !strings.HasPrefix(r.Path, Named) {
+			continue
+		}
+		if isIn(value, strings.Split(r.Path, "/")[1:]) {
+			return r.Extension
+		}
+	}
+	return ""
 }
 
 // Books returns the names of the lorebooks that a chat's metadata names, each once: the

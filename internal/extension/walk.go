@@ -163,15 +163,18 @@ func (w *walk) isKey(o *rawjson.Object, key string, step int) bool {
 		number, err := strconv.Atoi(key)
 		return err == nil && number >= 0 && strconv.Itoa(number) == key
 	}
-	rest := w.path[step+1:]
-	if len(rest) == 0 {
+	return isIn(o.Value(key), w.path[step+1:])
+}
+
+// isIn reports whether a value has something at the end of a path.
+func isIn(value []byte, path []string) bool {
+	if len(path) == 0 {
 		return true
 	}
-	value := o.Value(key)
-	if !bytes.Contains(value, rawjson.Quote(rest[len(rest)-1])) {
-		return false // most objects, at the speed of memory
+	if !bytes.Contains(value, rawjson.Quote(path[len(path)-1])) {
+		return false // most values, at the speed of memory
 	}
-	_, found := rawjson.Lookup(value, rest...)
+	_, found := rawjson.Lookup(value, path...)
 	return found
 }
 

@@ -17,7 +17,7 @@ func rows() []extension.Row {
 		// injectionData is what was in the prompt of a reply, shown beside it. Of which messages
 		// messagesSinceExtraction counts is not said; it only says when to begin.
 		{Extension: "CharMemory", Path: "charMemory/lastExtractedIndex", Holds: extension.Last, None: "-1"},
-		{Extension: "CharMemory", Path: "charMemory/injectionData/#", Holds: extension.Index, What: "note of a prompt"},
+		{Extension: "CharMemory", Path: "charMemory/injectionData/#", Holds: extension.Index, What: "prompt note"},
 
 		// MessageSummarize 1.3.25 (index.js of qvink/SillyTavern-MessageSummarize at 0ce8dab): each
 		// summary is in its message (set_data). In the metadata are two settings: enabled, profile.
@@ -39,16 +39,16 @@ func rows() []extension.Row {
 		// Second version (state2/executor.js): what each message changed, and all variables after
 		// every fiftieth, which go likewise (trimStateV2FromFloor). What was applied already is
 		// forgotten whenever the chat is opened.
-		{Extension: "LittleWhiteBox", Path: "LWB_SNAP/#", Holds: extension.Index, What: "snapshot of variables", Leaves: "variables that it set"},
-		{Extension: "LittleWhiteBox", Path: "extensions/LittleWhiteBox/stateLogV2/floors/#", Holds: extension.Index, What: "log of variables", Leaves: "variables that it set"},
-		{Extension: "LittleWhiteBox", Path: "extensions/LittleWhiteBox/stateCkptV2/points/#", Holds: extension.Index, What: "checkpoint of variables"},
+		{Extension: "LittleWhiteBox", Path: "LWB_SNAP/#", Holds: extension.Index, What: "snapshot", Leaves: "variables that it set"},
+		{Extension: "LittleWhiteBox", Path: "extensions/LittleWhiteBox/stateLogV2/floors/#", Holds: extension.Index, What: "variable log", Leaves: "variables that it set"},
+		{Extension: "LittleWhiteBox", Path: "extensions/LittleWhiteBox/stateCkptV2/points/#", Holds: extension.Index, What: "variable checkpoint"},
 		{Extension: "LittleWhiteBox", Path: "LWB_PLOT_APPLIED_KEY", Holds: extension.Apart},
 		{Extension: "LittleWhiteBox", Path: "LWB_STATE_APPLIED_KEY", Holds: extension.Apart},
 		// What it remembers of each message (state-store.js) is deleted from the first message on that
 		// is deleted, and made anew where it is missing. It cannot move: its ids have the number of
 		// the message in them (atom-extraction.js), and one that exists is not made again.
-		{Extension: "LittleWhiteBox", Path: "extensions/LittleWhiteBox/stateAtoms/*/floor", Holds: extension.Place, What: "memory"},
-		{Extension: "LittleWhiteBox", Path: "extensions/LittleWhiteBox/l0Index/byFloor/#", Holds: extension.Place, What: "note of what is remembered"},
+		{Extension: "LittleWhiteBox", Path: "extensions/LittleWhiteBox/stateAtoms/*/floor", Holds: extension.Place, What: "memory atom"},
+		{Extension: "LittleWhiteBox", Path: "extensions/LittleWhiteBox/l0Index/byFloor/#", Holds: extension.Place, What: "memory note"},
 		// The summary (story-summary/data/store.js) has an undo for each step, which the extension
 		// plays back if messages are missing, and refuses if the steps do not fit together.
 		{

@@ -257,8 +257,10 @@ func (f *Facts) unknown(metadata *rawjson.Object) (changes []extension.Change) {
 	for _, e := range f.extensions {
 		known = append(known, e.About().Keys...)
 	}
+	table := extension.TableOf(f.extensions)
 	for key, value := range extension.Owned(metadata) {
-		if !slices.Contains(known, key) && holdsSomething(value) {
+		isKnown := slices.Contains(known, key) || table.OfChat(value) != ""
+		if !isKnown && holdsSomething(value) {
 			changes = append(changes, extension.Change{Extension: key, Change: "left as it is at the end of the source: stchat does not know this extension"})
 		}
 	}

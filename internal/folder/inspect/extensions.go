@@ -17,17 +17,32 @@ import (
 // the memory; the rest are only counted.
 const MaxKeys = 10_000
 
-// keyOwners tells by a key of the metadata whose it is: the place in a list of extensions.
-type keyOwners map[string]int
+// keyOwners tells of what is in the metadata whose it is: the place in a list of extensions.
+type keyOwners struct {
+	byKey  map[string]int
+	byName map[string]int // of the extension
+	table  extension.Table
+}
 
 func ownersOf(list []extension.Extension) keyOwners {
-	owner := keyOwners{}
+	owners := keyOwners{byKey: map[string]int{}, byName: map[string]int{}, table: extension.TableOf(list)}
 	for i, e := range list {
-		for _, key := range e.About().Keys {
-			owner[key] = i
+		about := e.About()
+		owners.byName[about.Name] = i
+		for _, key := range about.Keys {
+			owners.byKey[key] = i
 		}
 	}
-	return owner
+	return owners
+}
+
+// of returns the owner of a key and its value.
+func (k *keyOwners) of(key string, value []byte) (place int, owned bool) {
+	if place, owned = k.byKey[key]; owned {
+		return place, true
+	}
+	place, owned = k.byName[k.table.OfChat(value)]
+	return place, owned
 }
 
 // extensions returns what the extensions keep in the metadata, in the messages and beside the
@@ -38,7 +53,7 @@ func extensions(list []extension.Extension, owner keyOwners, c *chat.Chat, md *r
 	var unknown []any
 	for key, raw := range extension.Owned(md) {
 		size := int64(len(raw))
-		switch i, owned := owner[key]; {
+		switch i, owned := owner.of(key, raw); {
 		case owned:
 			sizes[i] += size
 		case !strings.HasPrefix(key, "cfg_") && len(unknown) < MaxKeys: // core has more of these

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
@@ -70,37 +71,54 @@ func (k *keptByName) edit(settings []byte) (edited []byte, count int, err error)
 	}
 	k.warnings, k.notes = nil, nil
 	edited = rawjson.Edit(settings, func(root *rawjson.Object) {
+		kept := k.kept(root)
 		all.Table().Rename(root, extension.Settings, extension.OwnChat, func(row extension.Row, name string) string {
 			to, renamed := k.to[name]
 			if !renamed {
 				return name
 			}
-			if others := k.shared(name); len(others) > 0 {
-				k.warn("settings.json: what %s keeps of %q stays there: it is of %s, too, as far as it says", row.Extension, name, others[0])
+			if stays := k.stays(kept, row.Extension, name); stays != "" {
+				k.warn("settings.json: what %s keeps of %q stays there: %s", row.Extension, name, stays)
 				return name
 			}
 			count++
 			if row.Leaves != "" {
-				k.notes = append(k.notes, fmt.Sprintf("settings.json: %s follows the name of the chat, but not %s", row.Extension, row.Leaves))
+				k.notes = append(k.notes, fmt.Sprintf("settings.json: what %s keeps follows the chat's new name, but not %s", row.Extension, row.Leaves))
 			}
 			return to
 		})
 	})
-	k.warnTaken(edited)
 	return edited, count, nil
 }
 
-// warnTaken warns of what stays, since there is something of the new name already.
-func (k *keptByName) warnTaken(edited []byte) {
-	rawjson.Edit(edited, func(root *rawjson.Object) {
-		all.Table().Rename(root, extension.Settings, extension.OwnChat, func(row extension.Row, name string) string {
-			to, renamed := k.to[name]
-			if renamed && len(k.shared(name)) == 0 {
-				k.warn("settings.json: what %s keeps of %q stays there: it keeps something of %q already", row.Extension, name, to)
-			}
+// kept returns of which chats an extension keeps something under their names.
+func (k *keptByName) kept(root *rawjson.Object) map[keeper]bool {
+	kept := map[keeper]bool{}
+	for _, row := range all.Table() {
+		if !strings.HasSuffix(row.Path, extension.Named) {
+			continue
+		}
+		extension.Table{row}.Rename(root, extension.Settings, extension.OwnChat, func(_ extension.Row, name string) string {
+			kept[keeper{row.Extension, name}] = true
 			return name
 		})
-	})
+	}
+	return kept
+}
+
+// keeper is an extension that keeps something of a chat.
+type keeper struct{ extension, chat string }
+
+// stays says why what an extension keeps of a chat stays under the old name; "": it does not.
+func (k *keptByName) stays(kept map[keeper]bool, name, chat string) (why string) {
+	if others := k.shared(chat); len(others) > 0 {
+		return fmt.Sprintf("it does not say whose chat it is of, and %s is called so, too", others[0])
+	}
+	isTaken := kept[keeper{name, chat}] && kept[keeper{name, k.to[chat]}]
+	if isTaken {
+		return fmt.Sprintf("there is something of %q already", k.to[chat])
+	}
+	return ""
 }
 
 // warn adds a warning, once.
