@@ -13,12 +13,13 @@ import (
 // Beside a source whose folder cannot be listed nothing is made: Luker's state would stay
 // behind without a word.
 func TestFolderUnlisted(t *testing.T) {
-	c := &call{library: new(library.Library)}
+	c := &call{opt: new(Options), library: new(library.Library)}
 	for _, beside := range []bool{true, false} {
-		p := &plan{source: filepath.Join(t.TempDir(), "gone", "c.jsonl"), chatPath: chatPath{beside: beside}}
-		list, err := sidecarsOf(c, &chat.Chat{Name: "c"}, p, &Result{})
-		if len(list) > 0 || errors.Is(err, fs.ErrNotExist) != beside {
-			t.Errorf("beside %v: %v, %v", beside, list, err)
+		j := &job{source: filepath.Join(t.TempDir(), "gone", "c.jsonl"), src: &chat.Chat{Name: "c"}, res: new(Result)}
+		j.beside = beside
+		err := decide(c.opt, j.src, &j.plan, lookAround(c, j), j.res)
+		if len(j.sidecars) > 0 || errors.Is(err, fs.ErrNotExist) != beside {
+			t.Errorf("beside %v: %v, %v", beside, j.sidecars, err)
 		}
 	}
 }

@@ -2,12 +2,12 @@ package cut
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 
+	"stchat/internal/change/changeset"
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/extension/autorecap"
@@ -29,37 +29,34 @@ type clone struct {
 	data []byte // its content, once that is drafted
 }
 
-// nameClones chooses the names of the clones of all lorebooks that the chat names. Problems
-// with the chat itself are left for draft to report.
-func nameClones(ctx context.Context, c *call, p *plan, r *Result) (clones []*clone, err error) {
-	src, err := c.open(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	defer c.release(src)
-	// a copy, since draft edits the header again if the chat stays open
-	h := meta.ParseLenient(src.OutputHeader().Bytes())
+// nameClones chooses the names of the clones of all lorebooks that an open source names.
+func nameClones(c *call, j *job) ([]*clone, error) {
+	// a copy, since the new header is made of the chat's own
+	h := meta.ParseLenient(j.src.OutputHeader().Bytes())
 	if err := h.Change(c.opt.Values.Apply); err != nil {
-		return nil, src.Errorf("%w", err)
+		return nil, j.src.Errorf("%w", err)
 	}
 	own, _ := lorebook.NameIn(h.Metadata())
+	var clones []*clone
 	for _, name := range clonedBooks(h.Metadata()) {
-		book, err := bookOf(c, src, name)
+		book, err := bookOf(c.library, j.src, name)
 		if errors.Is(err, lorebook.ErrMissing) && name != own {
-			r.Warn("%v, so it is not cloned, and the new chat names it too", err)
+			j.res.Warn("%v, so it is not cloned, and the new chat names it too", err)
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(clones, func(k *clone) bool { return k.from == book }) {
+		isNamed := slices.ContainsFunc(clones, func(k *clone) bool { return k.from == book })
+		if isNamed {
 			continue
 		}
-		free, err := freeName(c, src, p, book)
+		free, err := freeName(c.library, j, book)
 		if err != nil {
 			return nil, err
 		}
-		clones = append(clones, &clone{from: book, name: free, path: filepath.Join(src.Dir.Worlds(), free+lorebook.Extension)})
+		path := filepath.Join(j.src.Dir.Worlds(), free+lorebook.Extension)
+		clones = append(clones, &clone{from: book, name: free, path: path})
 	}
 	return clones, nil
 }
@@ -73,29 +70,30 @@ func clonedBooks(metadata *rawjson.Object) []string {
 }
 
 // freeName returns the name of a book's clone.
-func freeName(c *call, src *chat.Chat, p *plan, book *lorebook.Book) (string, error) {
-	shelf, err := c.library.Shelf(src.Dir.Worlds())
+func freeName(lib *library.Library, j *job, book *lorebook.Book) (string, error) {
+	shelf, err := lib.Shelf(j.src.Dir.Worlds())
 	if err != nil {
 		return "", ops.PathError(err)
 	}
+	label := cmp.Or(j.name.Label, j.src.Name)
 	var free string
-	if label := cmp.Or(p.name.Label, src.Name); label != "" {
+	if label != "" {
 		free, err = shelf.ForChat(book.Name, label)
 	} else { // from standard input to standard output
 		free, err = shelf.Duplicate(book.Name)
 	}
 	if err != nil {
-		return "", src.Errorf("%w", err)
+		return "", j.src.Errorf("%w", err)
 	}
 	return free, nil
 }
 
 // bookOf reads a lorebook that must exist.
-func bookOf(c *call, src *chat.Chat, name string) (*lorebook.Book, error) {
+func bookOf(lib *library.Library, src *chat.Chat, name string) (*lorebook.Book, error) {
 	if !src.HasDir {
 		return nil, src.Errorf("%w, so its lorebook %q cannot be found", ops.ErrNoUserFolder, name)
 	}
-	book, err := c.book(src.Dir, name)
+	book, err := readBook(lib, src.Dir, name)
 	if errors.Is(err, lorebook.ErrMissing) {
 		return nil, withKind(lorebook.ErrMissing, src.Errorf("the lorebook %q that the chat names does not exist", name))
 	}
@@ -107,65 +105,82 @@ func bookOf(c *call, src *chat.Chat, name string) (*lorebook.Book, error) {
 
 // makeClones makes the clones' contents and points the metadata at them. In their entries,
 // names of the source and of the books become those of the new chat and of the clones.
-func makeClones(opt *Options, src *chat.Chat, p *plan, md *rawjson.Object, state *isolate.Facts, at int, r *Result) error {
+func makeClones(opt *Options, j *job, md *rawjson.Object) error {
 	own, _ := lorebook.NameIn(md)
-	clones := map[string]string{}
-	for _, to := range p.clones {
-		clones[to.from.Name] = to.name
+	books := map[string]string{}
+	for _, to := range j.clones {
+		books[to.from.Name] = to.name
 	}
-	for _, to := range p.clones {
+	chats := map[string]string{j.src.Name: cmp.Or(j.name.File, j.src.Name)}
+
+	for _, to := range j.clones {
+		isOwn := to.from.Name == own || len(j.clones) == 1
+		isSnapshot := opt.Lorebook == LorebookSnapshot && isOwn
 		var made lorebook.Cloned
 		var err error
-		snapshot := opt.Lorebook == LorebookSnapshot && (to.from.Name == own || len(p.clones) == 1)
-		if snapshot {
-			made, err = makeSnapshot(opt, src, to, state, at, r)
+		if isSnapshot {
+			made, err = makeSnapshot(opt, j, to)
 		} else {
 			made = to.from.Clone(lorebook.CloneOptions{Name: to.name, Internal: opt.Internal, Drop: opt.Drop})
 		}
 		if err != nil {
 			return fmt.Errorf("the lorebook %q: %w", to.from.Name, err)
 		}
+
 		plain, err := lorebook.Parse(made.Data, to.path)
 		if err != nil {
 			return err
 		}
-		to.data = all.Table().RenameIn(made.Data, extension.Lorebook, extension.Book, clones)
-		to.data = all.Table().RenameIn(to.data, extension.Lorebook, extension.OwnChat, map[string]string{src.Name: cmp.Or(p.name.File, src.Name)})
+		to.data = all.Table().RenameIn(made.Data, extension.Lorebook, extension.Book, books)
+		to.data = all.Table().RenameIn(to.data, extension.Lorebook, extension.OwnChat, chats)
 		book, err := lorebook.Parse(to.data, to.path)
 		if err != nil {
 			return err
 		}
-		renaming := &extension.Renaming{Metadata: md, From: to.from, Plain: plain, To: book, Snapshot: snapshot}
+
+		renaming := &extension.Renaming{Metadata: md, From: to.from, Plain: plain, To: book, Snapshot: isSnapshot}
 		isolate.Rebind(renaming)
-		r.Doc.changed(renaming.Changes)
-		r.Doc.addBook(Lorebook{Name: to.name, From: to.from.Name, Path: &to.path, Cloned: true, Dropped: made.Dropped})
+		j.res.Doc.changed(renaming.Changes)
+		j.res.Doc.addBook(Lorebook{Name: to.name, From: to.from.Name, Path: &to.path, Cloned: true, Dropped: made.Dropped})
+	}
+	return nil
+}
+
+// draftClones drafts the files of the clones.
+func draftClones(set *changeset.Set, clones []*clone) error {
+	for _, to := range clones {
+		err := ops.Create(set, to.path, fmt.Sprintf("the lorebook %q", to.name), to.data, changeset.Like(to.from.Stamp))
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // makeSnapshot makes the clone's content as of the nearest scene break.
-func makeSnapshot(opt *Options, src *chat.Chat, to *clone, state *isolate.Facts, at int, r *Result) (lorebook.Cloned, error) {
-	noted, from, ok, err := state.Recap().Snapshot(src.Source)
+func makeSnapshot(opt *Options, j *job, to *clone) (lorebook.Cloned, error) {
+	noted, from, ok, err := j.state.Recap().Snapshot(j.src.Source)
 	if err != nil {
 		return lorebook.Cloned{}, err
 	}
 	if !ok {
-		return lorebook.Cloned{}, fmt.Errorf("%w: no visible scene break at or before message %d has a scene recap with allEntries", ErrNoSnapshot, at)
+		return lorebook.Cloned{}, fmt.Errorf("%w: no visible scene break at or before message %d has a scene recap with allEntries", ErrNoSnapshot, j.last.index)
 	}
 	made, err := to.from.Snapshot(noted, lorebook.CloneOptions{Name: to.name, Internal: opt.Internal, Drop: opt.Drop})
 	if err == nil {
-		r.Doc.changed([]extension.Change{{Extension: "auto_recap", Change: fmt.Sprintf("lorebook as of the scene break at message %d", from)}})
+		j.res.Doc.changed([]extension.Change{{Extension: "auto_recap", Change: fmt.Sprintf("lorebook as of the scene break at message %d", from)}})
 	}
 	return made, err
 }
 
-// shareBooks keeps the names of the source's lorebooks, as SillyTavern does, and warns of the
-// consequences.
-func shareBooks(c *call, src *chat.Chat, md *rawjson.Object, r *Result) {
+// ShareBooks adds to the document the lorebooks that a new chat's metadata names as its source's
+// does, which is what SillyTavern does, and warns of those that do not exist or that extensions
+// write into.
+func ShareBooks(lib *library.Library, src *chat.Chat, md *rawjson.Object, r *Result) {
 	for _, name := range clonedBooks(md) {
 		shared := Lorebook{Name: name, From: name}
 		if src.HasDir {
-			book, err := c.book(src.Dir, name)
+			book, err := readBook(lib, src.Dir, name)
 			switch {
 			case errors.Is(err, lorebook.ErrMissing):
 				r.Warn("%s: the lorebook %q that the chat names does not exist", src.Label(), name)
@@ -173,26 +188,27 @@ func shareBooks(c *call, src *chat.Chat, md *rawjson.Object, r *Result) {
 				r.Warn("%s: the lorebook that the chat names: %v", src.Label(), err)
 			default:
 				shared.Path = &book.Path
-				if n := book.InternalCount(); n > 0 {
-					r.Warn("%s: the lorebook %q holds extension state (%s), and the new chat writes into the same book; a clone would be its own",
-						src.Label(), name, plural.Of(n, "entry", "entries"))
-				}
+				warnOfState(src, name, book, r)
 			}
 		}
 		r.Doc.addBook(shared)
 	}
 }
 
-// ShareBooks adds to the document the lorebooks that a new chat's metadata names as its source's does,
-// and warns of those that do not exist or that extensions write into.
-func ShareBooks(lib *library.Library, src *chat.Chat, md *rawjson.Object, r *Result) {
-	shareBooks(&call{library: lib}, src, md, r)
+// warnOfState warns of a lorebook that the new chat and its source both write into.
+func warnOfState(src *chat.Chat, name string, book *lorebook.Book, r *Result) {
+	n := book.InternalCount()
+	if n > 0 {
+		r.Warn("%s: the lorebook %q holds extension state (%s), and the new chat writes into the same book; a clone would be its own",
+			src.Label(), name, plural.Of(n, "entry", "entries"))
+	}
 }
 
 // noteBookless notes once how many chats had no lorebook to clone.
-func noteBookless(plans []*plan) {
-	bookless := slices.DeleteFunc(slices.Clone(plans), func(p *plan) bool { return !p.drafted.bookless })
-	if n := len(bookless); n > 0 {
+func noteBookless(jobs []*job) {
+	bookless := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return !j.drafted.bookless })
+	n := len(bookless)
+	if n > 0 {
 		bookless[0].res.Note("%s no lorebook, so nothing is cloned", plural.Of(n, "chat names", "chats name"))
 	}
 }

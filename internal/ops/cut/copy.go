@@ -33,8 +33,11 @@ func copyTo(ctx context.Context, opt *Options, w io.Writer, src *chat.Chat, know
 	if err := readError(src, err); err != nil {
 		return copied, err
 	}
-	switch {
-	case copied.Lines == 0, limit >= 0 && copied.Lines < limit, limit < 0 && copied.Lines < places:
+	needed := limit
+	if limit < 0 {
+		needed = places
+	}
+	if copied.Lines < needed {
 		return copied, outOfRange(opt, src, copied.Lines)
 	}
 	return copied, nil
@@ -69,21 +72,24 @@ func outOfRange(opt *Options, src *chat.Chat, messages int) error {
 
 // writeChat writes the header and the messages, truncates what was copied beyond the last
 // message, and returns where that one is in the source.
-func writeChat(ctx context.Context, opt *Options, out *changeset.Draft, src *chat.Chat, header []byte, known lastMessage, r *Result) (jsonl.Place, error) {
+func writeChat(ctx context.Context, opt *Options, out *changeset.Draft, j *job, header []byte) (jsonl.Place, error) {
 	if _, err := out.Write(header); err != nil {
 		return jsonl.Place{}, err
 	}
 	start := out.Size()
-	copied, err := copyTo(ctx, opt, out, src, known)
+	copied, err := copyTo(ctx, opt, out, j.src, j.last)
 	if err != nil {
 		return jsonl.Place{}, err
 	}
 	end := copied.Last[0]
-	report(src, copied, known, r)
-	size, line := start+end.Out+end.Len, []byte(nil)
+	report(j.src, copied, j.last, j.res)
+
+	size := start + end.Out + end.Len
+	var line []byte // the edited message, in place of the one that was copied
 	if opt.Message != nil {
 		size -= end.Len
-		if line, err = edited(opt, src, end); err != nil {
+		line, err = edited(opt, j.src, end)
+		if err != nil {
 			return end, err
 		}
 	}
@@ -93,7 +99,7 @@ func writeChat(ctx context.Context, opt *Options, out *changeset.Draft, src *cha
 	if err == nil {
 		_, err = out.Write(line)
 	}
-	r.Doc.Bytes = out.Size()
+	j.res.Doc.Bytes = out.Size()
 	return end, err
 }
 
@@ -164,33 +170,31 @@ func report(src *chat.Chat, copied jsonl.Copied, known lastMessage, r *Result) {
 
 // prepareStream validates everything, since output cannot be taken back, and returns a function
 // that writes the chat to standard output.
-func prepareStream(ctx context.Context, c *call, p *plan, src *chat.Chat, header []byte, known lastMessage, r *Result) (func(context.Context) error, error) {
-	opt := c.opt
-	copied, err := copyTo(ctx, opt, nil, src, known)
+func prepareStream(ctx context.Context, opt *Options, j *job, header []byte) (func(context.Context) error, error) {
+	src := j.src
+	copied, err := copyTo(ctx, opt, nil, src, j.last)
 	if err != nil {
 		return nil, err
 	}
 	end := copied.Last[0]
-	report(src, copied, known, r)
-	var line []byte // the edited message, which is written after the others
+	report(src, copied, j.last, j.res)
+
 	limit := end.Index + 1
-	r.Doc.Bytes = int64(len(header)) + end.Out + end.Len
+	size := int64(len(header)) + end.Out + end.Len
+	var line []byte // the edited message, which is written after the others
 	if opt.Message != nil {
-		if line, err = edited(opt, src, end); err != nil {
+		line, err = edited(opt, src, end)
+		if err != nil {
 			return nil, err
 		}
-		r.Doc.Bytes += int64(len(line)) - end.Len
+		size += int64(len(line)) - end.Len
 		limit--
 	}
+	j.res.Doc.Bytes = size
 	if opt.Changes.DryRun {
-		r.Note("would write %s to standard output, %d bytes", plural.S(r.Doc.Messages, "message"), r.Doc.Bytes)
+		j.res.Note("would write %s to standard output, %d bytes", plural.S(j.res.Doc.Messages, "message"), size)
 	}
 	return func(ctx context.Context) error {
-		src, err := c.open(ctx, p)
-		if err != nil {
-			return err
-		}
-		defer c.release(src)
 		if _, err := opt.Stdout.Write(header); err != nil {
 			return err
 		}

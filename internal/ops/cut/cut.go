@@ -1,11 +1,21 @@
 // Package cut makes checkpoints and branches: new chats that hold a chat up to one of its
 // messages.
 //
-// A call takes three steps. First every source gets the name of its new chat, in the order in
-// which the sources were given (plan). Then all are drafted in parallel, each on its own
-// (draft): the chat and what belongs to it, which is its sidecars, the clone of its lorebook,
-// its name in the group's list and its link in the source. Last, the changeset package commits
-// what was drafted for one source as one change set, whole or not at all.
+// Each source is a [job], which takes four steps:
+//
+//   - open: the file up to its header, its place, its groups;
+//   - decide: the new chat's name and those of its lorebooks, and whether the new chat may be
+//     made at all. What is decided follows from values alone, without the disk;
+//   - read: one pass for what must be known of its messages before the new chat is written,
+//     such as what extensions kept as of the last one. It comes before the name if that has the
+//     number of the last message in it;
+//   - draft: the new chat and what belongs to it, which is its sidecars, the clones of its
+//     lorebooks, its name in the group's list and its link in the source.
+//
+// Names are decided in the order in which the sources were given, so that they do not depend on
+// which source is done first. All other steps are taken for the sources in parallel. Last, the
+// changeset package commits what was drafted for one source as one change set, whole or not at
+// all. If other programs got ahead of it, the job starts again at open.
 package cut
 
 import (
@@ -18,12 +28,10 @@ import (
 	"stchat/internal/change/safefile"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
-	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
-	"stchat/internal/sillytavern/group"
 )
 
 // Run makes a checkpoint or branch of every source, each with messages 0 to At inclusive, and
@@ -31,31 +39,29 @@ import (
 // does not stop the others.
 func Run(ctx context.Context, opt Options) []*Result {
 	left := opt.Values.LeaveOut(keyMainChat, keyIntegrity)
-	results, c := make([]*Result, len(opt.Sources)), newCall(&opt)
+	c := newCall(&opt)
 	defer c.close()
-	for i, source := range opt.Sources {
-		p := newPlan(&opt, source)
-		c.plans, results[i] = append(c.plans, p), p.res
+	for _, source := range opt.Sources {
+		c.jobs = append(c.jobs, newJob(&opt, source))
 	}
-	planAll(ctx, c, c.plans)
-	begun := slices.DeleteFunc(slices.Clone(c.plans), func(p *plan) bool { return p.res.Err != nil || p.res.Doc.Existed })
-	ops.Each(ctx, opt.Changes, begun, func(p *plan) (*Result, changeset.Unit) { return p.res, c.unit(p) })
-	for _, p := range begun {
-		r := p.res
-		r.Err = about(p.source, r.Err)
-		if r.Err == nil && p.drafted.stream != nil && !opt.Changes.DryRun {
-			if r.Err = p.drafted.stream(ctx); r.Err != nil && len(p.clones) > 0 {
-				r.Err = fmt.Errorf("%w; the lorebook %s was made for it, and stays", r.Err, p.clones[0].path)
-			}
-		}
+
+	nameAll(ctx, c, c.jobs)
+	named := slices.DeleteFunc(slices.Clone(c.jobs), func(j *job) bool { return j.isOver() })
+	ops.Each(ctx, opt.Changes, named, func(j *job) (*Result, changeset.Unit) { return j.res, c.unit(j) })
+	for _, j := range named {
+		j.res.Err = about(j.source, j.res.Err)
+		j.stream(ctx, opt.Changes.DryRun)
 	}
-	if at := slices.IndexFunc(results, func(r *Result) bool { return r.Err == nil }); len(left) > 0 && at >= 0 {
-		results[at].Note("%s", ops.LeftOut(left))
+
+	results := make([]*Result, len(c.jobs))
+	for i, j := range c.jobs {
+		results[i] = j.res
 	}
+	noteLeftOut(results, left)
 	if opt.Link && opt.Kind == names.Checkpoint {
-		noteReplaced(c.plans)
+		noteReplaced(c.jobs)
 	}
-	noteBookless(c.plans)
+	noteBookless(c.jobs)
 	for _, r := range results {
 		if r.Err != nil {
 			r.Warnings, r.Notes = nil, nil // they are about a chat that was not made
@@ -65,124 +71,133 @@ func Run(ctx context.Context, opt Options) []*Result {
 	return results
 }
 
-// mayRetry reports whether a chat is made again since other runs got ahead: they took its name, or
-// linked a chat in its source.
-func (c *call) mayRetry(p *plan, err error) bool {
-	taken, lost := errors.AsType[*safefile.ExistsError](err)
-	switch {
-	case c.opt.Changes.DryRun || p.source == chat.Stdin:
-		return false
-	case lost && taken.Path == p.path: // it is an error only if it was given, not if it was generated
-		return c.opt.Output == "" && (p.name.Generated || c.opt.Style == names.Classic)
-	case lost: // a clone's name, or that of what is committed together with it
-		return slices.ContainsFunc(c.plans, func(other *plan) bool {
-			return other.path == taken.Path || slices.ContainsFunc(other.clones, func(to *clone) bool { return to.path == taken.Path })
-		})
+// noteLeftOut notes, with the first chat that was made, which of the values that were given are
+// left out.
+func noteLeftOut(results []*Result, left []string) {
+	if len(left) == 0 {
+		return
 	}
-	return c.opt.Link && !p.drafted.moved && errors.Is(err, jsonl.ErrChanged) // by a run that linked another chat
+	made := slices.IndexFunc(results, func(r *Result) bool { return r.Err == nil })
+	if made >= 0 {
+		results[made].Note("%s", ops.LeftOut(left))
+	}
 }
 
-// call is what the sources of one call share: the options, and what lies around them, each
+// call is what the jobs of one call share: the options, and what lies around the sources, each
 // thing looked up once.
 type call struct {
 	opt     *Options
-	plans   []*plan
+	jobs    []*job
 	library *library.Library
 	slugs   library.Once[string] // new slugs of sources, by real path
 	roots   library.Once[string] // by path of the group file
 	names   *namesGiven
-	stdin   *chat.Chat // can be read only once, so it stays open
 }
 
 func newCall(opt *Options) *call {
-	return &call{opt: opt, library: new(library.Library), names: &namesGiven{
-		folders: map[string]*folder{}, inGroup: map[*group.File]map[string]bool{},
-	}}
+	return &call{opt: opt, library: new(library.Library), names: newNamesGiven()}
 }
 
-func (c *call) close() { c.stdin.Close() }
-
-// open opens a source, and refuses one whose header is damaged. If it was opened before, it must be
-// unchanged since then; the zero stamp means that it was not.
-func (c *call) open(ctx context.Context, p *plan) (*chat.Chat, error) {
-	if p.source == chat.Stdin && c.stdin != nil {
-		return c.stdin, nil
+// close closes the sources that are still open.
+func (c *call) close() {
+	for _, j := range c.jobs {
+		j.close()
 	}
-	demand := ops.Whole
-	if c.opt.SkipDamaged {
-		demand = ops.Anything
-	}
-	src, err := ops.Open(ctx, c.library, p.source, demand, chat.Options{Data: c.opt.Data, Stdin: c.opt.Stdin, Content: c.opt.Content})
-	if err != nil {
-		return nil, err
-	}
-	if p.opened != (safefile.Stamp{}) && !src.Stamp.Same(p.opened) {
-		src.Close()
-		return nil, src.Errorf("%w", jsonl.ErrChanged)
-	}
-	p.opened = src.Stamp
-	if p.source == chat.Stdin {
-		c.stdin = src.Chat
-	}
-	return src.Chat, nil
-}
-
-// release closes a source, unless it is standard input.
-func (c *call) release(src *chat.Chat) {
-	if src != c.stdin {
-		src.Close()
-	}
-}
-
-// book reads the lorebook called name in dir.
-func (c *call) book(dir userdir.Dir, name string) (*lorebook.Book, error) {
-	book, err := c.library.ReadBook(dir, name)
-	return book, ops.PathError(err)
 }
 
 // unit returns the unit of change for one source.
-func (c *call) unit(p *plan) changeset.Unit {
+func (c *call) unit(j *job) changeset.Unit {
 	// at a path that was asked for, outside any user folder, a replaced file is not kept for undo
-	elsewhere := c.opt.Output != "" && p.path != Stdout && userdir.RoleOf(p.path) == userdir.Outside
-	u := changeset.Unit{Root: c.root(p), Unrecorded: elsewhere}
-	if p.listing != "" {
-		u.Shares = append(u.Shares, p.listing)
+	elsewhere := c.opt.Output != "" && j.path != Stdout && userdir.RoleOf(j.path) == userdir.Outside
+	u := changeset.Unit{Root: c.root(j), Unrecorded: elsewhere}
+	if j.listing != "" {
+		u.Shares = append(u.Shares, j.listing)
 	}
 	if c.opt.Link {
-		u.Shares = append(u.Shares, p.source)
+		u.Shares = append(u.Shares, j.source)
 	}
-	tried := false
-	u.Again = func(err error) bool { return c.mayRetry(p, err) }
+
+	begun := false
+	moved := false // the last message is not the one that an earlier try found
+	u.Again = func(err error) bool { return !moved && c.mayRetry(j, err) }
 	u.Draft = func(ctx context.Context, set *changeset.Set) error {
 		defer c.opt.Meter.Done()
-		c := c
-		if tried {
-			c = newCall(c.opt)
-			p.begin(c.opt, p.drafted.at)
-			if planAll(ctx, c, []*plan{p}); p.res.Err != nil || p.res.Doc.Existed {
-				return p.res.Err
-			}
+		if !begun {
+			begun = true
+			return c.work(ctx, set, j)
 		}
-		tried = true
-		return draft(ctx, c, set, p)
+		earlier := j.drafted.at
+		if err := startAgain(ctx, set, c.opt, j); err != nil || j.isOver() {
+			return err
+		}
+		moved = earlier >= 0 && earlier != j.drafted.at
+		if moved { // the source changed by more than a link
+			return fmt.Errorf("%s: %w", chat.Label(j.source), jsonl.ErrChanged)
+		}
+		return nil
 	}
 	return u
 }
 
+// work takes a job whose names are decided through all other steps, up to the drafts.
+func (c *call) work(ctx context.Context, set *changeset.Set, j *job) error {
+	defer j.rest()
+	j.drafted.at = j.last.index
+	if err := j.open(ctx, c); err != nil {
+		return err
+	}
+	if err := decide(c.opt, j.src, &j.plan, lookAround(c, j), j.res); err != nil {
+		return err
+	}
+	if err := j.read(ctx, c.opt, false); err != nil {
+		return err
+	}
+	return draft(ctx, c, set, j)
+}
+
+// startAgain takes a job through all steps once more, since others got ahead of what was drafted.
+// Whatever was found out before may no longer hold, so nothing of it is used.
+func startAgain(ctx context.Context, set *changeset.Set, opt *Options, j *job) error {
+	fresh := newCall(opt)
+	j.reset(opt)
+	nameAll(ctx, fresh, []*job{j})
+	if j.isOver() {
+		return j.res.Err
+	}
+	return fresh.work(ctx, set, j)
+}
+
+// mayRetry reports whether a chat is made again since other runs got ahead: they took its name, or
+// linked a chat in its source.
+func (c *call) mayRetry(j *job, err error) bool {
+	if c.opt.Changes.DryRun || j.source == chat.Stdin {
+		return false
+	}
+	taken, lost := errors.AsType[*safefile.ExistsError](err)
+	switch {
+	case !lost:
+		return c.opt.Link && errors.Is(err, jsonl.ErrChanged) // by a run that linked another chat
+	case taken.Path == j.path: // it is an error only if it was given, not if it was generated
+		return c.opt.Output == "" && (j.name.Generated || c.opt.Style == names.Classic)
+	}
+	// a clone's name, or that of what is committed together with it
+	return slices.ContainsFunc(c.jobs, func(other *job) bool { return other.makes(taken.Path) })
+}
+
 // root returns the folder that the change set edits.
-func (c *call) root(p *plan) string {
+func (c *call) root(j *job) string {
 	opt := c.opt
 	switch {
-	case p.listing != "":
-		return c.roots.Get(p.listing, func() string { return changeset.RootOf(p.listing) })
-	case p.path == Stdout && p.source == chat.Stdin && opt.Data != "":
+	case j.listing != "":
+		return c.roots.Get(j.listing, func() string { return changeset.RootOf(j.listing) })
+	case j.path == Stdout && j.source == chat.Stdin && opt.Data != "":
 		return opt.Data
-	case p.path == Stdout:
-		return changeset.RootOf(p.source)
-	case opt.Output != "" && p.source != chat.Stdin:
-		return changeset.RootFor(p.path, p.source)
+	case j.path == Stdout:
+		return changeset.RootOf(j.source)
+	case opt.Output != "" && j.source != chat.Stdin:
+		return changeset.RootFor(j.path, j.source)
 	}
-	return changeset.RootOf(p.path)
+	return changeset.RootOf(j.path)
 }
 
 // about puts the source in front of a cancellation error, and the path in front of any other.

@@ -102,11 +102,27 @@ func (o *Options) workers() int {
 	return 0
 }
 
-// nameNeedsIndex reports whether the generated names contain the index of the last message and
-// it must be looked up first.
+// readsFirst reports whether the messages are read before the new chats get their names: to choose
+// the last one, or for names that have its index in them.
+func (o *Options) readsFirst() bool { return !o.AtOne.All() || o.nameNeedsIndex() }
+
+// needsState reports whether a new chat depends on what extensions kept as of its last message.
+func (o *Options) needsState() bool {
+	return o.Isolate || len(o.Require) > 0 || o.Lorebook == LorebookSnapshot
+}
+
+// nameNeedsIndex reports whether the generated names contain the index of the last message, and
+// it is not given.
 func (o *Options) nameNeedsIndex() bool {
-	timed := o.Style != names.SillyTavern && o.Style != names.Version
-	return o.AtName == "" && o.AtOne.All() && (o.At < 0 || !o.AsOf.IsZero()) && o.Output == "" && o.Name == "" && o.Kind == names.Branch && timed
+	isGenerated := o.Output == "" && o.Name == ""
+	if !isGenerated || o.Kind != names.Branch {
+		return false
+	}
+	if o.Style == names.SillyTavern || o.Style == names.Version {
+		return false // these styles name no message
+	}
+	isFromEnd := o.At < 0 || !o.AsOf.IsZero()
+	return isFromEnd && o.AtName == ""
 }
 
 // Result is the result for one source.
@@ -169,6 +185,12 @@ type Skipped struct {
 	BOM    bool   `json:"-"`
 }
 
+// fromHeader takes over what the metadata of the new chat say of it.
+func (d *Document) fromHeader(md *rawjson.Object) {
+	d.MainChat = rawjson.TextOrNil(md.Value(keyMainChat))
+	d.Integrity = rawjson.TextOrNil(md.Value(keyIntegrity))
+}
+
 // skip adds damaged lines.
 func (d *Document) skip(damage jsonl.Damages) {
 	d.SkippedTotal += damage.Total
@@ -189,7 +211,8 @@ func (d *Document) changed(changes []extension.Change) {
 
 // addBook adds a lorebook that the new chat names.
 func (d *Document) addBook(book Lorebook) {
-	if d.Lorebooks = append(d.Lorebooks, book); d.Lorebook == nil {
+	d.Lorebooks = append(d.Lorebooks, book)
+	if d.Lorebook == nil {
 		d.Lorebook = &book
 	}
 }

@@ -84,7 +84,8 @@ func Split(ctx context.Context, opt SplitOptions) ([]*Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	offs, facts, err := count(ctx, src.Chat, slices.ContainsFunc(sidecars, func(s luker.Sidecar) bool { return s.Kind == luker.FloorLog }))
+	hasLog := slices.ContainsFunc(sidecars, func(s luker.Sidecar) bool { return s.Kind == luker.FloorLog })
+	offs, facts, err := count(ctx, src.Chat, hasLog)
 	if err != nil {
 		return nil, err
 	}
@@ -92,63 +93,96 @@ func Split(ctx context.Context, opt SplitOptions) ([]*Part, error) {
 	if err != nil {
 		return nil, src.Errorf("%w", err)
 	}
-	recap, _ := autorecap.RunningIn(src.Metadata())
-	versions := slices.Collect(recap.Versions())
-	given := newCall(new(Options)).names
-	parts, plans, calls := make([]*Part, len(bounds)-1), make([]*plan, len(bounds)-1), make([]*call, len(bounds)-1)
-	for k := range parts {
-		o := &Options{
-			Kind: names.Branch, Sources: []string{opt.Chat}, Style: names.SillyTavern, At: bounds[k+1] - 1, Name: opt.name(src.Name, k),
-			Integrity: IntegrityNew, Lorebook: opt.Lorebook, Data: opt.Data, Changes: opt.Changes, Meter: opt.Meter,
-		}
-		c := newCall(o)
-		c.library, c.names = lib, given
-		p := newPlan(o, opt.Chat)
-		p.opened, p.last.index, p.part = src.Stamp, o.At, &stretch{from: bounds[k], to: bounds[k+1], offs: offs, facts: facts}
-		parts[k] = &Part{Result: p.res, Recap: slices.ContainsFunc(versions, func(v autorecap.Version) bool {
-			at, ok := rawjson.Float(v.Scene())
-			return ok && at < float64(bounds[k])
-		})}
-		plans[k], calls[k] = p, c
-		if err := resolveNames(ctx, c, p); err != nil {
+
+	given := newNamesGiven()
+	makings := make([]making, len(bounds)-1)
+	for k := range makings {
+		o := opt.ofPart(src.Name, k, bounds[k+1]-1)
+		m := making{&call{opt: o, library: lib, names: given}, newJob(o, opt.Chat)}
+		m.job.opened = src.Stamp
+		m.job.last.index = o.At
+		m.job.part = &stretch{from: bounds[k], to: bounds[k+1], offs: offs, facts: facts}
+		if err := nameChat(ctx, m.call, m.job); err != nil {
 			return nil, about(opt.Chat, err)
 		}
+		makings[k] = m
 	}
-	ops.One(ctx, opt.Changes, &joint{plans}, changeset.Unit{Root: calls[0].root(plans[0]), Draft: func(ctx context.Context, set *changeset.Set) error {
-		for k, p := range plans {
-			if err := draft(ctx, calls[k], set, p); err != nil {
+	ops.One(ctx, opt.Changes, &joint{makings}, draftAll(makings))
+	return partsOf(src.Chat, makings), nil
+}
+
+// making is one part: its own options, and the way to it.
+type making struct {
+	call *call
+	job  *job
+}
+
+// ofPart returns the options with which part k, which ends with message last, is made.
+func (opt *SplitOptions) ofPart(chat string, k, last int) *Options {
+	return &Options{
+		Kind: names.Branch, Sources: []string{opt.Chat}, Style: names.SillyTavern, At: last, Name: opt.name(chat, k),
+		Integrity: IntegrityNew, Lorebook: opt.Lorebook, Data: opt.Data, Changes: opt.Changes, Meter: opt.Meter,
+	}
+}
+
+// draftAll returns the unit in which all parts are made.
+func draftAll(makings []making) changeset.Unit {
+	draft := func(ctx context.Context, set *changeset.Set) error {
+		for _, m := range makings {
+			if err := m.call.work(ctx, set, m.job); err != nil {
 				return err
 			}
-			p.part.states = nil // they grow with the chat
+			m.job.part.states = nil // they grow with the chat
 		}
 		return nil
-	}})
-	for k, p := range parts {
-		p.Err = about(opt.Chat, p.Err)
+	}
+	return changeset.Unit{Root: makings[0].call.root(makings[0].job), Draft: draft}
+}
+
+// partsOf returns the parts that were made, or only the first that was not. What is said of the
+// chat itself is said with the first part alone.
+func partsOf(src *chat.Chat, makings []making) []*Part {
+	recap, _ := autorecap.RunningIn(src.Metadata())
+	versions := slices.Collect(recap.Versions())
+	parts := make([]*Part, len(makings))
+	for k, m := range makings {
+		from, to := m.job.part.from, m.job.part.to
+		isBefore := func(v autorecap.Version) bool {
+			at, ok := rawjson.Float(v.Scene())
+			return ok && at < float64(from)
+		}
+		p := &Part{Result: m.job.res, Recap: slices.ContainsFunc(versions, isBefore)}
+		parts[k] = p
+		p.Err = about(m.job.source, p.Err)
 		p.Result.Doc.Warnings = append(p.Result.Doc.Warnings, p.Warnings...)
-		p.Doc = PartDocument{p.Result.Doc, k + 1, len(parts), bounds[k], bounds[k+1] - 1}
-		if k > 0 { // what is said of the chat is printed once
-			p.Warnings = slices.DeleteFunc(p.Warnings, func(w string) bool { return slices.Contains(parts[0].Warnings, w) })
-			p.Notes = slices.DeleteFunc(p.Notes, func(n string) bool { return slices.Contains(parts[0].Notes, n) })
+		p.Doc = PartDocument{p.Result.Doc, k + 1, len(parts), from, to - 1}
+		if k > 0 {
+			p.Warnings = without(p.Warnings, parts[0].Warnings)
+			p.Notes = without(p.Notes, parts[0].Notes)
 		}
 		if p.Err != nil {
-			return parts[k : k+1], nil
+			return parts[k : k+1]
 		}
 	}
-	return parts, nil
+	return parts
+}
+
+// without returns the texts of list that are not in said.
+func without(list, said []string) []string {
+	return slices.DeleteFunc(list, func(text string) bool { return slices.Contains(said, text) })
 }
 
 // joint is the parts of one set.
-type joint struct{ plans []*plan }
+type joint struct{ makings []making }
 
 // Complete gives each part the record, and its own steps.
 func (j *joint) Complete(o changeset.Outcome, dryRun bool) {
-	for k, p := range j.plans {
+	for k, m := range j.makings {
 		own := o
 		if k > 0 {
-			own.Ended, own.Dropped, own.NoRecord, own.Steps = nil, nil, nil, nil
+			own = changeset.Outcome{ID: o.ID, Err: o.Err}
 		}
-		p.res.Complete(own, dryRun)
+		m.job.res.Complete(own, dryRun)
 	}
 }
 
@@ -214,7 +248,9 @@ func (s *stretch) follow(ctx context.Context, src *chat.Chat, r *Result) error {
 	if src.Header == nil {
 		return nil
 	}
-	lines, facts, n := choose.SourceOf(src), s.facts, len(s.offs)
+	n := len(s.offs)
+	lines := choose.SourceOf(src)
+	facts := s.facts
 	for _, c := range []*follow.Change{{Messages: n, Gone: span(s.to, n)}, {Messages: s.to, Gone: span(0, s.from)}} {
 		md := src.Header.Metadata()
 		if len(c.Gone) > 0 && follow.Matters(c, md) {
@@ -226,7 +262,8 @@ func (s *stretch) follow(ctx context.Context, src *chat.Chat, r *Result) error {
 			s.states = append(s.states, state)
 		}
 		if s.to < n {
-			lines.Size, facts = s.offs[s.to], facts.First(s.to)
+			lines.Size = s.offs[s.to]
+			facts = facts.First(s.to)
 		}
 	}
 	return nil
@@ -279,7 +316,9 @@ func (s *stretch) write(ctx context.Context, out *changeset.Draft, src *chat.Cha
 	if err := copyTo(s.to); err != nil {
 		return err
 	}
-	r.Doc.At, r.Doc.Messages, r.Doc.Bytes = s.to-1, s.to-s.from, out.Size()
+	r.Doc.At = s.to - 1
+	r.Doc.Messages = s.to - s.from
+	r.Doc.Bytes = out.Size()
 	return src.Unchanged()
 }
 
