@@ -34,28 +34,39 @@ type Condition struct {
 
 // ParseCondition parses KEY, !KEY, KEY=VALUE, KEY!=VALUE or KEY~GLOB. A KEY that begins with a
 // slash is a JSON pointer.
-func ParseCondition(text string) (c Condition, err error) {
-	key := text
-	switch at := strings.IndexAny(text, "=~"); {
-	case at > 0 && text[at] == '=' && text[at-1] == '!':
-		c.op, key, c.want = "!=", text[:at-1], text[at+1:]
-	case at > 0 && text[at] == '=':
-		c.op, key, c.want = "=", text[:at], text[at+1:]
-	case at > 0:
-		c.op, key, c.want = "~", text[:at], text[at+1:]
-		if _, err := path.Match(c.want, ""); err != nil {
-			return c, ErrCondition
-		}
-	case strings.HasPrefix(text, "!"):
-		c.op, key = "lacks", text[1:]
-	default:
-		c.op = "has"
-	}
+func ParseCondition(text string) (Condition, error) {
+	key, op, want := splitCondition(text)
 	if key == "" {
-		return c, ErrCondition
+		return Condition{}, ErrCondition
 	}
-	c.path, err = patch.ParseKey(key)
-	return c, err
+	if op == "~" {
+		_, err := path.Match(want, "")
+		if err != nil {
+			return Condition{}, ErrCondition
+		}
+	}
+	at, err := patch.ParseKey(key)
+	return Condition{path: at, op: op, want: want}, err
+}
+
+// splitCondition splits a condition at its operator, which is the first = or ~, or a ! in front.
+func splitCondition(text string) (key, op, want string) {
+	at := strings.IndexAny(text, "=~")
+	if at > 0 {
+		key = text[:at]
+		op = text[at : at+1]
+		want = text[at+1:]
+		denied, isDenied := strings.CutSuffix(key, "!")
+		if isDenied && op == "=" {
+			return denied, "!=", want
+		}
+		return key, op, want
+	}
+	lacking, isLacking := strings.CutPrefix(text, "!")
+	if isLacking {
+		return lacking, "lacks", ""
+	}
+	return text, "has", ""
 }
 
 // Holds reports whether the metadata meets the condition.
