@@ -225,8 +225,14 @@ func (o *lostOptions) remarks(c *console, in *keep.LostIn, hidden int) {
 	if strays > 0 {
 		remark(fmt.Sprintf("%s without a neighbour that is still there: it goes to the end", c.many(strays, "message")))
 	}
-	if hidden > 0 {
-		remark(fmt.Sprintf("%s of messages that were edited since: -v lists them, --as-swipe makes them swipes", plural.Of(hidden, "older wording", "older wordings")))
+	if hidden > 0 && o.asSwipe {
+		remark(plural.Of(hidden, "older wording stays", "older wordings stay") + ": SillyTavern shows no swipes of the user's messages; -v lists them")
+	}
+	if hidden > 0 && !o.asSwipe {
+		remark(plural.Of(hidden, "older wording", "older wordings") + " of messages that were edited since: -v lists them, --as-swipe makes them swipes")
+	}
+	if alone := o.countAlone(in); alone > 0 {
+		remark(plural.Of(alone, "swipe is", "swipes are") + " of a message that is gone too, and can only come back with it")
 	}
 	if in.Left > 0 {
 		remark(fmt.Sprintf("%s more that were not asked for", c.number(in.Left)))
@@ -241,6 +247,16 @@ func (o *lostOptions) remarks(c *console, in *keep.LostIn, hidden int) {
 		remark("most of it is in one version, which this brings back as a chat of its own:")
 		fmt.Fprintln(c.w, "  "+restoring(c, in.Whole, addressOf(c, in.Path, in.Owner)))
 	}
+}
+
+// countAlone counts swipes that stay where they are since the message that they belong to does.
+func (o *lostOptions) countAlone(in *keep.LostIn) (n int) {
+	for _, item := range in.Items {
+		if item.Kind == lost.Swipe && !in.GoesBack(item, o.asSwipe) {
+			n++
+		}
+	}
+	return n
 }
 
 // again returns the command that tells of a chat what this call did.

@@ -1,6 +1,7 @@
 package lost
 
 import (
+	"container/heap"
 	"fmt"
 	"slices"
 
@@ -48,11 +49,13 @@ func isOfProgram(raw []byte) bool {
 }
 
 // key is what two messages have in common that say the same.
-func (l *Line) key() uint64 {
-	if l.User {
-		return l.Text ^ 1
+func (l *Line) key() uint64 { return keyOf(l.Text, l.User) }
+
+func keyOf(text uint64, user bool) uint64 {
+	if user {
+		return text ^ 1
 	}
-	return l.Text
+	return text
 }
 
 // texts returns its swipes, or its text where it has none of them. A text that is not that of its
@@ -90,8 +93,12 @@ type Found struct {
 // added one after the other, the newest first.
 type Thread struct {
 	places    []*place
-	greetings int    // how many of the first messages are greetings
-	noWords   uint64 // what a message without a text says
+	follows   map[[2]*place]bool // of two places of a version, of which one is lost, the second follows the first
+	greetings int                // how many of the first messages are greetings
+	noWords   uint64             // what a message without a text says
+	live      map[uint64]bool    // the keys of all texts of the chat
+	dates     map[string]string  // of a message that had another date, as before it was swiped: the one of its place
+	dateOf    map[uint64]string  // the date of the place where a text is, or was, by its key
 }
 
 // place is a message, live or lost.
@@ -106,11 +113,23 @@ type place struct {
 // NewThread returns a thread of the messages of a live chat, which begins with so many greetings: one,
 // or in a group as many as there are members.
 func NewThread(live []Line, greetings int) *Thread {
-	t := &Thread{greetings: greetings, noWords: noWords()}
+	t := &Thread{greetings: greetings, noWords: noWords(), follows: map[[2]*place]bool{}, live: map[uint64]bool{}, dates: map[string]string{}, dateOf: map[uint64]string{}}
 	for i, l := range live {
 		t.places = append(t.places, &place{Line: l, live: i})
+		t.note(&l, l.Date)
+		for _, text := range l.texts() {
+			t.live[keyOf(text, l.User)] = true
+		}
 	}
 	return t
+}
+
+// all returns all texts that are, or were, in a place.
+func (p *place) all() []uint64 {
+	if len(p.had) == 0 {
+		return p.texts()
+	}
+	return slices.Concat(p.texts(), p.had)
 }
 
 // Add adds a version with a number; copied says that it is from elsewhere, where it may have gone on
@@ -120,15 +139,26 @@ func (t *Thread) Add(number int, version []Line, copied bool) {
 	for i, at := range m.at {
 		if at >= 0 {
 			t.compare(t.places[at], number, i, &version[i])
+			t.note(&version[i], t.places[at].Date)
 		}
 	}
 
 	before, behind := map[int][]*place{}, map[int][]*place{}
 	var last []*place // no neighbour is there any more
+	var previous *place
 	for i, l := range version {
-		if m.at[i] >= 0 || !l.Counts {
+		if m.at[i] >= 0 {
+			p := t.places[m.at[i]]
+			if p.live < 0 || m.isPair(i) { // not one that was moved in the chat
+				t.follow(previous, p)
+				previous = p
+			}
 			continue
 		}
+		if !l.Counts {
+			continue
+		}
+		t.note(&l, l.Date)
 		fresh := &place{Line: l, live: -1, found: &Found{Kind: Message, Version: number, Number: i, Swipe: -1}}
 		from, to := m.neighbours(i)
 		switch {
@@ -142,6 +172,8 @@ func (t *Thread) Add(number int, version []Line, copied bool) {
 			fresh.found.Stray = true
 			last = append(last, fresh)
 		}
+		t.follow(previous, fresh)
+		previous = fresh
 	}
 
 	var all []*place
@@ -153,13 +185,53 @@ func (t *Thread) Add(number int, version []Line, copied bool) {
 	t.places = append(all, last...)
 }
 
+// note notes that a message has a place with some date.
+func (t *Thread) note(l *Line, date string) {
+	if _, known := t.dates[l.Date]; !known {
+		t.dates[l.Date] = date
+	}
+	for _, text := range l.texts() {
+		key := keyOf(text, l.User)
+		if _, known := t.dateOf[key]; !known {
+			t.dateOf[key] = date
+		}
+	}
+}
+
+// dated returns a version with the dates of places for messages that had others: a message that is
+// swiped has the date of its swipe.
+func (t *Thread) dated(version []Line) []Line {
+	list := slices.Clone(version)
+	for i := range list {
+		l := &list[i]
+		if date, known := t.dates[l.Date]; known {
+			l.Date = date
+			continue
+		}
+		for _, text := range l.Swipes {
+			if date, known := t.dateOf[keyOf(text, l.User)]; known {
+				l.Date = date
+				break
+			}
+		}
+	}
+	return list
+}
+
+// follow notes that a place follows another in a version. Of live ones the chat tells that.
+func (t *Thread) follow(previous, p *place) {
+	if previous != nil && (previous.live < 0 || p.live < 0) {
+		t.follows[[2]*place{previous, p}] = true
+	}
+}
+
 // isStray reports whether a place is that of a lost message without neighbours.
 func (t *Thread) isStray(i int) bool { return t.places[i].found != nil && t.places[i].found.Stray }
 
 // Found returns all that is lost, in the order in which it stands.
 func (t *Thread) Found() (all []*Found) {
 	before := -1
-	for _, p := range t.places {
+	for _, p := range t.ordered() {
 		if p.live >= 0 {
 			before = p.live
 		}
@@ -173,6 +245,78 @@ func (t *Thread) Found() (all []*Found) {
 		}
 	}
 	return all
+}
+
+// ordered returns the places so that each version has them in its order: which of two messages came
+// first may only be known from a third version, which had both. Where versions differ, the chat holds.
+func (t *Thread) ordered() []*place {
+	number := make(map[*place]int, len(t.places))
+	for i, p := range t.places {
+		number[p] = i
+	}
+	next := make([][]int, len(t.places))
+	waits := make([]int, len(t.places)) // for how many others
+	edge := func(from, to int) {
+		next[from] = append(next[from], to)
+		waits[to]++
+	}
+	for pair := range t.follows {
+		edge(number[pair[0]], number[pair[1]])
+	}
+	last := -1
+	for i, p := range t.places {
+		if p.live < 0 {
+			continue
+		}
+		if last >= 0 {
+			edge(last, i)
+		}
+		last = i
+	}
+
+	var list []*place
+	var ready first
+	done := make([]bool, len(t.places))
+	for i := range t.places {
+		if waits[i] == 0 {
+			heap.Push(&ready, i)
+		}
+	}
+	left := 0 // all before it are done
+	for len(list) < len(t.places) {
+		for left < len(done) && done[left] {
+			left++
+		}
+		at := left // unless one is ready they wait for each other
+		if len(ready) > 0 {
+			at = heap.Pop(&ready).(int)
+		}
+		if done[at] {
+			continue
+		}
+		done[at] = true
+		list = append(list, t.places[at])
+		for _, to := range next[at] {
+			if waits[to]--; waits[to] == 0 {
+				heap.Push(&ready, to)
+			}
+		}
+	}
+	return list
+}
+
+// first is a heap of numbers, the smallest on top.
+type first []int
+
+func (f first) Len() int           { return len(f) }
+func (f first) Less(i, j int) bool { return f[i] < f[j] }
+func (f first) Swap(i, j int)      { f[i], f[j] = f[j], f[i] }
+func (f *first) Push(x any)        { *f = append(*f, x.(int)) }
+func (f *first) Pop() any {
+	last := len(*f) - 1
+	x := (*f)[last]
+	*f = (*f)[:last]
+	return x
 }
 
 // compare finds what a place had besides when it was the i-th message of a version. Of swipes in the
@@ -197,7 +341,8 @@ func (t *Thread) compare(p *place, version, i int, was *Line) {
 				part.Swipe = -1
 			}
 			isKnown := old[k] == t.noWords || slices.Contains(now, old[k]) || slices.Contains(p.had, old[k])
-			if !isKnown {
+			isElsewhere := part.Kind == Wording && t.live[keyOf(old[k], p.User)]
+			if !isKnown && !isElsewhere {
 				p.had = append(p.had, old[k])
 				p.parts = append(p.parts, part)
 			}
@@ -225,15 +370,22 @@ func (m *matching) neighbours(i int) (from, to int) {
 	return from, to
 }
 
+// isPair reports whether the i-th message of a version is in the order of both.
+func (m *matching) isPair(i int) bool {
+	_, is := slices.BinarySearchFunc(m.pairs, i, func(p align.Pair, i int) int { return p.B - i })
+	return is
+}
+
 // match finds the places of a version's messages: of the equal ones, and of those that have the same
 // date or a swipe in common; of those that were moved; and of those that were reworded.
 func (t *Thread) match(version []Line, copied bool) *matching {
 	places := make([]Line, len(t.places))
 	for i, p := range t.places {
 		places[i] = p.Line
+		places[i].Swipes = p.all()
 	}
 	m := &matching{at: slices.Repeat([]int{-1}, len(version))}
-	m.pairs = align.Messages(sideOf(places), sideOf(version), false)
+	m.pairs = align.Messages(sideOf(places), sideOf(t.dated(version)), false)
 	used := make([]bool, len(t.places))
 	for _, p := range m.pairs {
 		m.at[p.B], used[p.A] = p.A, true
@@ -269,18 +421,24 @@ func (t *Thread) matchGreetings(m *matching, used []bool, version []Line) {
 
 // matchMoved finds messages that are there in another place. They are no neighbours of others.
 func (t *Thread) matchMoved(m *matching, used []bool, version []Line) {
-	free := map[uint64][]int{}
+	free := map[uint64][]int{} // the places where a text is, or was
 	for i, p := range t.places {
-		if !used[i] {
-			free[p.key()] = append(free[p.key()], i)
+		if used[i] {
+			continue
+		}
+		for _, text := range p.all() {
+			key := keyOf(text, p.User)
+			free[key] = append(free[key], i)
 		}
 	}
 	for i := range version {
-		key := version[i].key()
-		if m.at[i] < 0 && len(free[key]) > 0 {
-			m.at[i] = free[key][0]
+		if m.at[i] >= 0 {
+			continue
+		}
+		n := slices.IndexFunc(free[version[i].key()], func(at int) bool { return !used[at] })
+		if n >= 0 {
+			m.at[i] = free[version[i].key()][n]
 			used[m.at[i]] = true
-			free[key] = free[key][1:]
 		}
 	}
 }
@@ -303,11 +461,11 @@ func (t *Thread) matchReworded(m *matching, used []bool, version []Line, copied 
 				live = append(live, i)
 			}
 		}
-		if to.B == len(version) {
+		if isLast := to.B == len(version); isLast {
+			live = slices.DeleteFunc(live, func(at int) bool { return at != from.A+1 })
 			if len(gone) > 1 || copied {
 				gone = nil
 			}
-			live = live[:min(len(live), 1)]
 		}
 
 		for _, i := range gone {
