@@ -62,62 +62,145 @@ var (
 	ErrNotEmpty = errors.New("is not empty; name a folder that is empty or not there yet")
 )
 
-// Restore makes a file from one of its versions. The error wraps [ErrUnknown], [ErrNoVersion],
-// [ErrOthers], [ErrNobody] or [ErrNothing] if there is no such version, or [ErrGone], [ErrNoChat] or
-// [ErrStray].
+// Restore makes a file from one of its versions: it finds which version is meant ([chosen]), where it
+// goes ([whereTo]), and what of its time comes along ([restoring.join]). The error wraps
+// [ErrUnknown], [ErrNoVersion], [ErrOthers], [ErrNobody] or [ErrNothing] if there is no such version,
+// or [ErrGone], [ErrNoChat] or [ErrStray].
 func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 	s, v, err := chosen(ctx, &opt)
 	defer s.close()
 	if err != nil {
 		return nil, err
 	}
+	target, err := whereTo(standingOf(s, v, &opt), &opt)
+	if errors.Is(err, ErrChangedRow) {
+		return nil, fmt.Errorf("%s, version %d: %w", s.path, v.Rev, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.path, err)
+	}
+
 	on := newRestoring(s, v, opt)
 	defer on.done()
-	if v.Changed && opt.Output == "" {
-		return nil, fmt.Errorf("%s, version %d: %w", s.path, v.Rev, ErrChangedRow)
-	}
 	if s.note != "" {
 		on.res.Note("%s", s.note)
 	}
-	if opt.Output == cut.Stdout && opt.At == nil {
-		on.res.Doc.Exact = true
-		if v.file == "" { // it is read through first, so that nothing of a damaged one is written
-			err = s.write(ctx, v, io.Discard)
-		}
-		if err == nil {
-			err = s.write(ctx, v, opt.Stdout)
-		}
-		return on.res, err
-	}
-	_, missing := os.Lstat(s.path)
-	gone := errors.Is(missing, fs.ErrNotExist)
-	others := v.file == "" && !v.lone && (!gone && v.Chat != s.ids[s.rel] || gone && v.Chat != s.id && opt.Name != "") // another file has the path, or had it last
-	switch {
-	case opt.Output != "" && opt.At == nil:
-		on.export(opt.Output, "the version")
-	case (gone || others) && opt.Output == "" && (opt.InPlace || opt.At != nil || !others && opt.Name != ""):
-		return nil, fmt.Errorf("%s: %w", s.path, ErrGone)
-	case others && opt.Output == "":
-		var path string
-		path, err = on.beside(places{})
-		if err == nil {
-			err = on.revive(ctx, path)
-		}
-	case opt.InPlace:
-		err = on.replace(ctx)
-	case gone && opt.Output == "":
-		err = on.revive(ctx, s.path)
-	case !history.KindOf(s.rel).IsChat():
-		return nil, fmt.Errorf("%s: %w", s.path, ErrNoChat)
-	case opt.Output == "" && ops.JudgeChatPlace(s.path) != nil:
-		return nil, fmt.Errorf("%s: %w", s.path, ErrStray)
-	default:
+	switch target {
+	case toStdout:
+		return on.res, on.print(ctx)
+	case asBranch:
 		return on.res, on.branch(ctx)
+	case toFile:
+		on.export(opt.Output, "the version")
+	case besideIt:
+		err = on.reviveBeside(ctx)
+	case toItsPlace:
+		err = on.revive(ctx, s.path)
+	case overIt:
+		err = on.replace(ctx)
 	}
 	if err == nil {
 		commit(ctx, on.opt.Changes, []*restoring{on})
 	}
 	return on.res, err
+}
+
+// target is where a version goes.
+type target int
+
+const (
+	toStdout   target = iota // its exact bytes
+	toFile                   // its exact bytes, and nothing that belongs to the chat
+	toItsPlace               // the chat is gone, and comes back as it was
+	besideIt                 // likewise, but another chat has its path
+	overIt                   // in the place of the chat as it is
+	asBranch                 // a new chat, whose parent the chat is
+)
+
+// standing is how a version and the file that is meant stand to each other.
+type standing struct {
+	damaged bool // the history is damaged where it says what the version is
+	gone    bool // no file has the path
+	foreign bool // the version is of another file than the one that has the path, or had it last
+	noChat  bool // the file is no chat
+	stray   bool // SillyTavern looks for no chats in its folder
+}
+
+func standingOf(s *subject, v *version, opt *RestoreOptions) standing {
+	_, missing := os.Lstat(s.path)
+	stands := standing{
+		damaged: v.Changed,
+		gone:    errors.Is(missing, fs.ErrNotExist),
+		noChat:  !history.KindOf(s.rel).IsChat(),
+		stray:   ops.JudgeChatPlace(s.path) != nil,
+	}
+	ofTheStore := v.file == "" && !v.lone
+	switch {
+	case !ofTheStore:
+	case !stands.gone:
+		stands.foreign = v.Chat != s.ids[s.rel]
+	case opt.Name != "": // else it comes back in its own place
+		stands.foreign = v.Chat != s.id
+	}
+	return stands
+}
+
+// whereTo decides where a version goes. The error is [ErrChangedRow], [ErrGone], [ErrNoChat] or [ErrStray].
+func whereTo(stands standing, opt *RestoreOptions) (target, error) {
+	elsewhere := opt.Output != ""
+	whole := opt.At == nil
+	if elsewhere && whole {
+		if opt.Output == cut.Stdout {
+			return toStdout, nil
+		}
+		return toFile, nil
+	}
+	if stands.damaged && !elsewhere {
+		return 0, ErrChangedRow
+	}
+
+	if !elsewhere && (stands.gone || stands.foreign) {
+		renamed := opt.Name != "" && !stands.foreign
+		if opt.InPlace || !whole || renamed {
+			return 0, ErrGone
+		}
+		if stands.foreign {
+			return besideIt, nil
+		}
+		return toItsPlace, nil
+	}
+
+	switch {
+	case opt.InPlace:
+		return overIt, nil
+	case stands.noChat:
+		return 0, ErrNoChat
+	case stands.stray && !elsewhere:
+		return 0, ErrStray
+	}
+	return asBranch, nil
+}
+
+// print writes the version's exact bytes to the output. One of the store is read through first, so
+// that nothing of a damaged one is written.
+func (r *restoring) print(ctx context.Context) error {
+	r.res.Doc.Exact = true
+	if r.v.file == "" {
+		err := r.s.write(ctx, r.v, io.Discard)
+		if err != nil {
+			return err
+		}
+	}
+	return r.s.write(ctx, r.v, r.opt.Stdout)
+}
+
+// reviveBeside brings back a chat whose path another has now.
+func (r *restoring) reviveBeside(ctx context.Context) error {
+	path, err := r.beside(places{})
+	if err != nil {
+		return err
+	}
+	return r.revive(ctx, path)
 }
 
 // RestoreFolder writes every file of a folder, as it was at opt.AsOf and under the name that it
