@@ -28,12 +28,18 @@ func newStats() verb {
 		use: "stats [PATH...]", short: "Count what was written, by whom, and when",
 		doc: `Count messages and words: how much was written, by whom, when. A message
 counts once for an owner, where it was first: a branch adds what is its own.
-Hidden messages count, lines of the system do not. A session ends after an hour
-without a message; days and hours are local.
+Hidden messages count, lines of the system do not. Days and hours are local.
+
+A session lasts from its first message to its last, and ends where no message
+follows within an hour; the time spent is that of all sessions. Where rows take
+turns in a session, a message has the time since the one before it.
+
+-o with --by week makes a page of a year: the last 53 weeks, with words and time
+of each. --since and --until choose another.
 `, no: "no message was counted",
 		example: `  stchat stats
   stchat stats Mira/Harbour --by month
-  stchat stats -o stats.html`,
+  stchat stats --by week -o year.html`,
 		rules:   []string{"force needs output = --force goes with -o", "json excludes output"},
 		means:   reads(),
 		pages:   everything,
@@ -168,8 +174,8 @@ func (p *statsPrinter) summary() {
 	}
 	fmt.Fprintln(p.w)
 	if s.Sessions.Count > 0 {
-		p.wrapped(prose.Run{Text: "sessions", Style: prose.Bold}, prose.Run{Text: fmt.Sprintf("  %s, median %s, %s", plural.Grouped(s.Sessions.Count),
-			minutes(s.Sessions.MedianMS), plural.Many(s.Sessions.MedianMessages, "message"))})
+		p.wrapped(prose.Run{Text: "sessions", Style: prose.Bold}, prose.Run{Text: fmt.Sprintf("  %s, %s in all, median %s, %s", plural.Grouped(s.Sessions.Count),
+			look.TimeText(s.TimeMS), look.TimeText(s.Sessions.MedianMS), plural.Many(s.Sessions.MedianMessages, "message"))})
 		if len("hours     ")+24 <= p.width {
 			about := p.sign("0h … 23h")
 			gap := either(len("hours     ")+26+visible.Width(about) <= p.width, "  ", "\n          ")
@@ -181,11 +187,6 @@ func (p *statsPrinter) summary() {
 
 // hint prints what is of less interest.
 func (p *statsPrinter) hint(text string) { p.wrapped(prose.Run{Text: text, Mark: true}) }
-
-func minutes(ms int64) string {
-	m := (ms + 30_000) / 60_000
-	return either(m < 120, fmt.Sprintf("%d min", m), fmt.Sprintf("%d h %d min", m/60, m%60))
-}
 
 // hours returns a bar of eight heights for each hour of the day.
 func (p *statsPrinter) hours() string {
@@ -242,6 +243,7 @@ func (p *statsPrinter) rows(rows []*look.Tally, by string) {
 		{Title: "messages", Right: true, Code: green},
 		{Title: "words", Right: true, Code: green},
 		{Title: "share"},
+		{Title: "time", Right: true, Code: green, Optional: true},
 		{Title: "other swipes", Right: true, Code: green, Optional: true},
 		{Title: "first", Optional: true, Code: dim},
 		{Title: "last", Optional: true, Code: dim},
@@ -262,7 +264,7 @@ func (p *statsPrinter) rows(rows []*look.Tally, by string) {
 	for _, r := range rows {
 		key := cmp.Or(short[r.Key], visible.Text(r.Key), "(none)")
 		t.Rows = append(t.Rows, grid.Row{Cells: []string{
-			key, plural.Grouped(r.Chats), plural.Grouped(r.Messages), plural.Grouped(r.Words), p.share(r.Words), plural.Grouped(r.Swipes), day(r.First), day(r.Last),
+			key, plural.Grouped(r.Chats), plural.Grouped(r.Messages), plural.Grouped(r.Words), p.share(r.Words), look.TimeText(r.TimeMS), plural.Grouped(r.Swipes), day(r.First), day(r.Last),
 		}})
 	}
 	p.table(t)

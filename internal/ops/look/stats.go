@@ -22,6 +22,7 @@ import (
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/words"
 )
@@ -66,7 +67,8 @@ type Counts struct {
 	GenLeftOut int     `json:"gen_left_out"` // times that cannot be
 	FirstDate  *string `json:"first_date"`
 	LastDate   *string `json:"last_date"`
-	Days       int     `json:"days"` // with a message
+	Days       int     `json:"days"`    // with a message
+	TimeMS     int64   `json:"time_ms"` // that was spent: see [Sessions]
 
 	First, Last time.Time `json:"-"`
 }
@@ -97,7 +99,13 @@ type Statistics struct {
 	Rows   []*Tally      `json:"-"`
 	Errs   []error       `json:"-"`
 	Damage []ChatDamage  `json:"-"`
-	dates  []int64
+	dated  []datedMessage
+}
+
+// datedMessage is what sessions are made of.
+type datedMessage struct {
+	date int64  // ms since 1970
+	row  *Tally // that counts it
 }
 
 // ChatDamage are the damaged lines of a chat, which are not counted.
@@ -119,7 +127,9 @@ type BestDay struct {
 	Words int    `json:"words"`
 }
 
-// Sessions are stretches of time without a gap.
+// Sessions are stretches of time without a gap, each from its first message to its last. The time that was spent
+// is the sum of them. Of a session each message has the time since the one before it, so that a session in which
+// several rows take turns is divided among them.
 type Sessions struct {
 	Count          int   `json:"count"`
 	MedianMS       int64 `json:"median_ms"`
@@ -378,7 +388,6 @@ func (c *counting) count(m *said) {
 		day = dayOf(at)
 		c.sum.Hours[at.Hour()]++
 		c.sum.Daily[day] += int(m.words)
-		c.sum.dates = append(c.sum.dates, m.date)
 	}
 	c.add(&c.all, m, at, day)
 	key := c.key(m, at)
@@ -388,6 +397,9 @@ func (c *counting) count(m *said) {
 		c.keys[key] = t
 	}
 	c.add(t, m, at, day)
+	if m.date != noDate {
+		c.sum.dated = append(c.sum.dated, datedMessage{m.date, t})
+	}
 }
 
 // key returns what a message is counted under; "" where it has no date, model or name.
@@ -411,8 +423,7 @@ func (c *counting) key(m *said, at time.Time) string {
 	case "day":
 		return at.Format(time.DateOnly)
 	case "week":
-		year, week := at.ISOWeek()
-		return fmt.Sprintf("%04d-W%02d", year, week)
+		return weekKey(at)
 	case "month":
 		return at.Format("2006-01")
 	case "weekday":
@@ -492,6 +503,7 @@ func (s *statistician) finish() {
 	s.all.finish()
 	sum := s.sum
 	sum.Counts = s.all.Counts
+	sum.sessions(sessionGap)
 	for _, t := range s.keys {
 		t.finish()
 		sum.Rows = append(sum.Rows, t)
@@ -503,7 +515,6 @@ func (s *statistician) finish() {
 		return cmp.Or(cmp.Compare(b.Words, a.Words), cmp.Compare(a.Key, b.Key))
 	})
 	sum.streak(s.all.days)
-	sum.sessions(sessionGap)
 }
 
 // weekday returns a weekday's number in the week, 0 for any other key.
@@ -526,21 +537,35 @@ func (s *Statistics) streak(days map[int32]bool) {
 	}
 }
 
+// sessions divides the messages into sessions, which end where nothing is written for longer than gap.
 func (s *Statistics) sessions(gap time.Duration) {
-	slices.Sort(s.dates)
+	slices.SortFunc(s.dated, func(a, b datedMessage) int { return cmp.Compare(a.date, b.date) })
 	var lengths, counts []int64
-	for from := 0; from < len(s.dates); {
+	for from := 0; from < len(s.dated); {
 		to := from + 1
-		for to < len(s.dates) && s.dates[to]-s.dates[to-1] <= gap.Milliseconds() {
+		for to < len(s.dated) && s.dated[to].date-s.dated[to-1].date <= gap.Milliseconds() {
+			s.dated[to].row.TimeMS += s.dated[to].date - s.dated[to-1].date
 			to++
 		}
-		lengths, counts = append(lengths, s.dates[to-1]-s.dates[from]), append(counts, int64(to-from))
+		length := s.dated[to-1].date - s.dated[from].date
+		s.TimeMS += length
+		lengths = append(lengths, length)
+		counts = append(counts, int64(to-from))
 		from = to
 	}
 	if s.Sessions.Count = len(counts); len(counts) > 0 {
 		s.Sessions.MedianMS, s.Sessions.MedianMessages = median(lengths), int(median(counts))
 	}
-	s.dates = nil
+	s.dated = nil
+}
+
+// TimeText returns a length of time for a person: 14 min, 5 h 20 min.
+func TimeText(ms int64) string {
+	minutes := (ms + 30_000) / 60_000
+	if minutes < 120 {
+		return fmt.Sprintf("%d min", minutes)
+	}
+	return fmt.Sprintf("%s h %d min", plural.Grouped(int(minutes/60)), minutes%60)
 }
 
 // median returns the middle of a list, of two middles the mean.

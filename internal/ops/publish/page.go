@@ -288,19 +288,13 @@ func Stats(w io.Writer, s *look.Statistics) error {
 	if len(s.Rows) > 0 {
 		by = s.Rows[0].By
 	}
-	p.printf("<section><h2>By %[1]s</h2>\n<table class=\"by\"><thead><tr><th>%[1]s</th><th>chats</th><th>messages</th><th>words</th><th class=\"share\">share</th></tr></thead><tbody>\n", by)
-	for _, t := range s.Rows {
-		about := look.Span(t.First, t.Last, time.DateOnly)
-		if t.Swipes > 0 {
-			about += " · " + plural.Many(t.Swipes, "other swipe")
-		}
-		share := float64(t.Words) * 100 / float64(max(s.Words, 1))
-		p.printf("<tr><td>%s<small>%s</small></td><td>%s</td><td>%s</td><td>%s</td><td class=\"share\">%s %.0f %%</td></tr>\n",
-			bdi(cmp.Or(t.Key, "(none)")), strings.TrimPrefix(about, " · "), plural.Grouped(t.Chats), plural.Grouped(t.Messages), plural.Grouped(t.Words), bar(share), share)
+	if y, ok := look.YearOf(s.Rows); ok && by == "week" {
+		year(p, y)
+	} else {
+		statsRows(p, s, by)
 	}
-	p.print("</tbody></table></section>\n")
 	if s.Sessions.Count > 0 {
-		p.printf("<section><h2>When</h2>\n<p class=\"sub\">%s, median %s and %s", plural.Many(s.Sessions.Count, "session"),
+		p.printf("<section><h2>When</h2>\n<p class=\"sub\">%s, %s in all, median %s and %s", plural.Many(s.Sessions.Count, "session"), look.TimeText(s.TimeMS),
 			plural.Many(int((s.Sessions.MedianMS+30_000)/60_000), "minute"), plural.Many(s.Sessions.MedianMessages, "message"))
 		if s.Streak != nil {
 			p.printf("; longest streak %s", plural.Many(s.Streak.Days, "day"))
@@ -315,6 +309,24 @@ func Stats(w io.Writer, s *look.Statistics) error {
 	p.print("</main>\n")
 	p.foot(false)
 	return p.err
+}
+
+// statsRows lists the rows that were counted.
+func statsRows(p *page, s *look.Statistics, by look.By) {
+	p.printf("<section><h2>By %[1]s</h2>\n<table class=\"by\"><thead><tr><th>%[1]s</th><th>chats</th><th>messages</th><th>words</th><th class=\"share\">share</th></tr></thead><tbody>\n", by)
+	for _, t := range s.Rows {
+		about := look.Span(t.First, t.Last, time.DateOnly)
+		if t.Swipes > 0 {
+			about += " · " + plural.Many(t.Swipes, "other swipe")
+		}
+		if t.TimeMS > 0 {
+			about += " · " + look.TimeText(t.TimeMS)
+		}
+		share := float64(t.Words) * 100 / float64(max(s.Words, 1))
+		p.printf("<tr><td>%s<small>%s</small></td><td>%s</td><td>%s</td><td>%s</td><td class=\"share\">%s %.0f %%</td></tr>\n",
+			bdi(cmp.Or(t.Key, "(none)")), strings.TrimPrefix(about, " · "), plural.Grouped(t.Chats), plural.Grouped(t.Messages), plural.Grouped(t.Words), bar(share), share)
+	}
+	p.print("</tbody></table></section>\n")
 }
 
 // bar draws a part of a hundred.

@@ -205,13 +205,13 @@ func TestStats(t *testing.T) {
 		want []string
 	}{
 		{1, []string{
-			"1 chat, 1 message, 1 word (", "1 session, median 1 minute and 1 message; longest streak 1 day<",
-			"<h2>By month</h2>", "<td><bdi>2026-03</bdi><small>2026-03-01 – 2026-03-18 · 1 other swipe</small></td><td>1</td>", "<td><bdi>(none)</bdi><small></small></td><td>0</td>",
+			"1 chat, 1 message, 1 word (", "1 session, 1 min in all, median 1 minute and 1 message; longest streak 1 day<",
+			"<h2>By month</h2>", "<td><bdi>2026-03</bdi><small>2026-03-01 – 2026-03-18 · 1 other swipe · 1 min</small></td><td>1</td>", "<td><bdi>(none)</bdi><small></small></td><td>0</td>",
 			"y=\"-5\">Mar</text>", "2026-03-18: 1 word<", "more, words a day; best day <time>2026-03-18</time>, 1 word<",
 		}},
-		{1234, []string{"theirs 1,234; every copy counts)</p>", "1,234 chats, 1,234 messages, 1,234 words (", "1,234 sessions, median 1,234 minutes and 1,234 messages; longest streak 1,234 days<"}},
+		{1234, []string{"theirs 1,234; every copy counts)</p>", "1,234 chats, 1,234 messages, 1,234 words (", "1,234 sessions, 1 min in all, median 1,234 minutes and 1,234 messages; longest streak 1,234 days<"}},
 	} {
-		s := &look.Statistics{Counts: look.Counts{Chats: c.n, Messages: c.n, Words: c.n, Swipes: c.n}, Hours: make([]int, 24), Streak: &look.Streak{Days: c.n}, Counted: map[int]string{1: "distinct", 1234: "all"}[c.n]}
+		s := &look.Statistics{Counts: look.Counts{TimeMS: 60_000, Chats: c.n, Messages: c.n, Words: c.n, Swipes: c.n}, Hours: make([]int, 24), Streak: &look.Streak{Days: c.n}, Counted: map[int]string{1: "distinct", 1234: "all"}[c.n]}
 		s.Daily, s.BestDay = map[int32]int{20513: 1, 20530: c.n}, &look.BestDay{Day: "2026-03-18", Words: c.n} // 1 and 18 March 2026
 		s.First, s.Last = time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local), time.Date(2026, 3, 18, 12, 0, 0, 0, time.Local)
 		s.Rows = []*look.Tally{{By: "month", Key: "2026-03", Counts: s.Counts}, {By: "month"}}
@@ -229,5 +229,36 @@ func TestStats(t *testing.T) {
 	var b strings.Builder
 	if err := Stats(&b, &look.Statistics{Counts: look.Counts{Chats: 1, Messages: 1}, Hours: make([]int, 24)}); err != nil || strings.Contains(b.String(), "hour") {
 		t.Errorf("the page tells the hours of messages without dates: %v", err)
+	}
+}
+
+// TestYear: by week the page has a column for each week of a year, those without a message too, and lists them.
+func TestYear(t *testing.T) {
+	week := func(key string, last time.Time, words int, spent time.Duration) *look.Tally {
+		return &look.Tally{By: "week", Key: key, Counts: look.Counts{Messages: 1, Words: words, UserWords: 1, Days: 1, TimeMS: spent.Milliseconds(), First: last, Last: last}}
+	}
+	s := &look.Statistics{Counts: look.Counts{Messages: 4}, Hours: make([]int, 24), Rows: []*look.Tally{
+		{By: "week"}, // without a date
+		week("2024-W40", time.Date(2024, 10, 1, 12, 0, 0, 0, time.UTC), 7, time.Hour),
+		week("2026-W01", time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), 1200, 3*time.Hour),
+		week("2026-W09", time.Date(2026, 2, 28, 12, 0, 0, 0, time.UTC), 60, 30*time.Minute),
+	}}
+	var b strings.Builder
+	if err := Stats(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		"<h2>The year</h2>", "29 December 2025 – 1 March 2026: 2 messages, 1,260 words (yours 2), 3 h 30 min on 2 days in 2 of 9 weeks",
+		"; most words 29 Dec – 4 Jan, 1,200; most time 29 Dec – 4 Jan, 3 h 0 min; 1 week before are not shown",
+		`<title>23 Feb – 1 Mar: 60 words, 30 min</title><rect class="w1" x="96" y="76.0" width="10" height="4.0"/>`,
+		"<title>5 Jan – 11 Jan: 0 words, 0 min</title>", `<text x="12" y="-5">Jan</text>`,
+		"<tbody>\n<tr><td>2026-W09<small>23 Feb – 1 Mar</small></td><td>1</td><td>60</td><td>1</td><td>30 min</td></tr>\n",
+	} {
+		if !strings.Contains(b.String(), part) {
+			t.Errorf("the page lacks %q", part)
+		}
+	}
+	if strings.Contains(b.String(), "By week") {
+		t.Error("the weeks are listed twice")
 	}
 }
