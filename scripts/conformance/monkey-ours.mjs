@@ -167,7 +167,7 @@ export const ours = {
 
     store: deed((at) => ['store', ...at.dice.pick([['--prune', '--keep-last', '10', '-y'], ['--compact']]), '--data', at.t.data.root], { forgets: true }),
     'lost --restore': grow((at) => ['lost', at.t.data.root, '--restore', '-y'], { may: past, recalls: true }),
-    'lost --restore CHAT': grow((at) => ['lost', '--restore', '-y', at.file], { may: past }),
+    'lost --restore CHAT': grow((at) => [...newSlug(at), 'lost', at.file, '--restore', ...at.dice.maybe('--as-swipe'), '-y'], { may: past }), // an emptied one comes back as another
     restore: grow((at) => {
         const { rev } = version(at, (v) => v.file === at.file) ?? {};
         return rev && ['restore', at.file, '--rev', String(rev), ...at.dice.maybe('-n', someName(at)), ...at.dice.maybe('--at', '1'), ...at.dice.maybe('--open')];

@@ -145,4 +145,57 @@ const versions = {
     },
 };
 
-export const history = [greeting, versions];
+/** A reply with three swipes among the messages. */
+function swiped(messages) {
+    const texts = [messages[4].mes, 'a second wind', 'a third wind'];
+    const info = (k) => ({ send_date: messages[4].send_date, extra: { model: `wind ${k}` } });
+    return messages.map((m, i) => i === 4 ? { ...m, swipes: texts, swipe_id: 0, swipe_info: texts.map((_, k) => info(k)) } : m);
+}
+
+/** Messages and a swipe that were deleted, put back where they stood: by what undo keeps, and by SillyTavern's backups. */
+const messages = {
+    id: 'lost-messages',
+    title: 'messages and a swipe that were deleted are put back',
+    skip,
+    prepare(t) {
+        const source = t.data.solo('Lost words', { meta: { tainted: true }, messages: swiped(said(20, 'Lost words')) });
+        const before = fs.readFileSync(source.file);
+        const change = (...args) => t.stchat({ changes: [source.file] }, ...args);
+        change('delete', '-q', source.file, '2,6..8');
+        const told = documents(t.stchat({ code: 1 }, 'lost', '-q', '--json', source.file));
+        same(told.slice(0, -1).map((d) => [d.kind, d.number, d.after, d.source]),
+            [['message', 2, 1, 'undo'], ...[6, 7, 8].map((n) => ['message', n, 4, 'undo'])], 'what it has lost');
+        change('lost', '-q', source.file, '--restore', '-y');
+        sameBytes(fs.readFileSync(source.file), before, 'the chat with its messages back');
+        change('undo', '-q', '--data', t.data.root);
+        change('undo', '-q', '--data', t.data.root);
+        sameBytes(fs.readFileSync(source.file), before, 'the chat after two undos');
+        return source;
+    },
+    async run(t, source) {
+        const { header, messages } = source;
+        status(await save(t, source, source.chat, [header, ...messages]), 200, 'saving it');
+        await sleep(1100);
+        const fewer = messages.filter((_, i) => i !== 9 && i !== 10).map((m) => m.swipes
+            ? { ...m, swipes: m.swipes.toSpliced(1, 1), swipe_info: m.swipe_info.toSpliced(1, 1) } : m);
+        const since = { ...messages.at(-1), mes: 'and on it went', send_date: new Date(Date.UTC(2026, 0, 3)).toISOString() };
+        status(await save(t, source, source.chat, [header, ...fewer, since]), 200, 'saving it without them');
+
+        const told = documents(t.stchat({ code: 1 }, 'lost', '-q', '--json', source.file));
+        same(told.slice(0, -1).map((d) => [d.kind, d.number, d.swipe, d.source]),
+            [['swipe', 4, 2, 'backups'], ['message', 9, null, 'backups'], ['message', 10, null, 'backups']], 'what the page deleted');
+        t.stchat({ changes: [source.file] }, 'lost', '-q', source.file, '--restore', '-y');
+        const want = [...messages.map((m) => m.swipes ? {
+            ...m, swipes: [0, 2, 1].map((k) => m.swipes[k]), swipe_info: [0, 2, 1].map((k) => m.swipe_info[k]),
+        } : m), since];
+        const [first, ...rest] = fs.readFileSync(source.file, 'utf8').split('\n').map((line) => JSON.parse(line));
+        same(rest, want, 'the messages');
+        await opensAs(t, source, source.chat, [first, ...rest]);
+        status(await save(t, source, source.chat, [first, ...rest]), 200, 'saving it again');
+        sameBytes(fs.readFileSync(source.file), lines(first, ...rest), 'the file saved again');
+        t.stchat('check', '-q', source.file);
+        t.stchat('lost', '-q', source.file);
+    },
+};
+
+export const history = [greeting, messages, versions];
