@@ -31,7 +31,7 @@ type SnapshotOptions struct {
 	Store   string // a file; empty: the user folder's own
 	Backups bool   // take SillyTavern's backups, too
 	Note    string
-	Rescan  bool // also read files that look unchanged
+	Rescan  bool // also read files that look unchanged: of tests alone, whose clock is not that of the files
 	DryRun  bool
 	Now     time.Time
 	Meter   *progress.Meter

@@ -90,3 +90,22 @@ func TestCheckChosen(t *testing.T) {
 		}
 	}
 }
+
+func TestTakeSwipe(t *testing.T) {
+	const swiped = `{"mes":"b","send_date":"D","gen_started":"S","extra":{"model":"m"},"swipe_id":1,"swipes":["a","b"]`
+	for name, c := range map[string]struct {
+		line, text, info string
+		swipe            int
+	}{
+		"with what is known of it": {swiped + `,"swipe_info":[{"send_date":"A","extra":{"x":1}},{}]}`, `"a"`, `{"send_date":"A","extra":{"x":1}}`, 0},
+		"nothing is known":         {swiped + `}`, `"a"`, `{"send_date":"D","extra":{}}`, 0},
+		"of which is not known":    {swiped + `,"swipe_info":[{"x":1}]}`, `"a"`, `{"send_date":"D","extra":{}}`, 0},
+		"the text itself":          {`{"mes":"b","send_date":"D","gen_started":"S","extra":{"model":"m"}}`, `"b"`, `{"send_date":"D","gen_started":"S","extra":{"model":"m"}}`, -1},
+		"without a date":           {`{"mes":"b"}`, `"b"`, `{"extra":{}}`, -1},
+	} {
+		text, info, err := TakeSwipe([]byte(c.line), c.swipe)
+		if err != nil || string(text) != c.text || string(info) != c.info {
+			t.Errorf("%s: %s with %s, %v", name, text, info, err)
+		}
+	}
+}
