@@ -2,7 +2,6 @@ package merge
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -18,6 +17,7 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/card"
 )
 
 // volume is the file of a lorebook on one side.
@@ -34,8 +34,11 @@ type volume struct {
 func (u *user) readBooks(ctx context.Context, isNamed func(name string) bool) error {
 	u.noteRenamed(ctx)
 	theirs, err := u.volumes(u.from.Worlds())
-	ours, errOurs := u.volumes(u.into.Worlds())
-	if err := cmp.Or(err, errOurs); err != nil {
+	if err != nil {
+		return err
+	}
+	ours, err := u.volumes(u.into.Worlds())
+	if err != nil {
 		return err
 	}
 	isWanted := func(v *volume) bool {
@@ -43,7 +46,12 @@ func (u *user) readBooks(ctx context.Context, isNamed func(name string) bool) er
 	}
 	for _, stem := range slices.Sorted(maps.Keys(theirs)) {
 		if slices.ContainsFunc(theirs[stem], isWanted) {
-			s := &shelf{user: u, ours: ours[stem], theirs: theirs[stem], claims: map[*volume]*volume{}, claimed: map[*volume]bool{}, known: map[[2]*volume]kinship{}}
+			s := &shelf{
+				user: u, ours: ours[stem], theirs: theirs[stem],
+				claims:  map[*volume]*volume{},
+				claimed: map[*volume]bool{},
+				known:   map[[2]*volume]kinship{},
+			}
 			s.place(isWanted)
 		}
 	}
@@ -113,21 +121,24 @@ func (s *shelf) place(isWanted func(v *volume) bool) {
 // names gives names to those of FROM that come: their own, or, where INTO has another lorebook of that name, the next one
 // that is free on both sides.
 func (s *shelf) names() map[*volume]string {
-	taken, named := map[string]bool{}, map[*volume]string{}
+	taken := map[string]bool{}
+	named := map[*volume]string{}
 	for _, p := range s.ours {
 		taken[p.key] = true
 	}
 	comes := func(c *volume) bool { return c.err == nil && s.claims[c] == nil }
 	for _, c := range s.theirs {
 		if comes(c) && !taken[c.key] {
-			taken[c.key], named[c] = true, c.name
+			taken[c.key] = true
+			named[c] = c.name
 		}
 	}
 	for _, c := range s.theirs {
 		if comes(c) && named[c] == "" {
 			isTaken := func(name string) bool { return taken[names.FoldNFC(name)] || isNamed(s.theirs, names.FoldNFC(name)) }
 			name := freeName(nextName(c.name, " (1)"), isTaken)
-			taken[names.FoldNFC(name)], named[c] = true, name
+			taken[names.FoldNFC(name)] = true
+			named[c] = name
 		}
 	}
 	return named
@@ -153,7 +164,8 @@ func (s *shelf) match() {
 			}
 			i := slices.IndexFunc(s.ours, func(p *volume) bool { return p.err == nil && !s.claimed[p] && fits(c, p) })
 			if i >= 0 {
-				s.claims[c], s.claimed[s.ours[i]] = s.ours[i], true
+				s.claims[c] = s.ours[i]
+				s.claimed[s.ours[i]] = true
 			}
 		}
 	}
@@ -165,30 +177,38 @@ func isNamed(side []*volume, key string) bool {
 }
 
 // kinship compares a lorebook of FROM, also with the names that its chats have in INTO, with one of INTO.
-func (s *shelf) kinship(c, p *volume) (k kinship) {
+func (s *shelf) kinship(c, p *volume) kinship {
 	pair := [2]*volume{c, p}
-	if k, ok := s.known[pair]; ok {
+	k, isKnown := s.known[pair]
+	if isKnown {
 		return k
 	}
-	as, err := s.named(c.book, p.name, nil)
+	renamed, err := s.named(c.book, p.name, nil)
 	if err != nil {
 		k.err = err
 	} else {
-		for i, e := range c.book.Entries {
-			if hasEntry(p.book, e) || hasEntry(p.book, as.Entries[i]) {
-				k.shared++
-			} else {
-				k.lacks++
-			}
-		}
-		for _, e := range p.book.Entries {
-			if !hasEntry(c.book, e) && !hasEntry(as, e) {
-				k.lacksFrom++
-			}
-		}
-		k.same = k.equal() && (bytes.Equal(c.book.Raw, p.book.Raw) || bytes.Equal(as.Raw, p.book.Raw))
+		k = kinshipOf(c.book, renamed, p.book)
 	}
 	s.known[pair] = k
+	return k
+}
+
+// kinshipOf compares a lorebook of FROM, under both names, with one of INTO.
+func kinshipOf(from, renamed, into *lorebook.Book) (k kinship) {
+	for i, e := range from.Entries {
+		if hasEntry(into, e) || hasEntry(into, renamed.Entries[i]) {
+			k.shared++
+		} else {
+			k.lacks++
+		}
+	}
+	for _, e := range into.Entries {
+		if !hasEntry(from, e) && !hasEntry(renamed, e) {
+			k.lacksFrom++
+		}
+	}
+	hasSameBytes := bytes.Equal(from.Raw, into.Raw) || bytes.Equal(renamed.Raw, into.Raw)
+	k.same = k.equal() && hasSameBytes
 	return k
 }
 
@@ -217,7 +237,8 @@ func (s *shelf) draft(c *volume, name string) {
 	case k.same:
 		row.Sign = Same
 	case k.lacks == 0:
-		row.Sign, row.Own = Behind, k.lacksFrom
+		row.Sign = Behind
+		row.Own = k.lacksFrom
 	default:
 		if err := s.extend(j, c, p, k); err != nil {
 			row.refuse(err)
@@ -231,7 +252,8 @@ func (s *shelf) create(j *job, c *volume, name string) error {
 	if err != nil {
 		return err
 	}
-	j.row.Sign, j.row.OwnFrom = New, len(c.book.Entries)
+	j.row.Sign = New
+	j.row.OwnFrom = len(c.book.Entries)
 	j.row.rename(c.name, name)
 	s.books[c.name] = &book{c.book, to, j}
 	if name != c.name {
@@ -253,7 +275,8 @@ func (s *shelf) extend(j *job, c, p *volume, k kinship) error {
 	if err != nil {
 		return err
 	}
-	j.row.Sign, j.row.OwnFrom = Ahead, k.lacks
+	j.row.Sign = Ahead
+	j.row.OwnFrom = k.lacks
 	s.books[c.name] = &book{c.book, to, j}
 	j.draft = func(_ context.Context, set *changeset.Set) error {
 		d, err := set.Replace(p.path, p.book.Stamp, fmt.Sprintf("the lorebook %q, with more entries", p.name))
@@ -282,9 +305,10 @@ func (u *user) named(from *lorebook.Book, name string, ours *lorebook.Book) (*lo
 	if name != from.Name {
 		data = from.Clone(lorebook.CloneOptions{Name: name, Internal: lorebook.Keep}).Data
 	}
-	for of, to := range map[extension.Holds]map[string]string{extension.OwnChat: u.chats[from.Name], extension.Book: {from.Name: name}} {
-		data = all.Table().RenameIn(data, extension.Lorebook, of, to)
-	}
+	chats := u.chats[from.Name]
+	books := map[string]string{from.Name: name}
+	data = all.Table().RenameIn(data, extension.Lorebook, extension.OwnChat, chats)
+	data = all.Table().RenameIn(data, extension.Lorebook, extension.Book, books)
 	if ours != nil {
 		data = rawjson.Edit(data, func(book *rawjson.Object) {
 			book.Edit(func(entries *rawjson.Object) {
@@ -309,22 +333,58 @@ func hasEntry(in *lorebook.Book, e lorebook.Entry) bool {
 func (u *user) noteRenamed(ctx context.Context) {
 	renamed := map[string]bool{}
 	for _, w := range u.works {
-		renamed[w.c.name] = renamed[w.c.name] || w.name != w.c.name
+		renamed[w.from.name] = renamed[w.from.name] || w.name != w.from.name
 	}
 	for _, w := range u.works {
-		if !renamed[w.c.name] || w.row.Sign == Refused {
+		if !renamed[w.from.name] || w.row.Sign == Refused {
 			continue
 		}
-		w.c.head(ctx)
-		for _, book := range all.Table().Books(w.c.metadata()) {
+		w.from.head(ctx)
+		for _, book := range all.Table().Books(w.from.metadata()) {
 			if u.chats[book] == nil {
 				u.chats[book] = map[string]string{}
 			}
 			to := w.name
-			if other, known := u.chats[book][w.c.name]; known && other != to {
-				to = w.c.name
+			if other, known := u.chats[book][w.from.name]; known && other != to {
+				to = w.from.name
 			}
-			u.chats[book][w.c.name] = to
+			u.chats[book][w.from.name] = to
 		}
 	}
+}
+
+// booksMeant returns a function that reports whether a lorebook of FROM is meant, or named by a chat or a card that comes.
+// nil: all are meant.
+func (u *user) booksMeant(ctx context.Context) func(name string) bool {
+	if u.opt.part == "" {
+		return nil
+	}
+	named := bookNames(ctx, u.works)
+	var cards []*card.Card
+	for _, j := range u.cards {
+		if j.draft == nil {
+			continue
+		}
+		if c, err := card.Open(j.row.From); err == nil { // else the card is refused
+			cards = append(cards, c)
+		}
+	}
+	return func(name string) bool {
+		isOfCard := slices.ContainsFunc(cards, func(c *card.Card) bool { return c.HasBook(name) })
+		return named[name] || isOfCard || u.opt.wanted("worlds/"+name+lorebook.Extension)
+	}
+}
+
+// bookNames returns the names of the lorebooks that chats which come name in their headers.
+func bookNames(ctx context.Context, works []*work) map[string]bool {
+	named := map[string]bool{}
+	for _, w := range works {
+		if w.writes() {
+			w.from.head(ctx)
+			for _, name := range all.Table().Books(w.from.metadata()) {
+				named[name] = true
+			}
+		}
+	}
+	return named
 }

@@ -80,20 +80,23 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 		return u.states(from, ours.Path, nil)
 	}
 
-	path, about := filepath.Join(u.into.Characters(), to+ext), "the card of "+theirs.Name
+	path := filepath.Join(u.into.Characters(), to+ext)
 	j.creates(path, func(_ context.Context, s *changeset.Set) error {
 		data, err := u.cardHere(from, stem)
 		if err != nil {
 			return err
 		}
-		return ops.Create(s, path, about, data, changeset.InFolder())
+		return ops.Create(s, path, "the card of "+theirs.Name, data, changeset.InFolder())
 	})
 	row.Sign = New
 	if to != stem {
 		row.Sign = Other
 	}
 	j.needed = func() bool { return u.owners[stem].comes() }
-	j.look = func(context.Context) error { _, err := u.cardHere(from, stem); return err }
+	j.look = func(context.Context) error {
+		_, err := u.cardHere(from, stem)
+		return err
+	}
 	return u.states(from, path, j.needed)
 }
 
@@ -107,7 +110,7 @@ func (u *user) character(theirs *card.Card, stem string) (to string, ours *card.
 		switch {
 		case missing && given != "":
 			return to, nil, nil
-		case missing && to != stem && u.comes(to):
+		case missing && to != stem && u.hasCard(to):
 		case missing:
 			if of, original := u.originalCard(theirs, stem); original != nil {
 				return of, original, nil
@@ -159,17 +162,8 @@ func (u *user) compareCard(row *Row, stem string) error {
 	return err
 }
 
-// staying returns the sign of a file of INTO that stays.
-func staying(from, into string) (Sign, error) {
-	_, same, err := compare(from, into)
-	if err == nil && !same {
-		return Behind, nil
-	}
-	return Same, err
-}
-
-// comes reports whether FROM has a card of a name, which INTO gets if it has none.
-func (u *user) comes(stem string) bool {
+// hasCard reports whether FROM has a card of a name, which INTO gets if it has none.
+func (u *user) hasCard(stem string) bool {
 	_, err := card.Find(u.from, stem)
 	return err == nil
 }
@@ -188,9 +182,10 @@ func (u *user) cardHere(from, stem string) ([]byte, error) {
 		}
 	}
 
-	edits := []func(json []byte) ([]byte, error){card.Book(renamed), func(json []byte) ([]byte, error) { return u.follow(json), nil }}
+	readdress := func(json []byte) ([]byte, error) { return u.readdress(json), nil }
+	edits := []func(json []byte) ([]byte, error){card.Book(renamed), readdress}
 	if o := u.owners[stem]; o != nil && theirs.Chat != "" {
-		edits = append(edits, card.Chat(o.now(theirs.Chat)))
+		edits = append(edits, card.Chat(o.nameHere(theirs.Chat)))
 	}
 	return theirs.With(edits...)
 }

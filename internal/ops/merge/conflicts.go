@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,34 +21,109 @@ import (
 )
 
 // version is what a conflict file is.
-type version struct{ of, label string }
+type version struct {
+	chat  string // the name of the chat of which it is a version
+	label string
+}
+
+// conflicts merges the conflict files of a user folder into the chats that they are versions of,
+// and removes each once nothing is lost with it.
+func (r *Result) conflicts(ctx context.Context, opt *Options) error {
+	dir, err := userdir.Open(opt.Into)
+	if err != nil {
+		return err
+	}
+	lib := new(library.Library)
+	if err := ops.InFiles(lib, dir, dir.Root); err != nil {
+		return err
+	}
+	var jobs []*job
+	for _, path := range slices.Sorted(slices.Values(append(dir.Folders(), dir.Chats()))) {
+		folder := lib.Folder(path)
+		if err := folder.Err; err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return ops.PathError(err)
+		}
+		if folder.Kind == userdir.File {
+			r.tellOthers(path)
+			continue
+		}
+		some, err := opt.conflictsIn(ctx, lib, folder)
+		if err != nil {
+			return err
+		}
+		jobs = append(jobs, some...)
+	}
+	r.run(ctx, opt, userdir.RealPath(dir.Root), nil, jobs)
+	return nil
+}
+
+// tellOthers tells of conflict files in a folder that are no chats.
+func (r *Result) tellOthers(folder string) {
+	entries, _ := safefile.ReadDir(folder) // a folder that is missing has none
+	for _, name := range namesOf(entries) {
+		if _, _, ok := names.ConflictOf(strings.TrimSuffix(name, filepath.Ext(name))); ok {
+			r.Warn("%s: a conflict file, and no chat: compare it with the other one", filepath.Join(folder, name))
+		}
+	}
+}
+
+// conflictsIn merges the conflict files in a folder of chats.
+func (opt *Options) conflictsIn(ctx context.Context, lib *library.Library, folder *library.Folder) (jobs []*job, err error) {
+	found, graph, err := versionsIn(ctx, lib, folder)
+	if err != nil {
+		return nil, err
+	}
+	byChat := map[string][]string{} // by the chat's name, as it is compared
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		key := names.FoldNFC(found[name].chat)
+		byChat[key] = append(byChat[key], name)
+	}
+	for _, key := range slices.Sorted(maps.Keys(byChat)) {
+		v, err := opt.openVersions(ctx, lib, folder.Path, found, byChat[key])
+		if err != nil {
+			return nil, err
+		}
+		v.graph = graph
+		some, err := v.mergeAll(ctx)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, some...)
+	}
+	return jobs, nil
+}
 
 // versionsIn returns the conflict files among the chats of a folder by their names, and how the chats are
 // related if there are any, or if that had to be known to tell.
 func versionsIn(ctx context.Context, lib *library.Library, folder *library.Folder) (found map[string]version, g *family.Graph, err error) {
 	found = map[string]version{}
-	unsure := false
+	isUnsure := false
 	for _, name := range folder.Chats {
-		of, label, ok := names.ConflictOf(name)
-		if ok {
-			found[name] = version{of, label}
+		chat, label, isConflict := names.ConflictOf(name)
+		if isConflict {
+			found[name] = version{chat, label}
 			continue
 		}
-		unsure = unsure || slices.ContainsFunc(names.MayBeConflictOf(name), folder.Has)
+		isUnsure = isUnsure || slices.ContainsFunc(names.MayBeConflictOf(name), folder.Has)
 	}
-	if len(found) == 0 && !unsure {
+	if len(found) == 0 && !isUnsure {
 		return nil, nil, nil
 	}
+
 	graphs, err := family.Read(ctx, lib, []string{folder.Path}, family.Options{})
 	if err != nil {
 		return nil, nil, ops.PathError(err)
 	}
 	g = graphs[0]
 	for _, sharing := range sharingSlugs(g) {
-		of, ok := names.ConflictsAmong(sharing)
+		chat, areConflicts := names.ConflictsAmong(sharing)
+		if !areConflicts {
+			continue
+		}
 		for _, name := range sharing {
-			if _, known := found[name]; ok && name != of && !known {
-				found[name] = version{of, "conflict"}
+			_, known := found[name]
+			if name != chat && !known {
+				found[name] = version{chat, "conflict"}
 			}
 		}
 	}
@@ -78,127 +152,121 @@ func sharingSlugs(g *family.Graph) (list [][]string) {
 	return list
 }
 
-// conflicts merges the conflict files of a user folder into the chats that they are versions of,
-// and removes each once nothing is lost with it.
-func (r *Result) conflicts(ctx context.Context, opt *Options) error {
-	dir, err := userdir.Open(opt.Into)
+// versions are the conflict files of one chat. They are merged one after the other into what is there then.
+type versions struct {
+	opt   *Options
+	lib   *library.Library
+	seed  message.Seed
+	graph *family.Graph
+
+	found  map[string]version // all conflict files in the folder
+	ours   *side              // the other chats in the folder, and those that come
+	theirs *side              // the conflict files of this chat
+	given  map[string]bool    // folded paths of chats that come
+	edited bool               // the chat gets the lines of one
+}
+
+// openVersions reads the conflict files of one chat.
+func (opt *Options) openVersions(ctx context.Context, lib *library.Library, folder string, found map[string]version, list []string) (*versions, error) {
+	isOurs := func(name string) bool { return found[name] == version{} }
+	ours, err := openSide(lib, folder, isOurs)
 	if err != nil {
-		return err
-	}
-	lib := new(library.Library)
-	if err := ops.InFiles(lib, dir, dir.Root); err != nil {
-		return err
-	}
-	var jobs []*job
-	for _, path := range slices.Sorted(slices.Values(append(dir.Folders(), dir.Chats()))) {
-		folder := lib.Folder(path)
-		if err := folder.Err; err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return ops.PathError(err)
-		}
-		if folder.Kind == userdir.File {
-			r.tellOthers(path)
-			continue
-		}
-		found, g, err := versionsIn(ctx, lib, folder)
-		if err != nil {
-			return err
-		}
-		versions := map[string][]string{} // by the chat's name, as it is compared
-		for _, name := range slices.Sorted(maps.Keys(found)) {
-			of := names.FoldNFC(found[name].of)
-			versions[of] = append(versions[of], name)
-		}
-		for _, of := range slices.Sorted(maps.Keys(versions)) {
-			some, err := opt.conflict(ctx, lib, g, path, found, versions[of])
-			if err != nil {
-				return err
-			}
-			jobs = append(jobs, some...)
-		}
-	}
-	r.run(ctx, opt, userdir.RealPath(dir.Root), nil, jobs)
-	return nil
-}
-
-// tellOthers tells of conflict files in a folder that are no chats.
-func (r *Result) tellOthers(folder string) {
-	entries, _ := safefile.ReadDir(folder) // a folder that is missing has none
-	for _, name := range namesOf(entries) {
-		if _, _, ok := names.ConflictOf(strings.TrimSuffix(name, filepath.Ext(name))); ok {
-			r.Warn("%s: a conflict file, and no chat: compare it with the other one", filepath.Join(folder, name))
-		}
-	}
-}
-
-// conflict merges the conflict files of one chat, the longest first: if INTO's chat gets its lines,
-// the others are compared with these. found are all conflict files in the folder.
-func (opt *Options) conflict(ctx context.Context, lib *library.Library, g *family.Graph, folder string, found map[string]version, versions []string) (jobs []*job, err error) {
-	seed, given := message.NewSeed(), map[string]bool{}
-	ours, err := openSide(lib, folder, func(s string) bool { return found[s] == version{} })
-	theirs, errTheirs := openSide(lib, folder, func(s string) bool { return slices.Contains(versions, s) })
-	if err := cmp.Or(err, errTheirs); err != nil {
 		return nil, err
 	}
-	for _, c := range theirs.files {
-		c.read(ctx, seed)
+	theirs, err := openSide(lib, folder, func(name string) bool { return slices.Contains(list, name) })
+	if err != nil {
+		return nil, err
 	}
-	slices.SortStableFunc(theirs.files, func(a, b *file) int { return len(b.prints) - len(a.prints) })
-	edited := false // the chat gets the lines of one
+	v := &versions{opt: opt, lib: lib, seed: message.NewSeed(), found: found, ours: ours, theirs: theirs, given: map[string]bool{}}
 	for _, c := range theirs.files {
-		why := needed(g, c.name)
-		of, label := found[c.name].of, found[c.name].label
-		c.name, c.key = of, names.FoldNFC(of) // it is a version of that chat
-		o := &owner{opt: opt, label: label, seed: seed, inFolder: newInFolder(), given: given, ours: ours, theirs: &side{lib, theirs.folder, []*file{c}}}
-		o.group = listing(lib, ours.folder, of)
-		named := exactFirst(byName(ours.files)[c.key], of)
-		if len(named) == 0 {
-			return append(jobs, renamed(c, filepath.Join(folder, of+names.Extension), len(versions))), nil
-		}
-		p := named[0]
-		p.read(ctx, seed)
+		c.read(ctx, v.seed)
+	}
+	return v, nil
+}
 
-		again := edited
-		r := relateFiles(c, p, judging{})
-		lacksSomething := r.keptFrom > 0
-		if !r.holds() {
-			if branch := o.brought(ctx, c, p); branch != nil {
-				p = branch
-				again = false
-				lacksSomething = false
-			}
+// mergeAll merges the conflict files, the longest first: if INTO's chat gets its lines, the others are compared with these.
+func (v *versions) mergeAll(ctx context.Context) (jobs []*job, err error) {
+	slices.SortStableFunc(v.theirs.files, func(a, b *file) int { return len(b.prints) - len(a.prints) })
+	for _, c := range v.theirs.files {
+		of := v.found[c.name]
+		why := needed(v.graph, c.name)
+		c.name = of.chat // it is a version of that chat
+		c.key = names.FoldNFC(of.chat)
+
+		namesakes := exactFirst(byName(v.ours.files)[c.key], c.name)
+		if len(namesakes) == 0 {
+			path := filepath.Join(v.ours.folder.Path, c.name+names.Extension)
+			return append(jobs, renamed(c, path, len(v.theirs.files))), nil
 		}
-		if err := o.mergePair(ctx, c, p); err != nil {
+		j := v.merge(ctx, c, namesakes[0], of.label, why)
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		finish(ctx, o)
-
-		w := o.works[0]
-		jobs = append(jobs, &w.job)
-		if again { // what is edited is not edited as well
-			again = w.row.Sign == Ahead || w.row.Sign == Behind && len(w.links) > 0
-			w.dropLinks()
-		}
-		switch {
-		case w.row.Err != nil:
-			continue
-		case again:
-			w.job.draft = nil
-			w.row.Sign = Behind
-			w.row.tell("there is more in it than in another conflict file: merge --conflicts again")
-			continue
-		case why == "" && !w.writes() && lacksSomething:
-			why = "the conflict file stays: the chat lacks a text or a value of it"
-		}
-		removing(&w.job, c, p, why)
-
-		edited = edited || w.row.Sign == Ahead
-		if w.takesLines() {
-			p.prints, p.messages = c.prints, c.messages
-		} else if w.row.To != nil {
-			ours.files = append(ours.files, &file{name: w.name, key: names.FoldNFC(w.name), path: *w.row.To, header: c.header, prints: c.prints, comes: true})
-		}
+		jobs = append(jobs, j)
 	}
 	return jobs, nil
+}
+
+// merge merges a conflict file into the chat, and removes it unless there is a reason why it stays.
+func (v *versions) merge(ctx context.Context, c, p *file, label, why string) *job {
+	o := &owner{
+		opt: v.opt, label: label, seed: v.seed, inFolder: newInFolder(), given: v.given,
+		ours: v.ours, theirs: &side{v.lib, v.theirs.folder, []*file{c}}, group: listing(v.lib, v.ours.folder, c.name),
+	}
+	o.noteNames()
+
+	p.read(ctx, v.seed)
+	r := relateFiles(c, p, judging{})
+	isEdited := v.edited
+	lacksSomething := r.keptFrom > 0
+	if !r.holds() {
+		branch := o.brought(ctx, c, p)
+		if branch != nil {
+			p = branch
+			isEdited = false
+			lacksSomething = false
+		}
+	}
+	o.decide([]*match{o.comparePair(ctx, c, p)})
+	decideLinks(ctx, o)
+
+	w := o.works[0]
+	comesLater := false // what is edited is not edited as well
+	if isEdited {
+		comesLater = w.row.Sign == Ahead || w.row.Sign == Behind && len(w.links) > 0
+		w.dropLinks()
+	}
+	switch {
+	case w.row.Err != nil:
+		return &w.job
+	case comesLater:
+		w.job.draft = nil
+		w.row.Sign = Behind
+		w.row.tell("there is more in it than in another conflict file: merge --conflicts again")
+		return &w.job
+	case why == "" && !w.writes() && lacksSomething:
+		why = "the conflict file stays: the chat lacks a text or a value of it"
+	}
+	removing(&w.job, c, p, why)
+	v.note(w)
+	return &w.job
+}
+
+// note notes what the chat has, or which one comes, once a conflict file is merged: the next is compared with that.
+func (v *versions) note(w *work) {
+	c, p := w.from, w.into
+	if w.row.Sign == Ahead {
+		v.edited = true
+	}
+	if w.takesLines() {
+		p.prints = c.prints
+		p.messages = c.messages
+		return
+	}
+	if w.row.To != nil {
+		comes := &file{name: w.name, key: names.FoldNFC(w.name), path: *w.row.To, header: c.header, prints: c.prints, comes: true}
+		v.ours.files = append(v.ours.files, comes)
+	}
 }
 
 // brought returns a chat beside p that has all of a version of it: another version that comes there, or this one, which
@@ -213,17 +281,6 @@ func (o *owner) brought(ctx context.Context, c, p *file) *file {
 		}
 	}
 	return nil
-}
-
-// holds reports whether a chat has all that another one says, values included.
-func (o *owner) holds(ctx context.Context, f, c *file) bool {
-	c.read(ctx, o.seed)
-	f.read(ctx, o.seed)
-	if f.err != nil {
-		return false
-	}
-	r := relateFiles(c, f, judging{})
-	return r.isWhollyHere()
 }
 
 // removing adds to a job that the conflict file goes, once the chat that has all of it is there. why says why it stays;

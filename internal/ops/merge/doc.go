@@ -1,10 +1,20 @@
 // Package merge makes one of two copies of a chat, of a character's or group's chats, or of a
 // user folder (MOVING.md 3). Nothing in FROM is written. What a chat of FROM adds comes into
 // INTO whole: as the chat's own lines, if INTO's copy has nothing of its own, else as a branch
-// beside it. No line is ever put together from both, and no chat, but for messages of which one side
-// has more swipes and else the same: of these the line with more swipes is there afterwards.
+// beside it. No line is ever put together from both sides, and no chat either, with one exception: of
+// messages that differ only in how many swipes they have, the line with more swipes stays or comes.
 //
-// relate.go compares two chats by their messages, match.go finds whose copy each chat is and
-// what becomes of it; both are pure. side.go reads the chats of one side, plan.go gives names
-// and decides about links, draft.go writes.
+// A merge takes five steps, each in files of its own:
+//
+//   - Open: merge.go sees what INTO and FROM are. chats.go, user.go with owners.go, and conflicts.go are
+//     the three ways from there; open.go lists the chats of both sides.
+//   - Read: read.go reads the messages of both sides, and match.go finds whose copy each chat is, by what
+//     relate.go says of two chats.
+//   - Decide: judge.go says what becomes of each chat, decide.go what it is called, links.go who names whom. Cards,
+//     lorebooks and attachments are in cards.go, books.go and refs.go.
+//   - Draft: draft.go and header.go write what comes.
+//   - Run: run.go makes the changes, and counts them. What a step knows of a chat is in chatfile.go, and what is to be
+//     done about it in job.go.
+//
+// match.go, relate.go, judge.go and decide.go read no file.
 package merge

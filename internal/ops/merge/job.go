@@ -1,13 +1,12 @@
 package merge
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/ops"
+	"stchat/internal/sillytavern/group"
 )
 
 // job is one row and what is written for it.
@@ -54,90 +53,52 @@ func (r *Row) refuse(err error) {
 	r.To = nil
 }
 
-// run makes the changes in the user folder root; "" means the user folder around each path. What the other jobs need
-// goes first. Of these others, those that need one another change together, and each of the rest for itself.
-//
-// A job that needs something that does not come is refused: a later run would not ask for that again.
-func (r *Result) run(ctx context.Context, opt *Options, root string, needed, jobs []*job) {
-	opt.Changes.Precious = true
-
-	came := map[string]error{} // by path, why something that others need is not there; nil: it is
-	commit(ctx, opt.Changes, root, needed, came)
-	for _, j := range needed {
-		came[j.path()] = j.row.Err
-	}
-	commit(ctx, opt.Changes, root, jobs, came)
-
-	all := slices.Concat(needed, jobs)
-	r.joinOutcomes(all)
-	for _, j := range all {
-		r.Rows = append(r.Rows, j.row)
-		r.Doc.count(j)
-	}
-	r.Doc.DryRun = opt.Changes.DryRun
-	r.Complete(r.Outcome, opt.Changes.DryRun)
+// work is one chat of FROM and what becomes of it.
+type work struct {
+	*owner
+	*match
+	job
+	name   string
+	groups []*group.File  // of INTO, that list it if it is new
+	parent string         // main_chat of what is written; "": none
+	links  map[int][]link // to put, by message of what is written
+	slug   string         // of what is written
 }
 
-// commit makes the changes of jobs. came holds what was tried before them, with the reason where it is not there.
-func commit(ctx context.Context, opt changeset.Options, root string, jobs []*job, came map[string]error) {
-	for _, j := range jobs {
-		for _, path := range j.needs {
-			if err := came[path]; err != nil && j.row.Err == nil {
-				j.row.refuse(fmt.Errorf("what it names does not come: %w", err))
-			}
-		}
-	}
+// takesLines reports whether INTO's chat gets the lines of FROM's.
+func (w *work) takesLines() bool { return takesLines(w.row.Sign, w.kept) }
 
-	isIdle := func(j *job) bool { return j.row.Err != nil || j.draft == nil }
-	busy := slices.DeleteFunc(slices.Clone(jobs), isIdle)
+// writes reports whether a file of FROM comes.
+func (w *work) writes() bool { return w.isNew() || w.takesLines() }
 
-	wasTried := func(path string) bool {
-		_, tried := came[path]
-		return tried
-	}
-	ops.Each(ctx, opt, busy, func(j *job) (*job, changeset.Unit) {
-		shares := append(slices.DeleteFunc(j.needs, wasTried), j.path())
-		return j, changeset.Unit{Root: cmp.Or(root, changeset.RootOf(j.path())), Shares: shares, Draft: j.draft}
-	})
+// isNew reports whether a new file comes to be.
+func (w *work) isNew() bool { return w.row.Sign == New || w.row.Sign == Parted || w.row.Sign == Other }
+
+// changes reports whether anything is to be written.
+func (w *work) changes() bool {
+	return w.writes() || w.row.Sign == Ahead || len(w.links) > 0
 }
 
-// joinOutcomes makes one outcome of those of all jobs. A step of several is listed once.
-func (r *Result) joinOutcomes(jobs []*job) {
-	seen := map[changeset.Step]bool{} // only what is done, and to which path
-	for _, j := range jobs {
-		out := j.outcome
-		r.ID = cmp.Or(out.ID, r.ID)
-		r.NoRecord = cmp.Or(r.NoRecord, out.NoRecord)
-		r.Ended = append(r.Ended, out.Ended...)
-		r.Dropped = append(r.Dropped, out.Dropped...)
-		for _, step := range out.Steps {
-			key := changeset.Step{Do: step.Do, Path: step.Path}
-			if !seen[key] {
-				seen[key] = true
-				r.Steps = append(r.Steps, step)
-			}
-		}
+// listIn says that a group of INTO lists the chat, if it is new there. Others come to that group, too.
+func (w *work) listIn(g *group.File) {
+	if w.isNew() && !slices.Contains(w.groups, g) {
+		w.groups = append(w.groups, g)
+		w.needs = append(w.needs, g.Path)
 	}
 }
 
-// count counts what became of a job.
-func (s *Summary) count(j *job) {
-	switch {
-	case j.row.Sign == Refused:
-		s.Refused++
-	case j.draft != nil:
-		s.Done++
-	case j.row.Sign == Same:
-		s.Same++
-	default:
-		s.Ahead++
-	}
+// dropLinks puts no links after all.
+func (w *work) dropLinks() {
+	w.links = nil
+	w.row.Noted = nil
+	w.row.Links = 0
 }
 
-// jobs returns what is to be done about the chats.
-func (o *owner) jobs() (list []*job) {
-	for _, w := range o.works {
-		list = append(list, &w.job)
-	}
-	return list
+// isLuker reports whether one of the two chats is Luker's.
+func (w *work) isLuker() bool {
+	return len(w.from.sidecars) > 0 || w.into != nil && len(w.into.sidecars) > 0
 }
+
+// takesLines reports whether INTO's chat gets the lines and the header of FROM's. Else, if FROM's is ahead, its lines stay,
+// and only the messages of which FROM's have more swipes take the place of those here.
+func takesLines(sign Sign, kept int) bool { return sign == Ahead && kept == 0 }

@@ -23,12 +23,15 @@ const (
 
 // match is a chat of FROM and the chat of INTO that is its copy.
 type match struct {
-	c, p   *file // of FROM and of INTO; p is nil for a new one
-	by     By
-	twin   bool // the same bytes
-	also   bool // INTO's is another's copy, and has all of this one as well
-	goesOn bool // INTO's has all of this one, and has gone on as another chat
+	from, into *file // into is nil for a new one
+	by         By
+	twin       bool // the same bytes
+	also       bool // INTO's is another's copy, and has all of this one as well
+	goesOn     bool // INTO's has all of this one, and has gone on as another chat
 	relation
+
+	inBase  bool  // of a new one: the base has all of it
+	baseErr error // why the base cannot be read
 }
 
 // byName returns chats by folded name, which several in a folder may share.
@@ -40,14 +43,25 @@ func byName(files []*file) map[string][]*file {
 	return named
 }
 
+// bySlug returns chats by slug, those that have one.
+func bySlug(files []*file) map[string][]*file {
+	list := map[string][]*file{}
+	for _, f := range files {
+		if f.slug != "" {
+			list[f.slug] = append(list[f.slug], f)
+		}
+	}
+	return list
+}
+
 // exactFirst returns chats of one folded name, that with the very name before the others.
 func exactFirst(files []*file, name string) []*file {
 	i := max(0, slices.IndexFunc(files, func(f *file) bool { return f.name == name }))
 	return slices.Concat(files[i:], files[:i])
 }
 
-// those returns the chats that fit.
-func those(files []*file, fits func(f *file) bool) (list []*file) {
+// filter returns the chats that fit.
+func filter(files []*file, fits func(f *file) bool) (list []*file) {
 	for _, f := range files {
 		if fits(f) {
 			list = append(list, f)
@@ -56,20 +70,20 @@ func those(files []*file, fits func(f *file) bool) (list []*file) {
 	return list
 }
 
-// matcher finds whose copy each chat of an owner is (MOVING.md 3.2).
+// matcher finds whose copy each chat of an owner is (MOVING.md 3.2). In what follows c is a chat of FROM, and p one of INTO.
 type matcher struct {
 	into, from []*file
-	by         func(from *file) judging
+	judging    func(c *file) judging // what counts as a message's own
+
+	namedInto, namedFrom map[string][]*file // chats by folded name
+	slugsInto, slugsFrom map[string][]*file // chats by slug
 
 	known map[[2]*file]*relation
-	taken map[*file]bool
-	found map[*file]*match
-	homes map[*file]*match // what would be found without the chats that say the same
+	taken map[*file]bool   // chats of INTO that have a copy
+	found map[*file]*match // by chat of FROM
 
-	unequal bool // none that says the same is looked for
-
-	named [2]map[string][]*file // chats of INTO and of FROM by folded name
-	slugs [2]map[string][]*file // the same by slug
+	homes   map[*file]*match // what would be found if chats that say the same were not looked for
+	unequal bool             // they are not looked for
 }
 
 // step is a way in which the copy of a chat of FROM is found: the first that fits, among chats of INTO.
@@ -81,45 +95,58 @@ type step struct {
 
 // matchAll returns a match for each chat of FROM, in their order. Each chat of INTO is at most one's, but for those that
 // have all of others as well. withPrints calls a function with chats of INTO while their prints are known, several at once.
-func matchAll(into, from []*file, by func(from *file) judging, withPrints func(files []*file, do func(p *file))) []*match {
-	m := &matcher{into: into, from: from, by: by, known: map[[2]*file]*relation{}, taken: map[*file]bool{}, found: map[*file]*match{}}
-	for _, c := range from {
-		if c.settled != nil {
-			m.taken[c.settled.p], m.found[c] = true, c.settled
-		}
-	}
-	for i, list := range [][]*file{into, from} {
-		m.named[i], m.slugs[i] = byName(list), map[string][]*file{}
-		for _, c := range list {
-			if c.slug != "" {
-				m.slugs[i][c.slug] = append(m.slugs[i][c.slug], c)
-			}
-		}
-	}
-	sameSlug := func(c *file) []*file { return m.slugs[0][c.slug] }
+func matchAll(into, from []*file, judging func(c *file) judging, withPrints func(files []*file, do func(p *file))) []*match {
+	m := newMatcher(into, from, judging)
+	cannotBeRead := func(_, p *file) bool { return p.err != nil }
 	m.run(
 		step{ByName, m.namesakes, func(c, p *file) bool { return m.free(p) && m.relation(c, p).holds() }},
 		// the slug tells equal chats apart, and so does the name that an earlier merge gave to a branch
-		step{ByMessages, sameSlug, m.equal},
+		step{ByMessages, func(c *file) []*file { return m.slugsInto[c.slug] }, m.equal},
 		step{ByMessages, m.branches, m.equal},
 	)
-	m.homes = m.homesWithoutEquals()
-
 	// first those whose texts no later step finds elsewhere: of two that are equal, the other one needs no copy of its own
+	m.homes = m.homesWithoutEquals()
 	m.run(step{ByMessages, m.homeless, m.equal}, step{ByMessages, m.equals, m.equal})
 	m.run(m.byEvidence()...)
-	m.run(step{ByName, m.namesakes, func(_, p *file) bool { return p.err != nil }}) // it is unknown whether this is its copy
+	m.run(step{ByName, m.namesakes, cannotBeRead}) // it is unknown whether this is its copy
 	m.findWhole(withPrints)
-	list := make([]*match, len(from))
-	for i, c := range from {
-		if list[i] = m.found[c]; list[i] == nil {
-			list[i] = &match{c: c}
-			if named := m.namesakes(c); c.err != nil && len(named) > 0 {
-				list[i].p = named[0]
-			}
-		}
+
+	var list []*match
+	for _, c := range from {
+		list = append(list, m.matchOf(c))
 	}
 	return list
+}
+
+// newMatcher returns a matcher that knows the copies which were found when both sides were read.
+func newMatcher(into, from []*file, judging func(c *file) judging) *matcher {
+	m := &matcher{
+		into: into, from: from, judging: judging,
+		namedInto: byName(into), namedFrom: byName(from),
+		slugsInto: bySlug(into), slugsFrom: bySlug(from),
+		known: map[[2]*file]*relation{},
+		taken: map[*file]bool{},
+		found: map[*file]*match{},
+	}
+	for _, c := range from {
+		if c.settled != nil {
+			m.taken[c.settled.into] = true
+			m.found[c] = c.settled
+		}
+	}
+	return m
+}
+
+// matchOf returns the match of a chat that was found. One that cannot be read and has a namesake may be a copy of that.
+func (m *matcher) matchOf(c *file) *match {
+	if found := m.found[c]; found != nil {
+		return found
+	}
+	namesakes := m.namesakes(c)
+	if c.err != nil && len(namesakes) > 0 {
+		return &match{from: c, into: namesakes[0]}
+	}
+	return &match{from: c}
 }
 
 // byEvidence returns the steps that find a chat by its slug, its name and what it shares with others.
@@ -154,17 +181,18 @@ func (m *matcher) run(steps ...step) {
 			list := step.among(c)
 			if i := slices.IndexFunc(list, func(p *file) bool { return step.fits(c, p) }); i >= 0 {
 				p := list[i]
-				m.found[c] = &match{c: c, p: p, by: step.by, also: m.taken[p], relation: *m.relation(c, p)}
+				m.found[c] = &match{from: c, into: p, by: step.by, also: m.taken[p], relation: *m.relation(c, p)}
 				m.taken[p] = true
 			}
 		}
 	}
 }
 
+// relation compares two chats, once.
 func (m *matcher) relation(c, p *file) *relation {
 	key := [2]*file{c, p}
 	if m.known[key] == nil {
-		r := relateFiles(c, p, m.by(c))
+		r := relateFiles(c, p, m.judging(c))
 		m.known[key] = &r
 	}
 	return m.known[key]
@@ -174,14 +202,16 @@ func (m *matcher) relation(c, p *file) *relation {
 func (m *matcher) free(p *file) bool { return p.err == nil && !m.taken[p] }
 
 // namesakes returns the chats of INTO with a chat's name.
-func (m *matcher) namesakes(c *file) []*file { return exactFirst(m.named[0][c.key], c.name) }
+func (m *matcher) namesakes(c *file) []*file { return exactFirst(m.namedInto[c.key], c.name) }
 
-// isCopy: a chat that has nothing of its own against its namesake needs no other copy, though that may be another's.
+// isCopy reports whether a chat is a copy of its namesake. One that has nothing of its own against that needs no other
+// copy, even if the namesake is another's.
 func (m *matcher) isCopy(c, p *file) bool {
 	return p.err == nil && (!m.taken[p] || m.relation(c, p).isHere())
 }
 
-// equal: the same messages; none, under a name that differs in its number only, as an earlier merge called it.
+// equal reports whether two chats have the same messages. Two without any are equal if their names differ in nothing but
+// the number that an earlier merge gave.
 func (m *matcher) equal(c, p *file) bool {
 	n := len(c.prints)
 	switch {
@@ -195,14 +225,14 @@ func (m *matcher) equal(c, p *file) bool {
 
 // branches returns the chats of which one has the name of a branch of the other.
 func (m *matcher) branches(c *file) []*file {
-	return those(m.into, func(p *file) bool {
+	return filter(m.into, func(p *file) bool {
 		return strings.HasPrefix(c.key, p.key+"__") || strings.HasPrefix(p.key, c.key+"__")
 	})
 }
 
 // equals returns the chats with the same messages, from the first on that no other chat goes to by its name or slug.
 func (m *matcher) equals(c *file) []*file {
-	list := those(m.into, func(p *file) bool { return m.equal(c, p) })
+	list := filter(m.into, func(p *file) bool { return m.equal(c, p) })
 	return list[max(0, slices.IndexFunc(list, func(p *file) bool { return !m.isAnothers(c, p) })):]
 }
 
@@ -217,7 +247,7 @@ func (m *matcher) homeless(c *file) []*file {
 // isAnothers reports whether a chat of INTO is where another chat of FROM finds its messages.
 func (m *matcher) isAnothers(c, p *file) bool {
 	for other, home := range m.homes {
-		if other != c && m.found[other] == nil && home.p == p && home.isHere() {
+		if other != c && m.found[other] == nil && home.into == p && home.isHere() {
 			return true
 		}
 	}
@@ -226,20 +256,21 @@ func (m *matcher) isAnothers(c, p *file) bool {
 
 // withSlug returns the chat of FROM that has the slug of one of INTO, if no other has it on either side; else nil.
 func (m *matcher) withSlug(p *file) *file {
-	if into, from := m.slugs[0][p.slug], m.slugs[1][p.slug]; len(into) == 1 && len(from) == 1 {
-		return from[0]
+	from := m.slugsFrom[p.slug]
+	if len(m.slugsInto[p.slug]) != 1 || len(from) != 1 {
+		return nil
 	}
-	return nil
+	return from[0]
 }
 
 // renamed returns the chat that alone has the slug of one of FROM, if neither has a namesake on the other side, and more
 // than a greeting is shared.
 func (m *matcher) renamed(c *file) []*file {
-	if m.named[0][c.key] != nil {
+	if m.namedInto[c.key] != nil {
 		return nil
 	}
-	return those(m.slugs[0][c.slug], func(p *file) bool {
-		hasNamesake := m.named[1][p.key] != nil
+	return filter(m.slugsInto[c.slug], func(p *file) bool {
+		hasNamesake := m.namedFrom[p.key] != nil
 		return m.withSlug(p) == c && m.free(p) && !hasNamesake && m.relation(c, p).begun
 	})
 }
@@ -258,29 +289,40 @@ func (m *matcher) findWhole(withPrints func(files []*file, do func(p *file))) {
 	if len(byLast) == 0 {
 		return
 	}
+
 	var mu sync.Mutex
 	found := map[*file][]*match{}
 	withPrints(m.into, func(p *file) {
-		asked := map[*file]bool{}
-		for i := range p.prints {
-			for _, id := range p.prints[i].IDs {
-				for _, c := range byLast[id] {
-					if asked[c] {
-						continue
-					}
-					asked[c] = true
-					if r := relateFiles(c, p, m.by(c)); r.isHere() {
-						mu.Lock()
-						found[c] = append(found[c], &match{c: c, p: p, by: ByShared, also: m.taken[p], goesOn: true, relation: r})
-						mu.Unlock()
-					}
+		for _, c := range endingIn(p, byLast) {
+			r := relateFiles(c, p, m.judging(c))
+			if !r.isHere() {
+				continue
+			}
+			mu.Lock()
+			found[c] = append(found[c], &match{from: c, into: p, by: ByShared, also: m.taken[p], goesOn: true, relation: r})
+			mu.Unlock()
+		}
+	})
+	shortest := func(a, b *match) int { return cmp.Or(a.kept-b.kept, cmp.Compare(a.into.name, b.into.name)) }
+	for c, list := range found {
+		m.found[c] = slices.MinFunc(list, shortest)
+	}
+}
+
+// endingIn returns the chats whose last message is one of p's, each once.
+func endingIn(p *file, byLast map[message.ID][]*file) (list []*file) {
+	seen := map[*file]bool{}
+	for i := range p.prints {
+		for _, id := range p.prints[i].IDs {
+			for _, c := range byLast[id] {
+				if !seen[c] {
+					seen[c] = true
+					list = append(list, c)
 				}
 			}
 		}
-	})
-	for c, list := range found {
-		m.found[c] = slices.MinFunc(list, func(a, b *match) int { return cmp.Or(a.kept-b.kept, cmp.Compare(a.p.name, b.p.name)) })
 	}
+	return list
 }
 
 // isRenamed reports whether a chat of FROM would come under another name.
@@ -333,12 +375,12 @@ func (m *matcher) better(c *file, homes []*file) (list []*file) {
 
 // mayGoOnIn reports whether a chat of FROM may have gone on in one of INTO that has another name.
 func (m *matcher) mayGoOnIn(c, p *file) bool {
-	hasNamesake := m.named[0][c.key] != nil
+	hasNamesake := m.namedInto[c.key] != nil
 	isItsBranch := strings.HasPrefix(p.key, c.key+"__")
 	if !hasNamesake && !isItsBranch {
 		return false
 	}
-	if !m.free(p) || m.named[1][p.key] != nil {
+	if !m.free(p) || m.namedFrom[p.key] != nil {
 		return false
 	}
 	owner := m.withSlug(p) // which may have another copy
@@ -362,7 +404,7 @@ const (
 // sign judges a match (MOVING.md 3.1).
 func (m *match) sign() Sign {
 	switch {
-	case m.p == nil:
+	case m.into == nil:
 		return New
 	case m.twin:
 		return Same

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"stchat/internal/place/names"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
@@ -114,14 +116,14 @@ func (f life) mergedSince(base, from life, label string, fresh func() int) (wrot
 		}
 	}
 	for _, m := range matchAll(into, theirs, func(c *file) judging { return judging{base: bases[c.name]} }, all) {
-		c := from[m.c.name]
+		c := from[m.from.name]
 		switch m.sign() {
 		case Ahead:
-			after[m.p.name] = tale{slug: f[m.p.name].slug, list: m.united(f[m.p.name].list, c.list)}
+			after[m.into.name] = tale{slug: f[m.into.name].slug, list: m.united(f[m.into.name].list, c.list)}
 		case Parted:
-			after[freeName(m.c.name+"__"+label, taken)] = tale{slug: fresh(), list: c.list}
+			after[freeName(m.from.name+"__"+label, taken)] = tale{slug: fresh(), list: c.list}
 		case Other, New:
-			name := m.c.name
+			name := m.from.name
 			if _, here := after[name]; here {
 				name = freeName(nextName(name, second), taken)
 			}
@@ -339,5 +341,30 @@ func TestNamesakes(t *testing.T) {
 	}
 	if got := a["a"].list; len(a) != 2 || len(got) != len(longer) {
 		t.Errorf("%v, not the one that holds it goes on", a)
+	}
+}
+
+// TestEquals: of several chats that say the same, none takes a copy that another one needs more.
+func TestEquals(t *testing.T) {
+	said := []line{{id: 2}, {id: 3, user: true}}
+	changed := []line{{id: 13}, {id: 3, user: true}, {id: 10}, {id: 11}}
+	into := life{"A": {slug: 1, list: said}, "B": {slug: 12, list: said}, "A - Branch #1": {slug: 8, list: changed}}
+	from := life{"A": {slug: 1, list: said}, "A - Branch #1": {slug: 8, list: said}, "A - Branch #2": {slug: 19, list: said}}
+	each := func(files []*file, do func(p *file)) {
+		for _, p := range files {
+			do(p)
+		}
+	}
+
+	got := map[string]string{}
+	for _, m := range matchAll(into.ones(), from.ones(), func(*file) judging { return judging{} }, each) {
+		got[m.from.name] = string(m.sign())
+		if m.into != nil {
+			got[m.from.name] += " " + m.into.name
+		}
+	}
+	want := map[string]string{"A": "< A", "A - Branch #1": "< B", "A - Branch #2": "+"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

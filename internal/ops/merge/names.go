@@ -1,12 +1,15 @@
 package merge
 
 import (
+	"cmp"
+	"path/filepath"
 	"regexp"
 	"strconv"
 
 	"golang.org/x/text/unicode/norm"
 
 	"stchat/internal/place/names"
+	"stchat/internal/place/userdir"
 )
 
 // numbered is a name that ends in a number, as SillyTavern and this program number names.
@@ -42,6 +45,20 @@ func freeName(name string, taken func(string) bool) string {
 	return name
 }
 
+// newName returns the name of a chat that is new in INTO: its own, or, if that is here, the next one that is free.
+func newName(name string, isHere, isComing func(name string) bool) string {
+	if !isHere(name) {
+		return name
+	}
+	return freeName(nextName(name, second), func(name string) bool { return isHere(name) || isComing(name) })
+}
+
+// branchName returns the name of a chat that comes as a branch beside INTO's, after the side that it is from.
+func branchName(name, label string, most int, isHere, isComing func(name string) bool) string {
+	branch := names.Derive(name, "__", label, most)
+	return freeName(branch, func(name string) bool { return isHere(name) || isComing(name) })
+}
+
 // respelled returns the names of theirs that ours has in other code points, as a Mac may write them, by those: if neither
 // side tells such names apart, they are the same.
 func respelled(theirs, ours []string) map[string]string {
@@ -52,11 +69,34 @@ func respelled(theirs, ours []string) map[string]string {
 		}
 		return all
 	}
-	found, here := map[string]string{}, byNFC(ours)
+	found := map[string]string{}
+	here := byNFC(ours)
 	for name, there := range byNFC(theirs) {
 		if len(there) == 1 && len(here[name]) == 1 {
 			found[there[0]] = here[name][0]
 		}
 	}
 	return found
+}
+
+// label returns what tells the other side's chats apart: the nearest folder of FROM that INTO
+// is not in as well.
+func label(into, from string) string {
+	known := map[string]bool{"chats": true, "group chats": true, "groups": true, "data": true, "default-user": true, ".": true, "": true}
+	for path := userdir.RealPath(into); path != filepath.Dir(path); path = filepath.Dir(path) {
+		known[userdir.ChatName(filepath.Base(path))] = true
+	}
+	for path := userdir.RealPath(from); path != filepath.Dir(path); path = filepath.Dir(path) {
+		name := filepath.Base(path)
+		if !known[name] && !userdir.HasExtension(name) && filepath.Ext(name) != ".json" {
+			return labelOf(name)
+		}
+	}
+	return "theirs"
+}
+
+// labelOf makes a label of a folder's name.
+func labelOf(name string) string {
+	safe, _ := names.Sanitize(name) // "" if it cannot be made safe
+	return cmp.Or(safe, "theirs")
 }

@@ -1,6 +1,10 @@
 package merge
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"stchat/internal/change/changeset"
 	"stchat/internal/ops"
 	"stchat/internal/text/progress"
@@ -90,4 +94,23 @@ func (r *Row) rename(from, to string) {
 	if from != to {
 		r.Renamed = append(r.Renamed, Rename{from, to})
 	}
+}
+
+// keysTold joins keys for people, the first few of many.
+func keysTold(keys []string) string {
+	const shown = 6
+	if more := len(keys) - shown; more > 0 {
+		keys = append(slices.Clone(keys[:shown]), fmt.Sprintf("%d more", more))
+	}
+	return fmt.Sprintf("%q", keys)
+}
+
+// wanted reports whether a path in FROM, with slashes, is meant, or a folder that it is in.
+func (opt *Options) wanted(place string) bool {
+	return opt.part == "" || place == opt.part || strings.HasPrefix(place, opt.part+"/")
+}
+
+// overlaps reports whether something in a folder of FROM is meant.
+func (opt *Options) overlaps(folder string) bool {
+	return opt.wanted(folder) || strings.HasPrefix(opt.part, folder+"/")
 }

@@ -8,7 +8,6 @@ import (
 
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
@@ -121,20 +120,7 @@ func slugOf(ctx context.Context, lib *library.Library, path string) (slug string
 	return slug, nil
 }
 
-// booksOfPart returns a function that reports whether a lorebook of FROM is meant, or named by a chat or a card that comes.
-func (u *user) booksOfPart(ctx context.Context) func(name string) bool {
-	named := bookNames(ctx, u.works)
-	var cards []*card.Card
-	for _, j := range u.cards {
-		if j.draft == nil {
-			continue
-		}
-		if c, err := card.Open(j.row.From); err == nil { // else the card is refused
-			cards = append(cards, c)
-		}
-	}
-	return func(name string) bool {
-		isOfCard := slices.ContainsFunc(cards, func(c *card.Card) bool { return c.HasBook(name) })
-		return named[name] || isOfCard || u.opt.wanted("worlds/"+name+lorebook.Extension)
-	}
+// isUser reports whether a path is that of a user folder.
+func isUser(path string) bool {
+	return !userdir.HasExtension(path) && userdir.IsUserDir(path) && !userdir.IsPart(path)
 }

@@ -24,7 +24,6 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
-	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
 )
 
@@ -64,8 +63,8 @@ func plain(address string) string {
 	return address
 }
 
-// now returns an address as it is in INTO.
-func (u *user) now(address string) string {
+// addressHere returns an address as it is in INTO.
+func (u *user) addressHere(address string) string {
 	place, exists, _ := u.from.Served(plain(address))
 	if !exists || !carried(place) || !filepath.IsLocal(filepath.FromSlash(place)) {
 		return address
@@ -92,47 +91,43 @@ func (u *user) need(path string) {
 	}
 }
 
-// attach decides how a file comes along.
+// attach decides how a file comes along. INTO may have it, under its name or without the mark that an earlier merge gave it.
+// Else it comes; if INTO has another file of its name, with a mark.
 func (u *user) attach(place string) *attachment {
+	from := filepath.Join(u.from.Root, filepath.FromSlash(place))
 	a := &attachment{place: place}
-	from, ext := filepath.Join(u.from.Root, filepath.FromSlash(place)), path.Ext(place)
-	j := newJob(AttachmentKind, from, "")
+	j := newJob(AttachmentKind, from, u.pathHere(a))
 	row := j.row
-	as := func(was, mark string) (same bool, err error) {
-		a.was, a.mark = was, mark
-		row.Path = filepath.Join(u.into.Root, filepath.FromSlash(strings.TrimSuffix(place, was+ext)+mark+ext))
-		if info, err := os.Lstat(row.Path); err != nil || !info.Mode().IsRegular() {
-			return false, err
-		}
-		_, same, err = compare(from, row.Path)
-		return same, err
-	}
 	if err := followedBelow(u.from.Root, place); err != nil {
-		_, _ = as("", "") // only where it would be
 		row.refuse(err)
 		u.carried = append(u.carried, j)
 		return a
 	}
+
 	row.Sign = New
-	same, err := as("", "")
-	if !same && (err == nil || marked.MatchString(place)) {
+	isHere, err := u.isHere(from, a)
+	isTaken := err == nil && !isHere
+	if isTaken || !isHere && marked.MatchString(place) {
 		raw, _, _ := safefile.Read(from) // read again where it is copied
 		mark := fmt.Sprintf("-%.4x", sha256.Sum256(raw))
-		if strings.HasSuffix(place, mark+ext) { // from an earlier merge
-			if original, _ := as(mark, ""); original {
-				return a
+		if strings.HasSuffix(place, mark+path.Ext(place)) {
+			original := &attachment{place: place, was: mark}
+			if has, _ := u.isHere(from, original); has {
+				return original
 			}
 		}
-		if same, err = as("", ""); err == nil {
-			same, err = as("", mark)
+		if isTaken {
+			a.mark = mark
+			isHere, err = u.isHere(from, a)
 			row.Sign = Other
-			row.rename(path.Base(place), filepath.Base(row.Path))
+			row.rename(path.Base(place), filepath.Base(u.pathHere(a)))
 		}
 	}
-	if err == nil && same {
+	if isHere {
 		return a
 	}
-	a.path = row.Path
+
+	a.path = u.pathHere(a)
 	j.creates(a.path, func(_ context.Context, s *changeset.Set) error { return copyFile(s, from, a.path, "an attachment") })
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		row.refuse(err)
@@ -141,13 +136,22 @@ func (u *user) attach(place string) *attachment {
 	return a
 }
 
-// copyFile drafts a copy of a file of FROM.
-func copyFile(s *changeset.Set, from, to, about string) error {
-	raw, was, err := safefile.Read(from)
-	if err != nil {
-		return err
+// pathHere returns the path of a file in INTO.
+func (u *user) pathHere(a *attachment) string {
+	ext := path.Ext(a.place)
+	place := strings.TrimSuffix(a.place, a.was+ext) + a.mark + ext
+	return filepath.Join(u.into.Root, filepath.FromSlash(place))
+}
+
+// isHere reports whether INTO has a file of FROM, and returns an error if it has none of that name.
+func (u *user) isHere(from string, a *attachment) (same bool, err error) {
+	here := u.pathHere(a)
+	info, err := os.Lstat(here)
+	if err != nil || !info.Mode().IsRegular() {
+		return false, err
 	}
-	return ops.Create(s, to, about, raw, changeset.Like(was), changeset.InFolder())
+	_, same, err = compare(from, here)
+	return same, err
 }
 
 // renamed returns the text of an address with the file's name in INTO.
@@ -162,43 +166,48 @@ func (a *attachment) renamed(address string) string {
 	return address[:from+dot] + a.mark + address[from+dot+len(a.was):]
 }
 
-// follow returns a JSON value in which the addresses of attachments are those in INTO; raw itself
+// readdress returns a JSON value in which the addresses of attachments are those in INTO; raw itself
 // if none changes.
-func (u *user) follow(raw []byte) []byte {
+func (u *user) readdress(raw []byte) []byte {
 	if u == nil {
 		return raw
 	}
-	return readdressed(raw, u.now)
+	return readdressed(raw, u.addressHere)
 }
 
+// longestAddress is the length from which on a text is no address.
+const longestAddress = 4 << 10
+
 // readdressed returns a JSON value with other addresses in it; raw itself if none changes.
-func readdressed(raw []byte, now func(address string) string) []byte {
+func readdressed(raw []byte, here func(address string) string) []byte {
 	if !bytes.ContainsAny(raw, "/") {
 		return raw
 	}
 	switch rawjson.KindOf(raw) {
 	case rawjson.String:
-		if text, ok := rawjson.Unquote(raw); ok && len(text) <= 4<<10 {
-			if to := now(text); to != text {
-				return rawjson.Quote(to)
-			}
+		text, ok := rawjson.Unquote(raw)
+		if !ok || len(text) > longestAddress {
+			return raw
+		}
+		if to := here(text); to != text {
+			return rawjson.Quote(to)
 		}
 	case rawjson.Array:
-		return rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) { return readdressed(value, now), true })
+		return rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) { return readdressed(value, here), true })
 	case rawjson.ObjectKind:
 		var keys []string // may be addresses themselves
 		raw = rawjson.Edit(raw, func(o *rawjson.Object) {
 			keys = o.Keys()
 			for _, key := range keys {
 				value := o.Value(key)
-				if to := readdressed(value, now); !bytes.Equal(to, value) {
+				if to := readdressed(value, here); !bytes.Equal(to, value) {
 					o.Set(key, to)
 				}
 			}
 		})
 		for _, key := range keys {
 			if strings.Contains(key, "/") {
-				if to := now(key); to != key {
+				if to := here(key); to != key {
 					raw = rawjson.RenameKey(raw, key, to)
 				}
 			}
@@ -211,8 +220,8 @@ func readdressed(raw []byte, now func(address string) string) []byte {
 func (u *user) values(o *rawjson.Object, keys ...string) {
 	for _, key := range keys {
 		value := o.Value(key)
-		if now := u.follow(value); !bytes.Equal(now, value) {
-			o.Set(key, now)
+		if to := u.readdress(value); !bytes.Equal(to, value) {
+			o.Set(key, to)
 		}
 	}
 }
@@ -226,8 +235,8 @@ func (u *user) message(line []byte) []byte {
 		u.values(o, carrying[:]...)
 		for _, key := range []string{"original_avatar", "force_avatar"} { // who speaks in a group
 			if text, ok := rawjson.Unquote(o.Value(key)); ok {
-				if now := u.avatar(text); now != text {
-					o.Set(key, rawjson.Quote(now))
+				if to := u.avatar(text); to != text {
+					o.Set(key, rawjson.Quote(to))
 				}
 			}
 		}
@@ -284,9 +293,9 @@ func (u *user) metadata(md *rawjson.Object) {
 func (w *work) collect(ctx context.Context) error {
 	u := w.user
 	if w.writes() {
-		u.metadata(w.c.metadata())
+		u.metadata(w.from.metadata())
 	}
-	return w.attached(ctx, u.follow)
+	return w.attached(ctx, u.readdress)
 }
 
 // attached calls do with everything in the messages of FROM's chat that come, which may name attachments.
@@ -299,7 +308,7 @@ func (w *work) attached(ctx context.Context, do func(raw []byte) []byte) error {
 	} else if !w.writes() {
 		return nil
 	}
-	return w.c.lines(ctx, func(at int, l *jsonl.Line, _ bool) error {
+	return w.from.lines(ctx, func(at int, l *jsonl.Line, _ bool) error {
 		if !w.writes() && !come[at] {
 			return nil
 		}
@@ -309,20 +318,6 @@ func (w *work) attached(ctx context.Context, do func(raw []byte) []byte) error {
 		}
 		return nil
 	})
-}
-
-// bookNames returns the names of the lorebooks that chats which come name in their headers.
-func bookNames(ctx context.Context, works []*work) map[string]bool {
-	named := map[string]bool{}
-	for _, w := range works {
-		if w.writes() {
-			w.c.head(ctx)
-			for _, name := range all.Table().Books(w.c.metadata()) {
-				named[name] = true
-			}
-		}
-	}
-	return named
 }
 
 // tellLeft tells, where only one side lies in a user folder, which lorebooks and attachments of the chats that come are not
@@ -346,7 +341,7 @@ func (o *owner) tellLeft(ctx context.Context, into, from *library.Folder) error 
 			}
 		}
 		if w.writes() {
-			for _, name := range all.Table().Books(w.c.metadata()) {
+			for _, name := range all.Table().Books(w.from.metadata()) {
 				_, err := o.ours.lib.Book(dir, name)
 				note(name, err == nil)
 			}
@@ -359,7 +354,7 @@ func (o *owner) tellLeft(ctx context.Context, into, from *library.Folder) error 
 		}
 		look := func(raw []byte) []byte { return readdressed(raw, see) }
 		if w.writes() {
-			look(w.c.metadata().Bytes())
+			look(w.from.metadata().Bytes())
 		}
 		if err := w.attached(ctx, look); err != nil {
 			w.row.refuse(err)

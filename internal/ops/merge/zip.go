@@ -42,14 +42,17 @@ func (r *Result) unpacked(ctx context.Context, opt *Options) error {
 		}
 		defer func() { _ = to.Close() }() // a folder of temporary files
 		left, err := unpack(ctx, name, to)
-		switch {
-		case err != nil:
+		if err != nil {
 			return ops.PathError(fmt.Errorf("%s: %w", name, err))
-		case path == &opt.From:
-			r.Doc.Left, opt.label = left, cmp.Or(opt.label, labelOf(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))))
 		}
-		zips[to.Dir], *path = name, to.Dir
+		if path == &opt.From {
+			r.Doc.Left = left
+			opt.label = cmp.Or(opt.label, labelOf(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))))
+		}
+		zips[to.Dir] = name
+		*path = to.Dir
 	}
+
 	err := r.user(ctx, opt)
 	named := func(text string) string {
 		for dir, name := range zips {
@@ -57,20 +60,26 @@ func (r *Result) unpacked(ctx context.Context, opt *Options) error {
 		}
 		return text
 	}
+	r.nameSources(named)
+	if err != nil {
+		err = &zipError{named(err.Error()), err}
+	}
+	return err
+}
+
+// nameSources puts the names of zips into the rows, where the folders are named into which these were unpacked.
+func (r *Result) nameSources(named func(text string) string) {
 	for _, row := range r.Rows {
 		row.From = named(row.From)
 		if row.Error != nil {
 			text := named(*row.Error)
-			row.Error, row.Err = &text, &zipError{text, row.Err}
+			row.Error = &text
+			row.Err = &zipError{text, row.Err}
 		}
 		for i := range row.Told {
 			row.Told[i] = named(row.Told[i])
 		}
 	}
-	if err != nil {
-		err = &zipError{named(err.Error()), err}
-	}
-	return err
 }
 
 // zipError is an error about a zip, and not about the folder into which it was unpacked.
@@ -98,10 +107,9 @@ func unpack(ctx context.Context, name string, to *safefile.Unpacking) (left []st
 		return nil, &luker.DatabaseError{Reason: "luker-storage.sqlite is in it: Luker keeps this user's data in a database, and the files are only copies"}
 	}
 	for _, f := range taken {
-		entry, err := f.Open()
-		if err = cmp.Or(err, ctx.Err()); err == nil {
-			err = to.Add(filepath.FromSlash(strings.TrimPrefix(f.Name, prefix)), entry, int64(f.UncompressedSize64))
-			_ = entry.Close() // only read from
+		err := ctx.Err()
+		if err == nil {
+			err = unpackEntry(f, prefix, to)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, ops.PathError(err))
@@ -111,6 +119,16 @@ func unpack(ctx context.Context, name string, to *safefile.Unpacking) (left []st
 	return leftOut(below), err
 }
 
+// unpackEntry unpacks one file.
+func unpackEntry(f *zip.File, prefix string, to *safefile.Unpacking) error {
+	entry, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = entry.Close() }() // only read from
+	return to.Add(filepath.FromSlash(strings.TrimPrefix(f.Name, prefix)), entry, int64(f.UncompressedSize64))
+}
+
 // takenEntries returns the entries that are merged, of a user folder at the root or one folder
 // down, and what the names in that begin with. It refuses a zip in which one of them could lead
 // elsewhere, or that holds too much for its size.
@@ -118,16 +136,19 @@ func takenEntries(files []*zip.File, size int64) (prefix string, list []*zip.Fil
 	if len(files) > maxEntries {
 		return "", nil, fmt.Errorf("%w: it has more than %d entries", ErrZip, maxEntries)
 	}
-	if prefix, err = userFolderIn(files); err != nil {
+	prefix, err = userFolderIn(files)
+	if err != nil {
 		return "", nil, err
 	}
-	seen, room := map[string]bool{}, ops.UnpackingOf(size)
+	seen := map[string]bool{}
+	room := ops.UnpackingOf(size)
 	for _, f := range files {
 		place, inside := strings.CutPrefix(slashed(f), prefix)
 		if !inside || strings.HasSuffix(place, "/") || !isMerged(place) {
 			continue
 		}
-		key, why := names.FoldNFC(place), cmp.Or(unsafeEntry(f, place), room.Refuses(f))
+		key := names.FoldNFC(place)
+		why := cmp.Or(unsafeEntry(f, place), room.Refuses(f))
 		if why == "" && seen[key] {
 			why = "is in it twice"
 		}
@@ -200,4 +221,23 @@ func unsafeEntry(f *zip.File, place string) string {
 		}
 	}
 	return ""
+}
+
+// leftOut returns what a user folder has and is never merged.
+func leftOut(folder fs.FS) []string {
+	has := func(name string) bool { _, err := fs.Stat(folder, name); return err == nil }
+	found := []string{}
+	for _, never := range [][]string{ // what it is, and where
+		{"settings, personas, tags", "settings.json"},
+		{"secrets", "secrets.json"},
+		{"presets", "OpenAI Settings", "TextGen Settings", "KoboldAI Settings", "NovelAI Settings", "instruct", "context", "sysprompt", "QuickReplies"},
+		{"vectors", "vectors"},
+		{"extensions", "extensions"},
+		{"backups", "backups"},
+	} {
+		if slices.ContainsFunc(never[1:], has) {
+			found = append(found, strings.Split(never[0], ", ")...)
+		}
+	}
+	return found
 }
