@@ -24,6 +24,14 @@ func rows() []extension.Row {
 		{Extension: "MessageSummarize", File: extension.Extra, Path: "qvink_memory/memory", Holds: extension.Text, What: "the summary"},
 		{Extension: "MessageSummarize", Path: "qvink_memory", Holds: extension.Apart},
 
+		// Context Truncator 2.0.0 (index.js of Shadota/SillyTavern-Context-Truncator at b38524c): messages
+		// before truncation_index are left out of the prompt; it is lowered where messages are deleted
+		// before it, and to the length of a shorter chat. It is found anew when the chat is longer than
+		// last_stable_chat_length, so it stays as it is while that is beyond the end.
+		{Extension: "Context Truncator", Path: "context_truncator/truncation_index", Holds: extension.Count, Heals: true},
+		{Extension: "Context Truncator", Path: "context_truncator/last_stable_chat_length", Holds: extension.Count},
+		{Extension: "Context Truncator", File: extension.Extra, Path: "context_truncator/memory", Holds: extension.Text, What: "the summary"},
+
 		// st-memory-enhancement 2.2.18 (core/manager.js and core/table/sheet.js of
 		// muyoou/st-memory-enhancement at 3ae69c9): what the tables hold after a message is in the
 		// message, and the last one that has it counts (getLastSheetsPiece). The metadata has all
