@@ -96,7 +96,7 @@ func TableOf(list []Extension) (table Table) {
 
 // Rename replaces the names of one kind in the root object of a file by what to returns for
 // them, every other byte kept. In the path of the row that to gets, keys and indexes stand for
-// [Each] and [Named]. It does not ask for empty names. Where the name is a key, and there is one of
+// [Each]. It does not ask for empty names. Where the name is a key, and there is one of
 // the new name already, both stay.
 func (t Table) Rename(root *rawjson.Object, file File, holds Holds, to func(r Row, name string) string) {
 	for _, r := range t {
@@ -136,16 +136,16 @@ func (t Table) Replace(root *rawjson.Object, file File, holds Holds, from, to st
 // SetOwn makes a chat's metadata note name wherever it notes the chat's own, which was called was. A
 // value can only be its own, whatever it says; of keys only the one that is the old name is.
 func (t Table) SetOwn(metadata *rawjson.Object, was, name string) {
-	for _, r := range t {
-		isKey := strings.Contains(r.Path, Named)
-		Table{r}.Rename(metadata, Metadata, OwnChat, func(_ Row, noted string) string {
-			if isKey && noted != was {
-				return noted
-			}
-			return name
-		})
-	}
+	t.Rename(metadata, Metadata, OwnChat, func(r Row, noted string) string {
+		if r.IsKey() && noted != was {
+			return noted
+		}
+		return name
+	})
 }
+
+// IsKey reports whether the name of a chat is a key, under which there may be another's, too.
+func (r Row) IsKey() bool { return strings.Contains(r.Path, Named) }
 
 // OfChat returns the extension that keeps a value of chat_metadata under the name of a chat; "": none
 // does.

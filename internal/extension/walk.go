@@ -12,7 +12,7 @@ import (
 // walk goes to the values at the end of a row's path, and edits them.
 type walk struct {
 	path []string
-	at   []string // the path so far, with keys and indexes for what stands for them
+	at   []string // the path so far, with keys and indexes for [Each]
 	goes int      // the step of which a member or element goes with a value that does not stay
 
 	// edit returns a value as it is to be, and whether it stays. Where a key is the value, it gets
@@ -116,7 +116,6 @@ func (w *walk) keys(o *rawjson.Object, step int) {
 		if !w.isKey(o, key, step) {
 			continue
 		}
-		w.at[step] = key
 		if to, stays := w.key(key, step); !stays {
 			w.drop(o.Value(key))
 			o.Unset(key)

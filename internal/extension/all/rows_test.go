@@ -296,7 +296,7 @@ func document(path []string, value string) string {
 	}
 	if at := slices.Index(path, extension.Each); at >= 0 {
 		var elements []string
-		for _, one := range strings.Split(value, ",") {
+		for one := range strings.SplitSeq(value, ",") {
 			if one != "" {
 				elements = append(elements, document(path[at+1:], one))
 			}

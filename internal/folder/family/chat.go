@@ -143,7 +143,10 @@ func (c *Chat) head(from *chat.Chat) {
 		return s
 	}
 	c.MainChat, c.UUID, c.ParentUUID, c.Integrity = text("main_chat"), text("uuid"), text("parent_uuid"), text("integrity")
-	all.Table().Rename(md, extension.Metadata, extension.OwnChat, func(_ extension.Row, name string) string {
+	all.Table().Rename(md, extension.Metadata, extension.OwnChat, func(row extension.Row, name string) string {
+		if row.IsKey() && name != c.Name {
+			return name // of the chat that this one was made from
+		}
 		if c.Recap == "" || name == c.Name {
 			c.Recap = name
 		}

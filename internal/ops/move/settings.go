@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
@@ -94,15 +93,12 @@ func (k *keptByName) edit(settings []byte) (edited []byte, count int, err error)
 // kept returns of which chats an extension keeps something under their names.
 func (k *keptByName) kept(root *rawjson.Object) map[keeper]bool {
 	kept := map[keeper]bool{}
-	for _, row := range all.Table() {
-		if !strings.HasSuffix(row.Path, extension.Named) {
-			continue
-		}
-		extension.Table{row}.Rename(root, extension.Settings, extension.OwnChat, func(_ extension.Row, name string) string {
+	all.Table().Rename(root, extension.Settings, extension.OwnChat, func(row extension.Row, name string) string {
+		if row.IsKey() {
 			kept[keeper{row.Extension, name}] = true
-			return name
-		})
-	}
+		}
+		return name
+	})
 	return kept
 }
 
