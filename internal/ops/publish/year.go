@@ -2,6 +2,7 @@ package publish
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"stchat/internal/ops/look"
@@ -97,8 +98,7 @@ func yearAbout(p *page, y *look.Year) {
 // yearTable lists the weeks, the last first.
 func yearTable(p *page, y *look.Year) {
 	p.print("<details><summary>weeks</summary><table><thead><tr><th>week</th><th>messages</th><th>words</th><th>yours</th><th>time</th></tr></thead><tbody>\n")
-	for i := len(y.Weeks) - 1; i >= 0; i-- {
-		w := y.Weeks[i]
+	for _, w := range slices.Backward(y.Weeks) {
 		p.printf("<tr><td>%s<small>%s</small></td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n", w.Key, weekSpan(w),
 			plural.Grouped(w.Messages), plural.Grouped(w.Words), plural.Grouped(w.Yours), look.TimeText(w.TimeMS))
 	}
