@@ -68,6 +68,7 @@ func unique[T comparable](a, b []T) []Pair {
 	for _, key := range b {
 		count[key]++
 	}
+
 	var pairs []Pair
 	for j, key := range b {
 		if i, ok := at[key]; ok && i != twice && count[key] == 1 {
@@ -87,6 +88,7 @@ func Rising(pairs []Pair) []Pair {
 		if n > 0 {
 			before[i] = ends[n-1]
 		}
+
 		if n == len(ends) {
 			ends = append(ends, i)
 		} else {
@@ -96,9 +98,12 @@ func Rising(pairs []Pair) []Pair {
 	if len(ends) == 0 {
 		return nil
 	}
+
 	list := make([]Pair, len(ends))
-	for k, i := len(ends)-1, ends[len(ends)-1]; k >= 0; k, i = k-1, before[i] {
+	i := ends[len(ends)-1]
+	for k := range slices.Backward(list) {
 		list[k] = pairs[i]
+		i = before[i]
 	}
 	return list
 }
@@ -113,8 +118,9 @@ func common(n, m int, same func(i, j int) bool) []Pair {
 	if n == 0 || m == 0 {
 		return nil
 	}
+
 	words := (m + 63) / 64
-	match := make([]uint64, n*words)
+	match := make([]uint64, n*words)     // a bit for each i and j that are the same
 	length := make([]int32, (n+1)*(m+1)) // of what is left from i and j on
 	for i := n - 1; i >= 0; i-- {
 		for j := m - 1; j >= 0; j-- {
@@ -127,11 +133,13 @@ func common(n, m int, same func(i, j int) bool) []Pair {
 			length[i*(m+1)+j] = best
 		}
 	}
+
 	var pairs []Pair
 	for i, j := 0, 0; i < n && j < m; {
 		here := length[i*(m+1)+j]
+		matches := match[i*words+j/64]&bits.RotateLeft64(1, j) != 0
 		switch {
-		case match[i*words+j/64]&bits.RotateLeft64(1, j) != 0 && length[(i+1)*(m+1)+j+1]+1 == here:
+		case matches && length[(i+1)*(m+1)+j+1]+1 == here:
 			pairs = append(pairs, Pair{i, j})
 			i++
 			j++

@@ -28,25 +28,32 @@ func ReadNear(line []byte) Near {
 	if !jsonl.Valid(line) {
 		return Near{Broken: true}
 	}
-	sum := func(b []byte) uint64 {
-		sum := sha256.Sum256(b)
-		return binary.BigEndian.Uint64(sum[:])
-	}
-	hash := func(raw []byte) uint64 {
-		text, _ := rawjson.Unquote(raw)
-		return sum([]byte(text))
-	}
-	n := Near{User: rawjson.Truthy(rawjson.Value(line, "is_user")), Text: hash(rawjson.Value(line, "mes")), Line: sum(line)}
+
 	date := rawjson.Value(line, "send_date")
-	if n.Date = string(date); date != nil {
-		if at, ok := sendate.ParseRaw(date); ok {
-			n.Date = at.UTC().Format(time.RFC3339Nano)
-		}
+	n := Near{
+		User: rawjson.Truthy(rawjson.Value(line, "is_user")),
+		Date: string(date),
+		Text: hashOfText(rawjson.Value(line, "mes")),
+		Line: hash(line),
+	}
+	if at, ok := sendate.ParseRaw(date); ok {
+		n.Date = at.UTC().Format(time.RFC3339Nano)
 	}
 	for swipe := range rawjson.Elements(rawjson.Value(line, "swipes")) {
-		n.Swipes = append(n.Swipes, hash(swipe))
+		n.Swipes = append(n.Swipes, hashOfText(swipe))
 	}
 	return n
+}
+
+func hash(b []byte) uint64 {
+	sum := sha256.Sum256(b)
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// hashOfText hashes what a JSON string says, however it is spelled.
+func hashOfText(raw []byte) uint64 {
+	text, _ := rawjson.Unquote(raw)
+	return hash([]byte(text))
 }
 
 // Side is one of two lists of messages.
@@ -63,12 +70,17 @@ func Messages(a, b Side, rest bool) []Pair {
 	if order(a, b) > 0 {
 		return Swap(Messages(b, a, rest))
 	}
-	a.Near, b.Near = once(a.Near), once(b.Near)
+	a.Near = once(a.Near)
+	b.Near = once(b.Near)
+
 	pairs := fill(a, b, Equal(a.Keys, b.Keys), func(x, y Near, _ bool) bool { return versions(x, y) })
-	if rest {
-		pairs = fill(a, b, pairs, func(x, y Near, end bool) bool { return !end && (x.User == y.User || x.Broken || y.Broken) })
+	if !rest {
+		return pairs
 	}
-	return pairs
+	return fill(a, b, pairs, func(x, y Near, end bool) bool {
+		maySpeakAlike := x.User == y.User || x.Broken || y.Broken
+		return !end && maySpeakAlike
+	})
 }
 
 // order compares two lists by what does not depend on a seed: the first messages that differ.
@@ -111,7 +123,8 @@ func Rows(pairs []Pair, n, m int) iter.Seq[Pair] {
 			if k < len(pairs) && !yield(to) {
 				return
 			}
-			i, j = to.A+1, to.B+1
+			i = to.A + 1
+			j = to.B + 1
 		}
 	}
 }
@@ -150,6 +163,7 @@ func fill(a, b Side, pairs []Pair, same func(x, y Near, end bool) bool) []Pair {
 		if k < len(pairs) {
 			to = pairs[k]
 		}
+
 		n, m := to.A-from.A, to.B-from.B
 		end := k == len(pairs) && n*m > 1
 		near := func(i, j int) bool { return same(a.Near(from.A+i), b.Near(from.B+j), end) }
@@ -159,6 +173,7 @@ func fill(a, b Side, pairs []Pair, same func(x, y Near, end bool) bool) []Pair {
 		} else {
 			found = far(a, b, from, to, near)
 		}
+
 		for _, p := range found {
 			all = append(all, Pair{from.A + p.A, from.B + p.B})
 		}

@@ -31,6 +31,7 @@ func Words(a, b string) []Piece {
 	x, y := split(a), split(b)
 	head, tail := Ends(len(x), len(y), func(i, j int) bool { return x[i] == y[j] })
 	midX, midY := x[head:len(x)-tail], y[head:len(y)-tail]
+
 	var pairs []Pair
 	if len(midX)+len(midY) <= longest {
 		pairs = common(len(midX), len(midY), func(i, j int) bool { return midX[i] == midY[j] })
@@ -41,9 +42,10 @@ func Words(a, b string) []Piece {
 			shared++
 		}
 	}
-	if 3*shared < min(filled(midX), filled(midY)) {
+	if 3*shared < min(countWords(midX), countWords(midY)) {
 		pairs = nil
 	}
+
 	var list []Piece // neighbours of one kind become one
 	add := func(op Op, words []string) {
 		for _, word := range words {
@@ -54,6 +56,7 @@ func Words(a, b string) []Piece {
 			}
 		}
 	}
+
 	add(Same, x[:head])
 	from := Pair{}
 	for _, p := range append(pairs, Pair{len(midX), len(midY)}) {
@@ -73,7 +76,8 @@ func isBlank(word string) bool {
 	return unicode.IsSpace(c)
 }
 
-func filled(words []string) (n int) {
+// countWords counts the words that are more than space.
+func countWords(words []string) (n int) {
 	for _, word := range words {
 		if !isBlank(word) {
 			n++
@@ -93,10 +97,13 @@ func split(s string) (words []string) {
 		}
 		return 0
 	}
-	from, last := 0, 0
+
+	from := 0
+	last := 0 // the kind of the character before
 	for i, c := range s {
 		k := kind(c)
-		if i > from && (k != last || k == 0) {
+		begins := k != last || k == 0
+		if i > from && begins {
 			words = append(words, s[from:i])
 			from = i
 		}
@@ -132,6 +139,7 @@ func Parts(pieces []Piece) (parts []Part) {
 		}
 		part = nil
 	}
+
 	ends := [2]bool{true, true} // whether a paragraph ends here, in the old text and in the new one
 	for _, piece := range pieces {
 		if piece.Op != Same {
