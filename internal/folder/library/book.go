@@ -33,33 +33,38 @@ const MostLost = 100
 // BookOf returns what is known of the lorebook that a chat in the user folder calls name.
 func (l *Library) BookOf(dir userdir.Dir, name string) *Book {
 	path, err := l.Book(dir, name)
-	switch _, unsafe := errors.AsType[*userdir.UnsafeNameError](err); {
+	_, unsafe := errors.AsType[*userdir.UnsafeNameError](err)
+	switch {
 	case unsafe || errors.Is(err, lorebook.ErrMissing):
 		return new(Book)
 	case err != nil:
 		return &Book{Path: path, Err: err}
 	}
+
 	return l.digests.Get(path, func() *Book {
-		b := &Book{Path: path, Exists: true}
-		b.read()
-		return b
+		stored, err := lorebook.Open(path)
+		if err != nil {
+			return &Book{Path: path, Exists: true, Err: err}
+		}
+		return digest(stored, path)
 	})
 }
 
-func (b *Book) read() {
-	read, err := lorebook.Open(b.Path)
-	if err != nil {
-		b.Err = err
-		return
-	}
-	for i := range read.Entries {
-		b.uids = append(b.uids, hashUID(read.Entries[i].UID))
+// digest returns what is kept of a lorebook.
+func digest(stored *lorebook.Book, path string) *Book {
+	b := &Book{Path: path, Exists: true}
+	b.Entries = len(stored.Entries)
+	b.Internal = stored.InternalCount()
+	for i := range stored.Entries {
+		b.uids = append(b.uids, hashUID(stored.Entries[i].UID))
 	}
 	slices.Sort(b.uids)
-	b.Entries, b.Internal = len(read.Entries), read.InternalCount()
-	queue, err := read.Queue()
-	b.Pending, b.QueueErr = queue.Pending(), err
-	for _, ref := range autorecap.References(read) {
+
+	queue, err := stored.Queue()
+	b.Pending = queue.Pending()
+	b.QueueErr = err
+
+	for _, ref := range autorecap.References(stored) {
 		if ref.Found {
 			continue
 		}
@@ -68,9 +73,11 @@ func (b *Book) read() {
 			continue
 		}
 		// the text must not hold the whole book in memory
-		ref.Comment, ref.UID = strings.Clone(ref.Comment), strings.Clone(ref.UID)
+		ref.Comment = strings.Clone(ref.Comment)
+		ref.UID = strings.Clone(ref.UID)
 		b.Lost = append(b.Lost, ref)
 	}
+	return b
 }
 
 // hashUID hashes a uid, so that no texts of the many books are kept.

@@ -30,16 +30,16 @@ type Library struct {
 	real      Once[string]
 	folders   Once[*Folder]
 	listings  Once[listing]
-	groups    Once[read[*group.Set]]
-	shelves   Once[read[*lorebook.Shelf]]
-	books     Once[read[string]]
-	opened    Once[read[*lorebook.Book]] // by path, likewise
-	digests   Once[*Book]
+	groups    Once[result[*group.Set]]
+	shelves   Once[result[*lorebook.Shelf]]
+	books     Once[result[string]]         // paths, by user folder and name
+	opened    Once[result[*lorebook.Book]] // by path
+	digests   Once[*Book]                  // likewise
 	databases Once[string]
 }
 
-// read is the result of looking something up.
-type read[T any] struct {
+// result is what looking something up returned.
+type result[T any] struct {
 	value T
 	err   error
 }
@@ -51,9 +51,9 @@ func (l *Library) realPath(path string) string {
 // Groups returns the groups of a user folder; it implements chat.Groups. Their paths
 // begin with the spelling of the folder that was asked for first.
 func (l *Library) Groups(dir userdir.Dir) (*group.Set, error) {
-	r := l.groups.Get(l.realPath(dir.Root), func() read[*group.Set] {
+	r := l.groups.Get(l.realPath(dir.Root), func() result[*group.Set] {
 		set, err := group.LoadAll(dir.Groups())
-		return read[*group.Set]{set, err}
+		return result[*group.Set]{set, err}
 	})
 	return r.value, r.err
 }
@@ -61,9 +61,9 @@ func (l *Library) Groups(dir userdir.Dir) (*group.Set, error) {
 // Book returns the path of the lorebook that a chat in the user folder calls
 // name. The errors are those of [lorebook.Find].
 func (l *Library) Book(dir userdir.Dir, name string) (path string, err error) {
-	r := l.books.Get(l.realPath(dir.Root)+"\x00"+name, func() read[string] {
-		path, err := lorebook.Find(dir.Worlds(), name)
-		return read[string]{path, err}
+	r := l.books.Get(l.realPath(dir.Root)+"\x00"+name, func() result[string] {
+		found, err := lorebook.Find(dir.Worlds(), name)
+		return result[string]{found, err}
 	})
 	if r.value == "" {
 		return "", r.err
@@ -78,18 +78,18 @@ func (l *Library) ReadBook(dir userdir.Dir, name string) (*lorebook.Book, error)
 	if err != nil {
 		return nil, err
 	}
-	r := l.opened.Get(path, func() read[*lorebook.Book] {
+	r := l.opened.Get(path, func() result[*lorebook.Book] {
 		book, err := lorebook.Open(path)
-		return read[*lorebook.Book]{book, err}
+		return result[*lorebook.Book]{book, err}
 	})
 	return r.value, r.err
 }
 
 // Shelf returns the names of the lorebooks in a worlds folder, to find free ones.
 func (l *Library) Shelf(worlds string) (*lorebook.Shelf, error) {
-	r := l.shelves.Get(l.realPath(worlds), func() read[*lorebook.Shelf] {
+	r := l.shelves.Get(l.realPath(worlds), func() result[*lorebook.Shelf] {
 		shelf, err := lorebook.OpenShelf(worlds)
-		return read[*lorebook.Shelf]{shelf, err}
+		return result[*lorebook.Shelf]{shelf, err}
 	})
 	return r.value, r.err
 }
@@ -105,9 +105,9 @@ func (l *Library) Database(dir userdir.Dir) string {
 func (l *Library) Folder(path string) *Folder {
 	return l.folders.Get(path, func() *Folder {
 		f := &Folder{Path: path}
-		any := filepath.Join(path, "x"+names.Extension)
-		f.Kind, f.Owner = userdir.KindOf(any)
-		f.Dir, f.HasDir = userdir.Find(any)
+		anyChat := filepath.Join(path, "x"+names.Extension)
+		f.Kind, f.Owner = userdir.KindOf(anyChat)
+		f.Dir, f.HasDir = userdir.Find(anyChat)
 		f.listing = l.listings.Get(l.realPath(path), func() listing { return list(path) })
 		return f
 	})
@@ -207,9 +207,10 @@ const textExtension = ".txt"
 
 func list(path string) listing {
 	l := listing{files: map[string]string{}}
-	var chats []string
 	entries, err := safefile.ReadDir(path)
 	l.Err = err
+
+	var chats []string
 	for _, e := range entries {
 		if !e.Type().IsRegular() {
 			continue
@@ -218,7 +219,8 @@ func list(path string) listing {
 		switch {
 		case userdir.HasExtension(e.Name()) && name != "":
 			chats = append(chats, name)
-			if delete(l.files, name); e.Name() != name+names.Extension {
+			delete(l.files, name) // the last of X.JSONL and X.jsonl counts
+			if e.Name() != name+names.Extension {
 				l.files[name] = e.Name()
 			}
 		case luker.IsSidecar(e.Name()):
@@ -227,6 +229,7 @@ func list(path string) listing {
 			l.strays = append(l.strays, e.Name())
 		}
 	}
+
 	// ReadDir sorts with the extension, where "a b.jsonl" comes before "a.jsonl"
 	slices.Sort(chats)
 	slices.Sort(l.sidecars)
