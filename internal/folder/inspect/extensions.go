@@ -36,8 +36,8 @@ func ownersOf(list []extension.Extension) keyOwners {
 	return owners
 }
 
-// of returns the owner of a key and its value.
-func (k *keyOwners) of(key string, value []byte) (place int, owned bool) {
+// ownerOf returns the owner of a key and its value.
+func (k *keyOwners) ownerOf(key string, value []byte) (place int, owned bool) {
 	if place, owned = k.byKey[key]; owned {
 		return place, true
 	}
@@ -47,19 +47,27 @@ func (k *keyOwners) of(key string, value []byte) (place int, owned bool) {
 
 // extensions returns what the extensions keep in the metadata, in the messages and beside the
 // chat.
-func extensions(list []extension.Extension, owner keyOwners, c *chat.Chat, md *rawjson.Object, t *tally, f *library.Folder) []any {
-	extension.Find[*autorecap.Extension](list).Counts = autorecap.SceneCounts{Breaks: t.breaks, Hidden: t.hiddenBreaks, Recaps: t.recaps}
+func extensions(list []extension.Extension, owner keyOwners, c *chat.Chat, md *rawjson.Object, t *totals, f *library.Folder) []any {
+	extension.Find[*autorecap.Extension](list).Counts = autorecap.SceneCounts{
+		Breaks: t.breaks,
+		Hidden: t.hiddenBreaks,
+		Recaps: t.recaps,
+	}
+
 	sizes := make([]int64, len(list))
 	var unknown []any
 	for key, raw := range extension.Owned(md) {
 		size := int64(len(raw))
-		switch i, owned := owner.of(key, raw); {
+		i, owned := owner.ownerOf(key, raw)
+		isCore := strings.HasPrefix(key, "cfg_") // of which core has more than are listed
+		switch {
 		case owned:
 			sizes[i] += size
-		case !strings.HasPrefix(key, "cfg_") && len(unknown) < MaxKeys: // core has more of these
+		case !isCore && len(unknown) < MaxKeys:
 			unknown = append(unknown, &Unknown{Name: key, Bytes: size})
 		}
 	}
+
 	var all []any
 	for i, e := range list {
 		if view := e.View(md, sizes[i]); view != nil {
@@ -133,7 +141,8 @@ func lorebookOf(around *library.Library, dir userdir.Dir, hasDir bool, name stri
 	case b.Err != nil:
 		l.Error = new(b.Err.Error())
 	case b.Exists:
-		l.Entries, l.Internal = &b.Entries, &b.Internal
+		l.Entries = &b.Entries
+		l.Internal = &b.Internal
 		if b.QueueErr != nil {
 			l.Error = new(b.QueueErr.Error())
 		} else {

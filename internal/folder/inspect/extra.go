@@ -26,10 +26,9 @@ type extra struct {
 	recap, documented []byte // Auto-Recap's mark
 }
 
-// read finds the wanted keys in a line's extra, and adds every key's bytes to sizes
+// extraOf finds the wanted keys in a line's extra, and adds every key's bytes to sizes
 // unless that is nil.
-func (e *extra) read(l *jsonl.Line, sizes *sizes) {
-	*e = extra{}
+func extraOf(l *jsonl.Line, sizes *sizes) (e extra) {
 	if sizes != nil {
 		sizes.next = 0
 	}
@@ -54,6 +53,7 @@ func (e *extra) read(l *jsonl.Line, sizes *sizes) {
 			e.documented = value
 		}
 	})
+	return e
 }
 
 // role returns whose message it is that has this extra.
@@ -143,13 +143,15 @@ func (s *sizes) indexOf(key []byte) int {
 // largest of a chat with so many.
 func (s *sizes) shrink() {
 	order := s.order()
-	keys, sizes := s.keys, s.bytes
-	s.keys, s.bytes = nil, nil
+	keys, bytesOf := s.keys, s.bytes
+
+	s.keys = nil
+	s.bytes = nil
 	clear(s.places)
 	for _, i := range order[:maxKeys/2] {
 		s.places[string(keys[i])] = len(s.keys)
 		s.keys = append(s.keys, keys[i])
-		s.bytes = append(s.bytes, sizes[i])
+		s.bytes = append(s.bytes, bytesOf[i])
 	}
 }
 
@@ -232,43 +234,59 @@ type MessagesOptions struct {
 // then, before its messages, with that of each batch of about a megabyte.
 func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(*Message) error, damaged func(jsonl.Damages)) error {
 	damaged(c.Damage)
-	var failed error
+
 	work := func(l *jsonl.Line, list *[]Message) {
 		if l.Damage != nil {
 			return
 		}
 		n := len(*list)
-		if n < cap(*list) {
+		if n < cap(*list) { // a message of an earlier batch, whose memory is used again
 			*list = (*list)[:n+1]
 		} else {
 			*list = append(*list, Message{})
 		}
-		(*list)[n].read(l, &opt)
+		(*list)[n].fill(l, &opt)
 	}
+
+	var failed error
 	fold := func(list *[]Message, base jsonl.Base, damage jsonl.Damages) error {
 		damaged(damage)
 		for i := range *list {
 			m := &(*list)[i]
-			m.Schema, m.Path, m.Index = Schema, c.Path, base.Index+i
+			m.Schema = Schema
+			m.Path = c.Path
+			m.Index = base.Index + i
 			if failed = each(m); failed != nil {
 				return failed
 			}
 		}
 		return nil
 	}
-	err := jsonl.Map(ctx, c.Source, jsonl.MapOptions{
-		From: c.Body, Line: c.BodyLine, Limit: -1, Keys: lineKeys(), Workers: opt.Workers, Progress: opt.Progress,
-	}, work, fold, func(list *[]Message) { *list = (*list)[:0] })
+	reset := func(list *[]Message) { *list = (*list)[:0] }
+
+	lines := jsonl.MapOptions{
+		From:     c.Body,
+		Line:     c.BodyLine,
+		Limit:    -1,
+		Keys:     lineKeys(),
+		Workers:  opt.Workers,
+		Progress: opt.Progress,
+	}
+	err := jsonl.Map(ctx, c.Source, lines, work, fold, reset)
 	if err != nil && failed == nil {
 		return c.Errorf("%w", err)
 	}
 	return err
 }
 
-// read reads one line.
-func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
+// fill makes it the message of a line, but for Schema, Path and Index.
+func (m *Message) fill(l *jsonl.Line, opt *MessagesOptions) {
 	*m = Message{Branches: m.Branches[:0], Bytes: len(l.Raw)}
-	value := func(key int) []byte { raw, _ := l.Value(key); return raw }
+	value := func(key int) []byte {
+		raw, _ := l.Value(key)
+		return raw
+	}
+
 	m.Name = rawjson.TextOrNil(value(keyName))
 	if date := value(keyDate); isDate(date) {
 		m.Date = DateText(date)
@@ -277,11 +295,12 @@ func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 		m.Swipe = new(id + 1)
 	}
 	m.Swipes = swipeCount(l, value(keySwipes))
-	if m.Text = rawjson.TextOrNil(value(keyText)); m.Text != nil && opt.FirstLine {
+	m.Text = rawjson.TextOrNil(value(keyText))
+	if m.Text != nil && opt.FirstLine {
 		*m.Text = beginning(*m.Text, opt.Head)
 	}
-	var e extra
-	e.read(l, nil)
+
+	e := extraOf(l, nil)
 	m.Role = string(e.role(l))
 	if link, ok := linkName(e.bookmark); ok {
 		m.Checkpoint = &link
@@ -291,6 +310,7 @@ func (m *Message) read(l *jsonl.Line, opt *MessagesOptions) {
 			m.Branches = append(m.Branches, link)
 		}
 	}
+
 	s := e.scene()
 	m.SceneBreak = s.Break && !s.Hidden
 	m.Hidden = e.hidden(l)

@@ -19,7 +19,7 @@ func TestListedExtension(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := append(all.New(), &exttest.Fake{})
-	got := extensions(list, ownersOf(list), &chat.Chat{}, md, &tally{}, nil)
+	got := extensions(list, ownersOf(list), &chat.Chat{}, md, &totals{}, nil)
 	if diff := cmp.Diff([]any{&exttest.View{Name: "fake", Bytes: 8}, &Unknown{Name: "other", Bytes: 2}}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -249,6 +249,7 @@ func (s *Summer) Finish(users []userdir.Dir) (Summary, []error) {
 			groups += len(set.Files)
 			errs = append(errs, set.Bad...)
 		}
+
 		entries, err := os.ReadDir(dir.Worlds())
 		if err != nil && !os.IsNotExist(err) {
 			errs = append(errs, err)
@@ -264,9 +265,11 @@ func (s *Summer) Finish(users []userdir.Dir) (Summary, []error) {
 			}
 		}
 	}
+
 	slices.Sort(books.Used)
 	slices.Sort(books.Unused)
-	s.Groups, s.Lorebooks = &groups, books
+	s.Groups = &groups
+	s.Lorebooks = books
 	return s.Summary, errs
 }
 
@@ -279,24 +282,17 @@ type Row struct {
 // Tree orders chats so that each follows its parent, as far as names lead to that
 // ([family.New]), and returns how deep each one is.
 func Tree(reports []*Report) []Row {
-	byFolder := map[string][]*family.Chat{}
-	of := make(map[*family.Chat]*Report, len(reports))
 	chats := make([]*family.Chat, len(reports))
+	reportOf := make(map[*family.Chat]*Report, len(reports))
+	byFolder := map[string][]*family.Chat{}
 	for i, r := range reports {
-		c := &family.Chat{Path: r.Path, Name: r.Name}
-		if r.MainChat != nil {
-			c.MainChat = *r.MainChat
-		}
-		for _, l := range r.Checkpoints {
-			c.Links = append(c.Links, family.Link{Kind: family.Checkpoint, Name: l.Name, Index: l.At})
-		}
-		for _, l := range r.Branches {
-			c.Links = append(c.Links, family.Link{Kind: family.Branch, Name: l.Name, Index: l.At})
-		}
+		c := r.kin()
+		chats[i] = c
+		reportOf[c] = r
 		folder := filepath.Dir(r.Path)
 		byFolder[folder] = append(byFolder[folder], c)
-		of[c], chats[i] = r, c
 	}
+
 	for _, list := range byFolder {
 		names := make([]string, len(list))
 		for i, c := range list {
@@ -304,11 +300,30 @@ func Tree(reports []*Report) []Row {
 		}
 		family.New(library.NamesOf(names), list, family.ByLinks)
 	}
+
 	rows := make([]Row, 0, len(reports))
-	for _, c := range chats {
-		if c.Parent == nil {
-			family.Walk(c, func(c *family.Chat, depth int) { rows = append(rows, Row{of[c], depth}) })
+	for _, root := range chats {
+		if root.Parent != nil {
+			continue
 		}
+		family.Walk(root, func(c *family.Chat, depth int) {
+			rows = append(rows, Row{reportOf[c], depth})
+		})
 	}
 	return rows
+}
+
+// kin returns the chat with the names in it by which its relatives are found.
+func (r *Report) kin() *family.Chat {
+	c := &family.Chat{Path: r.Path, Name: r.Name}
+	if r.MainChat != nil {
+		c.MainChat = *r.MainChat
+	}
+	for _, l := range r.Checkpoints {
+		c.Links = append(c.Links, family.Link{Kind: family.Checkpoint, Name: l.Name, Index: l.At})
+	}
+	for _, l := range r.Branches {
+		c.Links = append(c.Links, family.Link{Kind: family.Branch, Name: l.Name, Index: l.At})
+	}
+	return c
 }

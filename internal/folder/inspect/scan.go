@@ -32,7 +32,7 @@ type Scanner struct {
 	around *library.Library
 	keys   *jsonl.Keys
 	buf    jsonl.Buffer
-	small  tally // of a small chat
+	small  totals // of a small chat
 
 	names extension.Table
 	owner keyOwners
@@ -49,26 +49,36 @@ func (k *Scanner) Scan(ctx context.Context, c *chat.Chat, opt Options) (*Report,
 	s := &scan{total: &k.small}
 	s.total.reset()
 	s.damage.Append(c.Damage)
-	err := s.measureHead(ctx, c)
-	lines := jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Limit: -1, Keys: k.keys, Workers: opt.Workers, Progress: opt.Progress}
-	switch {
-	case err != nil:
-	case c.Source.Size <= jsonl.Small:
-		var damage jsonl.Damages
-		damage, err = k.buf.Each(c.Source, lines, s.total.line)
-		s.damage.Append(damage)
-	default:
-		err = jsonl.Map(ctx, c.Source, lines, func(l *jsonl.Line, t *tally) { t.line(l) }, s.fold, (*tally).reset)
-	}
-	if err != nil {
+	if err := s.measureHead(ctx, c); err != nil {
 		return nil, c.Errorf("%w", err)
+	}
+
+	lines := jsonl.MapOptions{
+		From:     c.Body,
+		Line:     c.BodyLine,
+		Limit:    -1,
+		Keys:     k.keys,
+		Workers:  opt.Workers,
+		Progress: opt.Progress,
+	}
+	if c.Source.Size <= jsonl.Small {
+		damage, err := k.buf.Each(c.Source, lines, s.total.line)
+		if err != nil {
+			return nil, c.Errorf("%w", err)
+		}
+		s.damage.Append(damage)
+	} else {
+		err := jsonl.Map(ctx, c.Source, lines, func(l *jsonl.Line, t *totals) { t.line(l) }, s.fold, (*totals).reset)
+		if err != nil {
+			return nil, c.Errorf("%w", err)
+		}
 	}
 	return s.report(c, k), nil
 }
 
 // scan is the reading of one chat.
 type scan struct {
-	total  *tally
+	total  *totals
 	damage jsonl.Damages
 }
 
@@ -86,7 +96,7 @@ func (s *scan) measureHead(ctx context.Context, c *chat.Chat) error {
 	return jsonl.Map(ctx, head, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(), Workers: 1}, measure, fold, nil)
 }
 
-func (s *scan) fold(t *tally, _ jsonl.Base, damage jsonl.Damages) error {
+func (s *scan) fold(t *totals, _ jsonl.Base, damage jsonl.Damages) error {
 	s.total.add(t)
 	s.damage.Append(damage)
 	return nil
@@ -96,12 +106,26 @@ func damageOf(d jsonl.Damage) Damage { return Damage{d.Line, d.Column, d.Reason}
 
 // report puts together what was counted and what is around the chat.
 func (s *scan) report(c *chat.Chat, k *Scanner) *Report {
-	t, around := s.total, k.around
+	t := s.total
 	r := &Report{
-		Schema: Schema, Path: c.Path, Name: c.Name, Kind: string(c.Kind), Bytes: c.Source.Size, Header: string(c.HeaderKind),
-		Counts: t.Counts, FirstDate: DateText(t.first), LastDate: DateText(t.last), BadUTF8: t.badUTF8,
-		Longest: max(t.longest, c.HeaderPlace.Len), Parts: t.parts, ExtraKeys: t.sizes.largest(largestKeys),
-		CheckpointTotal: t.checkpoints, BranchTotal: t.branches, DamageTotal: s.damage.Total,
+		Schema: Schema,
+		Path:   c.Path,
+		Name:   c.Name,
+		Kind:   string(c.Kind),
+		Bytes:  c.Source.Size,
+		Header: string(c.HeaderKind),
+
+		Counts:    t.Counts,
+		FirstDate: DateText(t.first),
+		LastDate:  DateText(t.last),
+		BadUTF8:   t.badUTF8,
+		Longest:   max(t.longest, c.HeaderPlace.Len),
+		Parts:     t.parts,
+		ExtraKeys: t.sizes.largest(largestKeys),
+
+		CheckpointTotal: t.checkpoints,
+		BranchTotal:     t.branches,
+		DamageTotal:     s.damage.Total,
 	}
 	for _, m := range t.heaviest {
 		if m.Bytes > 0 {
@@ -120,7 +144,7 @@ func (s *scan) report(c *chat.Chat, k *Scanner) *Report {
 
 	var f *library.Folder
 	if c.Path != chat.Stdin {
-		f = around.Folder(filepath.Dir(c.Path))
+		f = k.around.Folder(filepath.Dir(c.Path))
 	}
 	exists := func(name string) *bool {
 		if f == nil {
@@ -137,23 +161,29 @@ func (s *scan) report(c *chat.Chat, k *Scanner) *Report {
 			r.Checkpoints = append(r.Checkpoints, found)
 		}
 	}
+
 	md := c.Metadata()
 	for key := range md.All() {
-		if r.MetadataKeyTotal++; len(r.MetadataKeys) < MaxKeys {
+		r.MetadataKeyTotal++
+		if len(r.MetadataKeys) < MaxKeys {
 			r.MetadataKeys = append(r.MetadataKeys, key)
 		}
 	}
-	if r.MainChat = textOf(md, "main_chat"); r.MainChat != nil {
-		r.Parent, r.MainChatExists = r.MainChat, exists(*r.MainChat)
+
+	r.MainChat = textOf(md, "main_chat")
+	if r.MainChat != nil {
+		r.Parent = r.MainChat
+		r.MainChatExists = exists(*r.MainChat)
 	} else if f != nil && c.Kind == userdir.Solo {
 		// old checkpoints did not always keep main_chat
 		if parent, ok := f.Target(family.ParentInName(c.Name)); ok && parent != c.Name {
 			r.Parent = &parent
 		}
 	}
+
 	r.Integrity = textOf(md, "integrity")
 	if name, ok := lorebook.NameIn(md); ok {
-		r.Lorebook = lorebookOf(around, c.Dir, c.HasDir, name)
+		r.Lorebook = lorebookOf(k.around, c.Dir, c.HasDir, name)
 	}
 	r.Books = k.names.Books(md)
 	r.Extensions = extensions(all.New(), k.owner, c, md, t, f)

@@ -3,6 +3,7 @@ package inspect
 import (
 	"slices"
 
+	"stchat/internal/extension/autorecap"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/sillytavern/message"
@@ -25,8 +26,8 @@ func lineKeys() *jsonl.Keys {
 	return jsonl.NewKeys("is_user", "is_system", "send_date", "mes", "swipes", "swipe_info", "extra", "swipe_id", "name").Inside("extra")
 }
 
-// tally is what the messages of a stretch of a chat add up to.
-type tally struct {
+// totals is what the messages of a stretch of a chat add up to.
+type totals struct {
 	Counts
 	badUTF8               int
 	longest               int64
@@ -51,14 +52,14 @@ type link struct {
 	name   string
 }
 
-// reset makes the tally zero and keeps its memory.
-func (t *tally) reset() {
+// reset makes the totals zero and keeps their memory.
+func (t *totals) reset() {
 	t.sizes.zero()
-	*t = tally{first: t.first[:0], last: t.last[:0], links: t.links[:0], sizes: t.sizes}
+	*t = totals{first: t.first[:0], last: t.last[:0], links: t.links[:0], sizes: t.sizes}
 }
 
 // weigh keeps a message if it is one of the heaviest.
-func (t *tally) weigh(m Heavy) {
+func (t *totals) weigh(m Heavy) {
 	for i := range t.heaviest {
 		if m.Bytes > t.heaviest[i].Bytes {
 			m, t.heaviest[i] = t.heaviest[i], m
@@ -68,13 +69,17 @@ func (t *tally) weigh(m Heavy) {
 
 // line counts one line. It does not allocate, but for the messages that have
 // links, and for keys that were not seen before.
-func (t *tally) line(l *jsonl.Line) {
+func (t *totals) line(l *jsonl.Line) {
 	bytes := int64(len(l.Raw))
 	t.longest = max(t.longest, bytes)
 	if l.Damage != nil {
 		return
 	}
-	value := func(key int) []byte { raw, _ := l.Value(key); return raw }
+	value := func(key int) []byte {
+		raw, _ := l.Value(key)
+		return raw
+	}
+
 	if l.BadUTF8 {
 		t.badUTF8++
 	}
@@ -84,15 +89,17 @@ func (t *tally) line(l *jsonl.Line) {
 		}
 		t.last = append(t.last[:0], date...)
 	}
+
 	swipes := value(keySwipes)
 	n := swipeCount(l, swipes)
 	t.Swipes += n
 	if n > 1 {
 		t.WithSwipes++
 	}
-	var e extra
-	e.read(l, &t.sizes)
-	t.mark(&e, l.Index)
+
+	e := extraOf(l, &t.sizes)
+	t.addLinks(&e, l.Index)
+	t.addScene(e.scene())
 	switch e.role(l) {
 	case message.User:
 		t.User++
@@ -104,15 +111,21 @@ func (t *tally) line(l *jsonl.Line) {
 	if e.hidden(l) {
 		t.Hidden++
 	}
-	p := Parts{Text: int64(len(value(keyText))), Swipes: int64(len(swipes)), SwipeInfo: int64(len(value(keySwipeInfo))), Extra: int64(len(value(keyExtra)))}
+
+	p := Parts{
+		Text:      int64(len(value(keyText))),
+		Swipes:    int64(len(swipes)),
+		SwipeInfo: int64(len(value(keySwipeInfo))),
+		Extra:     int64(len(value(keyExtra))),
+	}
 	p.Other = bytes - p.Text - p.Swipes - p.SwipeInfo - p.Extra
 	t.parts.add(p)
 	t.weigh(Heavy{t.Messages, bytes, p})
 	t.Messages++
 }
 
-// mark counts what the extra of message at says: links and scenes.
-func (t *tally) mark(e *extra, at int) {
+// addLinks counts the links in the extra of the message at an index.
+func (t *totals) addLinks(e *extra, at int) {
 	if name, ok := linkName(e.bookmark); ok {
 		t.checkpoints++
 		t.link(link{at, false, name})
@@ -123,7 +136,10 @@ func (t *tally) mark(e *extra, at int) {
 			t.link(link{at, true, name})
 		}
 	}
-	s := e.scene()
+}
+
+// addScene counts what Auto-Recap's mark of a message says.
+func (t *totals) addScene(s autorecap.Scene) {
 	switch {
 	case s.Break && s.Hidden:
 		t.hiddenBreaks++
@@ -135,7 +151,7 @@ func (t *tally) mark(e *extra, at int) {
 	}
 }
 
-func (t *tally) link(l link) {
+func (t *totals) link(l link) {
 	if len(t.links) < maxLinks {
 		t.links = append(t.links, l)
 	}
@@ -168,8 +184,8 @@ func linkName(raw []byte) (string, bool) {
 	return rawjson.Unquote(raw)
 }
 
-// add adds the tally of the stretch that follows this one.
-func (t *tally) add(u *tally) {
+// add adds the totals of the stretch that follows this one.
+func (t *totals) add(u *totals) {
 	for _, l := range u.links {
 		l.at += t.Messages
 		t.link(l)
@@ -187,6 +203,7 @@ func (t *tally) add(u *tally) {
 	t.breaks += u.breaks
 	t.hiddenBreaks += u.hiddenBreaks
 	t.recaps += u.recaps
+
 	if len(t.first) == 0 {
 		t.first = slices.Clone(u.first)
 	}
