@@ -142,7 +142,11 @@ func (c *Chat) head(from *chat.Chat) {
 		s, _ := rawjson.Unquote(md.Value(key))
 		return s
 	}
-	c.MainChat, c.UUID, c.ParentUUID, c.Integrity = text("main_chat"), text("uuid"), text("parent_uuid"), text("integrity")
+	c.MainChat = text("main_chat")
+	c.UUID = text("uuid")
+	c.ParentUUID = text("parent_uuid")
+	c.Integrity = text("integrity")
+
 	all.Table().Rename(md, extension.Metadata, extension.OwnChat, func(row extension.Row, name string) string {
 		if row.IsKey() && name != c.Name {
 			return name // of the chat that this one was made from
@@ -157,8 +161,10 @@ func (c *Chat) head(from *chat.Chat) {
 // sameOwner reports whether names in one chat mean the other: group chats of
 // different groups lie in one folder. One that no group lists may belong to any.
 func sameOwner(a, b *Chat) bool {
-	return len(a.Groups) == 0 || len(b.Groups) == 0 ||
-		slices.ContainsFunc(a.Groups, func(g string) bool { return slices.Contains(b.Groups, g) })
+	if len(a.Groups) == 0 || len(b.Groups) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(a.Groups, func(g string) bool { return slices.Contains(b.Groups, g) })
 }
 
 const checkpointMark = "Checkpoint #"
@@ -181,5 +187,6 @@ func endsAsCheckpoint(name string) bool {
 		return false
 	}
 	rest := strings.TrimLeft(name[at+len(checkpointMark):], "0123456789")
-	return rest == "" || strings.HasPrefix(rest, " - 20") && strings.Contains(rest, "@")
+	isTime := strings.HasPrefix(rest, " - 20") && strings.Contains(rest, "@")
+	return rest == "" || isTime
 }

@@ -38,15 +38,17 @@ func partings(chats []*Chat, inherited func(c *Chat, depth int) bool) map[*Chat]
 			begun = append(begun, c)
 		}
 	}
+
 	all := &stretch{chats: begun}
 	list := []*stretch{all}
 	list = all.split(list)
-	all.heads, all.tails = nil, nil // these share nothing
 	for i := 1; i < len(list); i++ {
 		s := list[i]
 		s.extend()
 		list = s.split(list)
 	}
+
+	// a stretch stands behind the one that it is part of; those of the first share nothing
 	found := map[*Chat]parting{}
 	trunks := make([]*Chat, len(list))
 	for i := len(list) - 1; i > 0; i-- {
@@ -102,10 +104,13 @@ func (s *stretch) split(list []*stretch) []*stretch {
 		for id != nil && to < len(s.chats) && bytes.Equal(id, next(s.chats[to])) {
 			to++
 		}
-		if to == from+1 {
-			s.heads, s.tails = append(s.heads, s.chats[from]), append(s.tails, 0)
+
+		if alone := to == from+1; alone {
+			s.heads = append(s.heads, s.chats[from])
+			s.tails = append(s.tails, 0)
 		} else {
-			s.heads, s.tails = append(s.heads, nil), append(s.tails, len(list))
+			s.heads = append(s.heads, nil)
+			s.tails = append(s.tails, len(list))
 			list = append(list, &stretch{chats: s.chats[from:to:to], depth: s.depth + 1})
 		}
 		from = to
@@ -161,31 +166,27 @@ func (t *Trunk) Point(chat []Message) Point {
 	if n == len(chat) || n == len(p) {
 		return point
 	}
-	var seen map[message.ID]int // of those that the parent has more than once
-	var both []align.Pair       // A of the parent, B of the chat
+
+	seen := map[message.ID]int{} // how many of those that the parent has more than once
+	var both []align.Pair        // A of the parent, B of the chat
 	for i := n; i < len(chat); i++ {
 		id := chat[i].ID
 		first, count := t.find(id, n)
-		if count == 0 {
-			continue
-		}
 		k := 0
-		if count > 1 {
-			// equal messages are paired in their order
-			if seen == nil {
-				seen = map[message.ID]int{}
-			}
+		if count > 1 { // equal messages are paired in their order
 			k = seen[id]
 			seen[id]++
-			if k >= count {
-				continue
-			}
 		}
-		both = append(both, align.Pair{A: int(t.sorted[first+k]), B: i})
+		if k < count {
+			both = append(both, align.Pair{A: int(t.sorted[first+k]), B: i})
+		}
 	}
+
 	if run := align.Rising(both); len(run) > 0 {
 		last := run[len(run)-1]
-		point.At, point.AtParent, point.Shared = last.B, last.A, n+len(run)
+		point.At = last.B
+		point.AtParent = last.A
+		point.Shared = n + len(run)
 	}
 	return point
 }
@@ -217,23 +218,25 @@ func (t *Trunk) find(id message.ID, from int) (first, count int) {
 func Forks(ctx context.Context, lib *library.Library, parent string, chats []string) ([]*Point, error) {
 	newReader := readers(lib, nil)
 	from := &Chat{Path: parent, Name: userdir.ChatName(parent)}
-	newReader().read(ctx, from, false)
+	newReader().fill(ctx, from, false)
 	points := make([]*Point, len(chats))
-	if from.Err == nil {
-		var one sync.Mutex
-		trunk := NewTrunk(from.Messages)
-		progress.SmallFirst(ctx, len(chats), nil, newReader, func(r *reader, i int, small bool) bool {
-			c := &Chat{Path: chats[i], Name: userdir.ChatName(chats[i])}
-			if !r.read(ctx, c, small) {
-				return false
-			}
-			if c.Err == nil {
-				one.Lock()
-				defer one.Unlock()
-				points[i] = new(trunk.Point(c.Messages))
-			}
-			return true
-		})
+	if from.Err != nil {
+		return points, ctx.Err()
 	}
+
+	var one sync.Mutex
+	trunk := NewTrunk(from.Messages)
+	progress.SmallFirst(ctx, len(chats), nil, newReader, func(r *reader, i int, small bool) bool {
+		c := &Chat{Path: chats[i], Name: userdir.ChatName(chats[i])}
+		if !r.fill(ctx, c, small) {
+			return false
+		}
+		if c.Err == nil {
+			one.Lock()
+			defer one.Unlock()
+			points[i] = new(trunk.Point(c.Messages))
+		}
+		return true
+	})
 	return points, ctx.Err()
 }

@@ -60,7 +60,13 @@ const (
 // New judges the chats of one folder. They keep their order; a name that two of them have
 // means the first.
 func New(names Names, chats []*Chat, by Evidence) *Graph {
-	g := &Graph{Chats: chats, names: names, byName: make(map[string]*Chat, len(chats)), known: map[string]*Chat{}, roots: make(roots, len(chats))}
+	g := &Graph{
+		Chats:  chats,
+		names:  names,
+		byName: make(map[string]*Chat, len(chats)),
+		known:  map[string]*Chat{},
+		roots:  make(roots, len(chats)),
+	}
 	for i, c := range chats {
 		c.n = i
 		if c.FirstDate == 0 {
@@ -72,6 +78,7 @@ func New(names Names, chats []*Chat, by Evidence) *Graph {
 			g.byName[c.Name] = c
 		}
 	}
+
 	b := builder{g}
 	if by == ByLinks {
 		b.declared()
@@ -114,7 +121,12 @@ func (g *Graph) found(from *Chat, name string) *Chat {
 
 // Current reports whether a chat is the one that is open in its card or group.
 func (g *Graph) Current(c *Chat) bool {
-	return g.IsOpenInCard(c) || slices.ContainsFunc(g.Groups, func(f *group.File) bool { return slices.Contains(c.Groups, f.Path) && g.IsOpenIn(f, c) })
+	if g.IsOpenInCard(c) {
+		return true
+	}
+	return slices.ContainsFunc(g.Groups, func(f *group.File) bool {
+		return slices.Contains(c.Groups, f.Path) && g.IsOpenIn(f, c)
+	})
 }
 
 // IsOpenInCard reports whether a chat is the one that is open in its character's card.
@@ -137,17 +149,20 @@ func (g *Graph) Roots() []*Chat {
 }
 
 // Root returns the root of a chat's family.
-func (g *Graph) Root(c *Chat) *Chat { return g.roots.of(c) }
+func (g *Graph) Root(c *Chat) *Chat { return g.roots.find(c) }
 
 // Eldest returns the chat from which the others come: one that has none of the others
 // among its ancestors, names no parent, and began first.
 func (g *Graph) Eldest(chats []*Chat) *Chat {
+	walked := slices.Clone(chats)
+	slices.SortFunc(walked, func(a, b *Chat) int { return cmp.Compare(a.first, b.first) })
 	below := make(map[*Chat]bool, len(chats))
 	end := 0
-	for _, c := range slices.SortedFunc(slices.Values(chats), func(a, b *Chat) int { return cmp.Compare(a.first, b.first) }) {
+	for _, c := range walked {
 		below[c] = c.first < end
 		end = max(end, c.end)
 	}
+
 	return slices.MinFunc(chats, func(a, b *Chat) int {
 		return cmp.Or(
 			compareBool(below[a], below[b]),
@@ -158,7 +173,8 @@ func (g *Graph) Eldest(chats []*Chat) *Chat {
 	})
 }
 
-// ReferencesTo returns the places that name each of the chats that are wanted. Every place is looked at once, however many these are.
+// ReferencesTo returns the places that name each of the chats that are wanted. Every place is looked
+// at once, however many these are.
 func (g *Graph) ReferencesTo(wanted func(*Chat) bool) map[*Chat][]Reference {
 	found := map[*Chat][]Reference{}
 	g.places(func(in *group.File, r Reference) {
@@ -189,9 +205,11 @@ func (g *Graph) places(do func(in *group.File, r Reference)) {
 			place(l.Index, l.Kind, l.Name)
 		}
 	}
+
 	if g.Card != nil && g.Card.Chat != "" {
 		do(nil, Reference{g.Card.Path, nil, NoLine, Open, g.Card.Chat})
 	}
+
 	for _, f := range g.Groups {
 		place := func(kind Kind, name string) {
 			if name != "" {

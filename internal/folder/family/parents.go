@@ -15,19 +15,24 @@ func (b builder) declared() {
 		if c.MainChat == "" {
 			continue
 		}
-		if c.Named = b.g.found(c, c.MainChat); c.Named == nil {
+		c.Named = b.g.found(c, c.MainChat)
+		if c.Named == nil {
 			c.Dangling = c.MainChat
 			continue
 		}
-		c.Parent, c.Via = c.Named, ByMainChat
+		c.Parent = c.Named
+		c.Via = ByMainChat
 	}
+
 	b.cutCircles()
 	for _, c := range b.g.Chats {
 		if c.Parent != nil {
 			b.g.roots[c.n] = c.Parent
 		}
 	}
-	linking, uuids := b.linking(), b.uuids()
+
+	linking := b.linking()
+	uuids := b.uuids()
 	for _, c := range b.orphans() {
 		switch {
 		case b.adopt(c, ByLink, linking[c]):
@@ -79,16 +84,27 @@ func (b builder) orphans() []*Chat {
 func (b builder) adopt(c *Chat, via Reason, candidates []*Chat) bool {
 	var able []*Chat
 	for _, p := range candidates {
-		if p != nil && p != c && sameOwner(p, c) && b.g.roots.of(p) != c && !slices.Contains(able, p) {
+		if b.canAdopt(p, c) && !slices.Contains(able, p) {
 			able = append(able, p)
 		}
 	}
 	if len(able) == 0 {
 		return false
 	}
-	c.Parent, c.Via = best(c, able), via
+
+	c.Parent = best(c, able)
+	c.Via = via
 	b.g.roots[c.n] = c.Parent
 	return true
+}
+
+// canAdopt reports whether p, which may be nil, can be the parent of c: another chat of its owner,
+// which does not come from it.
+func (b builder) canAdopt(p, c *Chat) bool {
+	if p == nil || p == c {
+		return false
+	}
+	return sameOwner(p, c) && b.g.roots.find(p) != c
 }
 
 // best returns the candidate that shares most with the chat. Its own copies share as
@@ -102,10 +118,12 @@ func best(c *Chat, candidates []*Chat) *Chat {
 	for _, p := range candidates {
 		points[p] = PointOf(c.Messages, p.Messages)
 	}
+
+	isCopy := func(p *Chat) bool { return p.Parent != nil && slices.Contains(candidates, p.Parent) }
 	return slices.MinFunc(candidates, func(a, b *Chat) int {
 		return cmp.Or(
 			cmp.Compare(points[b].Shared, points[a].Shared),
-			compareBool(a.Parent != nil && slices.Contains(candidates, a.Parent), b.Parent != nil && slices.Contains(candidates, b.Parent)),
+			compareBool(isCopy(a), isCopy(b)),
 			compareBool(a.Named != nil, b.Named != nil),
 			CompareDates(nextDate(a, points[a].AtParent+1), nextDate(b, points[b].AtParent+1)),
 			cmp.Compare(a.Name, b.Name),
@@ -149,7 +167,8 @@ func (b builder) points(wanted func(*Chat) bool) {
 		trunk := NewTrunk(p.Messages)
 		for _, c := range children[p] {
 			c.Point = trunk.Point(c.Messages)
-			if c.Via != ByContent && c.Shared == 0 && len(c.Messages) > 0 && len(p.Messages) > 0 {
+			bothSpeak := len(c.Messages) > 0 && len(p.Messages) > 0
+			if c.Via != ByContent && c.Shared == 0 && bothSpeak {
 				b.g.Warnings = append(b.g.Warnings, Warning{c, SharedNothing, p.Name})
 			}
 		}
@@ -169,14 +188,18 @@ func (b builder) cutCircles() {
 			way = append(way, c)
 			c = c.Parent
 		}
+
 		if c != nil && state[c.n] == onWay {
 			circle := slices.Clone(way[slices.Index(way, c):])
 			b.g.Circles = append(b.g.Circles, circle)
 			first := slices.MinFunc(circle, func(a, b *Chat) int {
 				return cmp.Or(CompareDates(a.FirstDate, b.FirstDate), cmp.Compare(a.Name, b.Name))
 			})
-			first.Parent, first.Via, first.Cycle = nil, "", true
+			first.Parent = nil
+			first.Via = ""
+			first.Cycle = true
 		}
+
 		for _, w := range way {
 			state[w.n] = done
 		}
@@ -186,15 +209,18 @@ func (b builder) cutCircles() {
 // roots holds the root of every chat, or a chat on the way there.
 type roots []*Chat
 
-// of returns the root of a chat's family as far as it is known, and shortens the
+// find returns the root of a chat's family as far as it is known, and shortens the
 // way there.
-func (r roots) of(c *Chat) *Chat {
+func (r roots) find(c *Chat) *Chat {
 	root := c
 	for r[root.n] != root {
 		root = r[root.n]
 	}
+
 	for c != root {
-		c, r[c.n] = r[c.n], root
+		next := r[c.n]
+		r[c.n] = root
+		c = next
 	}
 	return root
 }
@@ -220,6 +246,7 @@ func (b builder) order() {
 			}
 		}
 	}
+
 	for _, c := range b.g.Chats {
 		switch {
 		case c.Parent == nil:
@@ -231,6 +258,7 @@ func (b builder) order() {
 		default:
 			c.Role = BranchRole
 		}
+
 		slices.SortStableFunc(c.Children, func(a, b *Chat) int {
 			return cmp.Or(cmp.Compare(a.At, b.At), CompareDates(a.ownDate(), b.ownDate()), cmp.Compare(a.Name, b.Name))
 		})
@@ -243,10 +271,12 @@ func (b builder) number() {
 	var walked []*Chat
 	for _, root := range b.g.Roots() {
 		Walk(root, func(c *Chat, _ int) {
-			c.first, c.end = len(walked), len(walked)+1
+			c.first = len(walked)
+			c.end = c.first + 1
 			walked = append(walked, c)
 		})
 	}
+
 	for _, c := range slices.Backward(walked) {
 		if c.Parent != nil {
 			c.Parent.end = max(c.Parent.end, c.end)

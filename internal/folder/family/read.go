@@ -48,12 +48,16 @@ func Read(ctx context.Context, lib *library.Library, folders []string, opt Optio
 		}
 		ends[i] = len(chats)
 	}
+
 	opt.Meter.Expect(len(chats), 0)
 	newReader := readers(lib, opt.Preview)
-	progress.SmallFirst(ctx, len(chats), opt.Meter, newReader, func(r *reader, i int, small bool) bool { return r.read(ctx, chats[i], small) })
+	progress.SmallFirst(ctx, len(chats), opt.Meter, newReader, func(r *reader, i int, small bool) bool {
+		return r.fill(ctx, chats[i], small)
+	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+
 	graphs := make([]*Graph, len(folders))
 	from := 0
 	for i, path := range folders {
@@ -85,7 +89,13 @@ func readers(lib *library.Library, preview func(path string) *Preview) func() *r
 	}
 	seed := message.NewSeed()
 	return func() *reader {
-		return &reader{lib: lib, preview: preview, keys: lineKeys(), seed: seed, all: tally{ids: message.NewIdentifier(seed)}}
+		return &reader{
+			lib:     lib,
+			preview: preview,
+			keys:    lineKeys(),
+			seed:    seed,
+			all:     said{ids: message.NewIdentifier(seed)},
+		}
 	}
 }
 
@@ -96,12 +106,12 @@ type reader struct {
 	keys    *jsonl.Keys
 	seed    message.Seed
 	buf     jsonl.Buffer
-	all     tally
+	all     said // of the chat that is read
 }
 
-// read fills in what a chat says. With small it returns false for a large one: those are read
-// one by one, each by all processors.
-func (r *reader) read(ctx context.Context, c *Chat, small bool) bool {
+// fill reads a chat and fills in what it says. With small it returns false for a large one: those
+// are read one by one, each by all processors.
+func (r *reader) fill(ctx context.Context, c *Chat, small bool) bool {
 	preview := r.preview(c.Path)
 	if preview == nil {
 		preview = new(Preview)
@@ -116,57 +126,72 @@ func (r *reader) read(ctx context.Context, c *Chat, small bool) bool {
 	if small && src.Size > jsonl.Small {
 		return false
 	}
-	c.Stamp, c.Bytes, c.Damaged = open.Stamp, src.Size, open.Damage.Total
+
+	c.Stamp = open.Stamp
+	c.Bytes = src.Size
+	c.Damaged = open.Damage.Total
 	for _, g := range open.Groups {
 		c.Groups = append(c.Groups, g.Path)
 	}
 	c.Groups = append(c.Groups, preview.Groups...)
 	c.head(open)
+
 	r.all.reset()
 	r.all.become = nil
 	if preview.Line != nil {
-		var header []byte
-		if header, err = src.Section(open.HeaderPlace.Off, open.HeaderPlace.Len); err != nil {
+		header, err := src.Section(open.HeaderPlace.Off, open.HeaderPlace.Len)
+		if err != nil {
 			c.Err = open.Errorf("%w", err)
 			return true
 		}
 		r.all.become = func(l *jsonl.Line) ([]byte, bool) { return preview.Line(header, l) }
 	}
+
 	lines := jsonl.MapOptions{From: open.Body, Line: open.BodyLine, Limit: -1, Keys: r.keys}
 	if small {
-		var damage jsonl.Damages
-		damage, err = r.buf.Each(src, lines, r.all.line)
-		c.Damaged += damage.Total
-		c.Messages = slices.Clone(r.all.messages)
+		err = r.fillSmall(src, lines, c)
 	} else {
-		r.all.messages = nil // room for just these
-		err = jsonl.Map(ctx, src, lines, func(l *jsonl.Line, t *tally) {
-			if t.ids == nil {
-				t.ids = message.NewIdentifier(r.seed)
-			}
-			t.become = r.all.become
-			t.line(l)
-		}, func(t *tally, base jsonl.Base, damage jsonl.Damages) error {
-			for _, l := range t.links {
-				l.Index += len(r.all.messages)
-				if len(r.all.links) < maxLinks {
-					r.all.links = append(r.all.links, l)
-				}
-			}
-			if r.all.messages == nil {
-				r.all.messages = make([]Message, 0, expected(t.messages, src.Size-open.Body))
-			}
-			r.all.messages = append(r.all.messages, t.messages...)
-			c.Damaged += damage.Total
-			return nil
-		}, (*tally).reset)
-		c.Messages, r.all.messages = r.all.messages, nil
+		err = r.fillLarge(ctx, src, lines, c)
 	}
 	c.Links = slices.Clone(r.all.links)
 	if err != nil {
 		c.Err = open.Errorf("%w", err)
 	}
 	return true
+}
+
+// fillSmall fills in the messages of a small chat.
+func (r *reader) fillSmall(src jsonl.Source, lines jsonl.MapOptions, c *Chat) error {
+	damage, err := r.buf.Each(src, lines, r.all.line)
+	c.Damaged += damage.Total
+	c.Messages = slices.Clone(r.all.messages)
+	return err
+}
+
+// fillLarge fills in the messages of a large chat, read by all processors.
+func (r *reader) fillLarge(ctx context.Context, src jsonl.Source, lines jsonl.MapOptions, c *Chat) error {
+	work := func(l *jsonl.Line, part *said) {
+		if part.ids == nil {
+			part.ids = message.NewIdentifier(r.seed)
+		}
+		part.become = r.all.become
+		part.line(l)
+	}
+	fold := func(part *said, _ jsonl.Base, damage jsonl.Damages) error {
+		for _, l := range part.links {
+			l.Index += len(c.Messages)
+			if len(r.all.links) < maxLinks {
+				r.all.links = append(r.all.links, l)
+			}
+		}
+		if c.Messages == nil {
+			c.Messages = make([]Message, 0, expected(part.messages, src.Size-lines.From))
+		}
+		c.Messages = append(c.Messages, part.messages...)
+		c.Damaged += damage.Total
+		return nil
+	}
+	return jsonl.Map(ctx, src, lines, work, fold, (*said).reset)
 }
 
 // expected estimates from the first messages of a chat how many there are in size bytes, so
@@ -200,8 +225,8 @@ func lineKeys() *jsonl.Keys { return jsonl.NewKeys(keyNames()...) }
 // maxLinks is how many links of a chat are kept.
 const maxLinks = 100_000
 
-// tally is what a stretch of a chat says.
-type tally struct {
+// said is what a stretch of a chat says.
+type said struct {
 	messages []Message
 	links    []Link        // their indexes are those in the stretch
 	seen     map[Link]bool // on the line
@@ -209,10 +234,13 @@ type tally struct {
 	become   func(l *jsonl.Line) (message []byte, ok bool) // nil: lines stay as they are
 }
 
-func (t *tally) reset() { t.messages, t.links = t.messages[:0], t.links[:0] }
+func (t *said) reset() {
+	t.messages = t.messages[:0]
+	t.links = t.links[:0]
+}
 
 // line reads one line.
-func (t *tally) line(l *jsonl.Line) {
+func (t *said) line(l *jsonl.Line) {
 	raw, ok := l.Raw, l.Damage == nil
 	if t.become != nil {
 		raw, ok = t.become(l)
@@ -228,12 +256,17 @@ func (t *tally) line(l *jsonl.Line) {
 		}
 		return value
 	}
+
 	date := value(keyDate)
-	m := Message{ID: t.ids.Identity(value(keyName), value(keyIsUser), value(keyText), date, l.Plain), Off: l.Off}
+	m := Message{
+		ID:  t.ids.Identity(value(keyName), value(keyIsUser), value(keyText), date, l.Plain),
+		Off: l.Off,
+	}
 	if at, ok := sendate.ParseRaw(date); ok {
 		m.Date = at.UnixMilli()
 	}
 	t.messages = append(t.messages, m)
+
 	t.seen = nil
 	index := len(t.messages) - 1
 	t.linksIn(value(keyExtra), l.Plain, index)
@@ -245,7 +278,7 @@ func (t *tally) line(l *jsonl.Line) {
 }
 
 // linksIn collects the links in an extra, each once a message.
-func (t *tally) linksIn(extra []byte, plain bool, index int) {
+func (t *said) linksIn(extra []byte, plain bool, index int) {
 	if !message.MayLink(extra, plain) {
 		return
 	}

@@ -72,7 +72,8 @@ type mainChat struct{ from, to string }
 // Rename returns the edits of all files that name the chats for which moves is true. to returns
 // what the name in a place becomes: "" removes it, and false leaves it as it is.
 func (g *Graph) Rename(moves func(*Chat) bool, to func(ref Reference, named *Chat) (name string, ok bool)) Edits {
-	edits, found := Edits{}, g.ReferencesTo(moves)
+	edits := Edits{}
+	found := g.ReferencesTo(moves)
 	for _, c := range g.Chats {
 		for _, ref := range found[c] {
 			if name, ok := to(ref, c); ok {
@@ -84,8 +85,8 @@ func (g *Graph) Rename(moves func(*Chat) bool, to func(ref Reference, named *Cha
 	return edits
 }
 
-// In returns the edit of a file, which may be new. from is nil for a group file or a card.
-func (e Edits) In(path string, from *Chat) *FileEdit {
+// File returns the edit of a file, which may be new. from is nil for a group file or a card.
+func (e Edits) File(path string, from *Chat) *FileEdit {
 	if e[path] == nil {
 		e[path] = &FileEdit{Chat: from, names: map[string]string{}, branches: map[int][]string{}}
 	}
@@ -94,7 +95,7 @@ func (e Edits) In(path string, from *Chat) *FileEdit {
 
 // Name changes the name in a place; "" removes it.
 func (e Edits) Name(ref Reference, to string) {
-	f := e.In(ref.Path, ref.From)
+	f := e.File(ref.Path, ref.From)
 	switch ref.Kind {
 	case Recap:
 		f.Metadata(func(md *rawjson.Object) {
@@ -108,7 +109,9 @@ func (e Edits) Name(ref Reference, to string) {
 		if _, known := f.branches[ref.Index]; !known {
 			f.branches[ref.Index] = nil
 		}
-		f.Loses = f.Loses || to == "" && ref.Index >= 0
+		if to == "" && ref.Index >= 0 {
+			f.Loses = true
+		}
 	}
 }
 
@@ -138,17 +141,23 @@ func (f *FileEdit) Lines() (lines chat.Lines) {
 		lines = append(lines, HeaderEdit(f.header))
 	}
 	for _, index := range slices.Sorted(maps.Keys(f.branches)) {
-		lines = append(lines, chat.LineEdit{Index: index, Do: func(line []byte) ([]byte, error) {
-			line = message.EditLinks(line, func(_ bool, name string) (string, bool) { return f.now(name) })
-			splice, err := message.BranchSplice(line, f.branches[index]...)
-			return splice.Apply(line), err
-		}})
+		lines = append(lines, f.message(index))
 	}
 	return lines
 }
 
+// message returns the edit of the message at an index.
+func (f *FileEdit) message(index int) chat.LineEdit {
+	return chat.LineEdit{Index: index, Do: func(line []byte) ([]byte, error) {
+		line = message.EditLinks(line, func(_ bool, name string) (string, bool) { return f.now(name) })
+		splice, err := message.BranchSplice(line, f.branches[index]...)
+		return splice.Apply(line), err
+	}}
+}
+
 func (f *FileEdit) header(md *rawjson.Object) {
-	if written, _ := rawjson.Unquote(md.Value("main_chat")); f.parent != nil && written == f.parent.from {
+	written, _ := rawjson.Unquote(md.Value("main_chat"))
+	if f.parent != nil && written == f.parent.from {
 		SetParent(md, f.parent.to, f.Chat.Name)
 	}
 	for _, edit := range f.metadata {
@@ -219,6 +228,7 @@ func (m missing) candidates() []*Chat {
 			*list = append(*list, c)
 		}
 	}
+
 	var kin map[*Chat]parting
 	for _, c := range m.g.Chats {
 		if m.is(c.MainChat) {
@@ -243,6 +253,7 @@ func (m missing) candidates() []*Chat {
 			}
 		}
 	}
+
 	switch {
 	case len(linking) > 0:
 		// the children of the one that is meant carry its links
@@ -263,13 +274,15 @@ func (m missing) linkers(c *Chat) []*Chat {
 		if p == c || !sameOwner(p, c) {
 			continue
 		}
-		for _, l := range p.Links {
-			if m.g.Find(l.Name) == c {
-				if point := PointOf(c.Messages, p.Messages); point.At >= 0 && point.AtParent == l.Index {
-					list = append(list, p)
-					break
-				}
+		isAtPoint := func(l Link) bool {
+			if m.g.Find(l.Name) != c {
+				return false
 			}
+			point := PointOf(c.Messages, p.Messages)
+			return point.At >= 0 && point.AtParent == l.Index
+		}
+		if slices.ContainsFunc(p.Links, isAtPoint) {
+			list = append(list, p)
 		}
 	}
 	return list
@@ -310,7 +323,8 @@ func (m missing) above(c, other *Chat) bool {
 func (m missing) namelessAt(p *Chat, index int) []*Chat {
 	var list []*Chat
 	for _, c := range m.g.Chats {
-		if c.Named == p && c.AtLink < 0 && c.At >= 0 && c.AtParent == index && !m.links(c) {
+		partsThere := c.Named == p && c.At >= 0 && c.AtParent == index
+		if partsThere && c.AtLink < 0 && !m.links(c) {
 			list = append(list, c)
 		}
 	}
