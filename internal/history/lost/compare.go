@@ -16,13 +16,18 @@ type Live struct {
 
 // NewLive prepares the texts of a live chat for Compare.
 func NewLive(texts []Text) *Live {
-	c := &Live{at: make([]int32, len(texts)), next: make([]int32, len(texts)), first: make(map[Text]int32, len(texts))}
+	c := &Live{
+		at:    make([]int32, len(texts)),
+		first: make(map[Text]int32, len(texts)),
+		next:  make([]int32, len(texts)),
+	}
 	for i, t := range texts {
-		if t&mark == 0 {
+		if t&marked == 0 {
 			c.roles = append(c.roles, t&user)
 		}
 		c.at[i] = int32(len(c.roles) - 1)
 	}
+
 	for i, t := range slices.Backward(texts) {
 		c.next[i] = -1
 		if !t.says() {
@@ -42,29 +47,36 @@ func NewLive(texts []Text) *Live {
 // Version and chat are aligned by their common texts, in order. Between two of these, and before
 // the first, a missing message counts as reworded if there is a free live message of its role: the
 // next one is taken for what became of it. So does a single one after the last, unless the version
-// is a copy from elsewhere, which was gone on with in its own way; the rest is lost.
+// is a copy from elsewhere, which may have been continued there. The rest is lost.
 func (c *Live) Compare(version []Text, had Set, copied bool) (lost, reworded int) {
 	from := align.Pair{A: -1, B: -1}
 	for _, to := range c.align(version) {
-		l, r := 0, 0
-		live := from.A + 1
-		for _, t := range version[from.B+1 : to.B] {
-			if t&mark == 0 || had.Has(t) {
-				continue
-			}
-			if at := slices.Index(c.roles[live:to.A], t&user); at >= 0 {
-				r++
-				live += at + 1
-			} else {
-				l++
-			}
+		missing, matched := c.missingIn(version[from.B+1:to.B], had, c.roles[from.A+1:to.A])
+		isEnd := to.B == len(version)
+		if isEnd && (missing > 1 || copied) {
+			matched = 0
 		}
-		if to.B == len(version) && (l+r > 1 || copied) {
-			l, r = l+r, 0
-		}
-		lost, reworded, from = lost+l, reworded+r, to
+		reworded += matched
+		lost += missing - matched
+		from = to
 	}
 	return lost, reworded
+}
+
+// missingIn counts the messages of a part of a version that neither a live chat has nor had, and
+// those of them for which there is a live message, of which roles has what stands in that place.
+func (c *Live) missingIn(version []Text, had Set, roles []Text) (missing, matched int) {
+	for _, t := range version {
+		if t&marked == 0 || had.Has(t) {
+			continue
+		}
+		missing++
+		if at := slices.Index(roles, t&user); at >= 0 {
+			matched++
+			roles = roles[at+1:]
+		}
+	}
+	return missing, matched
 }
 
 // align returns common messages (A of the live chat, B of the version), in the order of both, and
@@ -81,6 +93,7 @@ func (c *Live) align(version []Text) (all []align.Pair) {
 			unique = append(unique, align.Pair{A: int(c.at[at]), B: i})
 		}
 	}
+
 	from := align.Pair{A: -1, B: -1}
 	cursor := map[Text]int32{} // a text that is said a million times is not followed from its first place each time
 	for _, to := range append(align.Rising(unique), align.Pair{A: len(c.roles), B: len(version)}) {
@@ -103,7 +116,8 @@ func (c *Live) align(version []Text) (all []align.Pair) {
 				live = int(c.at[at]) + 1
 			}
 		}
-		all, from = append(all, to), to
+		all = append(all, to)
+		from = to
 	}
 	return all
 }

@@ -135,16 +135,16 @@ func TestCompareRandomly(t *testing.T) {
 		return all
 	}
 	for range 3000 {
-		texts := list(rng.IntN(30), 1+rng.IntN(20), mark)
+		texts := list(rng.IntN(30), 1+rng.IntN(20), marked)
 		if len(texts) > 0 {
-			texts[0] &^= mark
+			texts[0] &^= marked
 		}
 		live, set := NewLive(texts), NewSet(texts)
 		version := list(rng.IntN(30), 1+rng.IntN(40), 0)
 		missing := 0
 		for i, v := range version {
 			if !set.Has(v) {
-				version[i] |= mark
+				version[i] |= marked
 				missing++
 			}
 		}
@@ -153,7 +153,7 @@ func TestCompareRandomly(t *testing.T) {
 			if p.B == len(version) && p.A == len(live.roles) {
 				break
 			}
-			if p.B <= last.B || p.A <= last.A || version[p.B]&mark != 0 {
+			if p.B <= last.B || p.A <= last.A || version[p.B]&marked != 0 {
 				t.Fatalf("%v behind %v: %x in %x", p, last, version, texts)
 			}
 			last = p
@@ -171,7 +171,7 @@ func TestCompareRepeated(t *testing.T) {
 	for i := range same {
 		same[i] = 4
 	}
-	if lost, reworded := NewLive(same).Compare(append([]Text{8 | mark}, same...), nil, false); lost != 1 || reworded != 0 {
+	if lost, reworded := NewLive(same).Compare(append([]Text{8 | marked}, same...), nil, false); lost != 1 || reworded != 0 {
 		t.Errorf("lost %d, reworded %d", lost, reworded)
 	}
 }

@@ -34,37 +34,45 @@ func (r *StoreReader) Version(ctx context.Context, v *history.Version) (*Version
 	if err != nil {
 		return nil, err
 	}
-	res := &Version{Messages: v.Messages}
-	all := runs
 	if len(runs) > 0 {
 		r.first = runs[0].First
 	}
-	for len(runs) > 0 {
-		n := 1
-		for runs[n-1].Part == history.More && n < len(runs) {
+
+	res := &Version{Messages: v.Messages}
+	for rest := runs; len(rest) > 0; {
+		n := 1 // runs that are parts of the same lines
+		for rest[n-1].Part == history.More && n < len(rest) {
 			n++
 		}
-		texts, err := r.lines(ctx, runs[:n])
+		texts, err := r.lines(ctx, rest[:n])
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range texts {
-			if t == noText || !t.says() {
-				continue
-			}
-			if res.Texts = append(res.Texts, t); t&mark != 0 {
-				res.Missing++
-			}
-		}
-		runs = runs[n:]
+		res.keep(texts)
+		rest = rest[n:]
 	}
-	res.Slug, res.Parent = r.heads[r.first].Slug, r.heads[r.first].Parent
-	res.Begins, err = r.begins(ctx, res, all)
+
+	res.Slug = r.heads[r.first].Slug
+	res.Parent = r.heads[r.first].Parent
+	res.Begins, err = r.isOnlyGreetings(ctx, res, runs)
 	return res, err
 }
 
-// begins reports whether a version that consists of runs has nothing but greetings.
-func (r *StoreReader) begins(ctx context.Context, v *Version, runs []history.Run) (bool, error) {
+// keep appends those of the texts that are messages that count.
+func (v *Version) keep(texts []Text) {
+	for _, t := range texts {
+		if t == noText || !t.says() {
+			continue
+		}
+		v.Texts = append(v.Texts, t)
+		if t&marked != 0 {
+			v.Missing++
+		}
+	}
+}
+
+// isOnlyGreetings reports whether a version that consists of runs has nothing but greetings.
+func (r *StoreReader) isOnlyGreetings(ctx context.Context, v *Version, runs []history.Run) (bool, error) {
 	if !v.mayBegin() {
 		return false, nil
 	}
@@ -85,17 +93,12 @@ func (r *StoreReader) begins(ctx context.Context, v *Version, runs []history.Run
 
 // lines returns the texts of whole lines, which are one run, or of lines that are stored in parts.
 func (r *StoreReader) lines(ctx context.Context, runs []history.Run) (texts []Text, err error) {
-	first, end := runs[0].First, runs[0].First+runs[0].Count
 	if runs[0].Part != history.Whole {
-		key := fmt.Sprint(runs)
-		texts, ok := r.parts[key]
-		if !ok {
-			if texts, err = r.readLines(ctx, runs, nil); err == nil {
-				r.parts[key] = texts
-			}
-		}
-		return texts, err
+		return r.linesInParts(ctx, runs)
 	}
+
+	first := runs[0].First
+	end := first + runs[0].Count
 	if int(end) > len(r.texts) {
 		r.texts = append(r.texts, make([]Text, int(end)-len(r.texts))...)
 	}
@@ -111,6 +114,20 @@ func (r *StoreReader) lines(ctx context.Context, runs []history.Run) (texts []Te
 		}
 	}
 	return r.texts[first:end], nil
+}
+
+// linesInParts returns the texts of lines that are stored in parts.
+func (r *StoreReader) linesInParts(ctx context.Context, runs []history.Run) ([]Text, error) {
+	key := fmt.Sprint(runs)
+	if texts, ok := r.parts[key]; ok {
+		return texts, nil
+	}
+
+	texts, err := r.readLines(ctx, runs, nil)
+	if err == nil {
+		r.parts[key] = texts
+	}
+	return texts, err
 }
 
 // readLines appends the texts of the lines that runs consist of.
@@ -172,7 +189,7 @@ func (s Set) Has(t Text) bool {
 func (s Set) Shared(chat []Text) (n int) {
 	counted := false
 	for _, t := range chat {
-		counted = counted && t&mark != 0
+		counted = counted && t&marked != 0
 		if !counted && s.Has(t) {
 			n++
 			counted = true
@@ -214,29 +231,42 @@ type Speech struct {
 func NewSpeech(versions ...*Version) *Speech {
 	s := &Speech{greetings: Set{}, own: Set{}, chosen: Set{}}
 	for _, v := range versions {
-		messages := 0
-		for i := 0; v != nil && i < len(v.Texts); i++ {
-			t := v.Texts[i]
-			shown := t&mark == 0
-			if shown {
-				messages++
-			}
-			if t = t.key(); !t.says() {
-				continue
-			}
-			if t != s.last {
-				s.last, s.before = t, s.last
-			}
-			if messages == 1 || v.Begins {
-				s.greetings[t] = struct{}{}
-			} else if !s.greetings.Has(t) {
-				if s.own[t] = struct{}{}; shown {
-					s.chosen[t] = struct{}{}
-				}
-			}
+		if v != nil {
+			s.add(v)
 		}
 	}
 	return s
+}
+
+// add adds the texts of a version.
+func (s *Speech) add(v *Version) {
+	messages := 0
+	for _, text := range v.Texts {
+		shown := text&marked == 0
+		if shown {
+			messages++
+		}
+		t := text.key()
+		if !t.says() {
+			continue
+		}
+
+		if t != s.last {
+			s.before = s.last
+			s.last = t
+		}
+		isGreeting := messages == 1 || v.Begins
+		switch {
+		case isGreeting:
+			s.greetings[t] = struct{}{}
+		case s.greetings.Has(t):
+		default:
+			s.own[t] = struct{}{}
+			if shown {
+				s.chosen[t] = struct{}{}
+			}
+		}
+	}
 }
 
 // Len counts the texts besides the greeting.

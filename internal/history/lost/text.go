@@ -22,17 +22,17 @@ import (
 )
 
 // Text stands for what a message, or a swipe of it, says. Its two lowest bits are flags: see
-// user and mark.
+// user and marked.
 type Text uint64
 
 const (
-	user  Text = 1 // the user says it
-	mark  Text = 2 // of a live chat: a swipe of the message before; of a version: no live chat has it
-	flags      = user | mark
+	user   Text = 1 // the user says it
+	marked Text = 2 // of a live chat: a swipe of the message before; of a version: no live chat has it
+	flags       = user | marked
 )
 
 // key is what two equal texts share.
-func (t Text) key() Text { return t &^ mark }
+func (t Text) key() Text { return t &^ marked }
 
 // says reports whether t stands for a text: a message without one only has a place in a live
 // chat's list.
@@ -93,7 +93,7 @@ type Reader struct {
 	keys *jsonl.Keys
 	who  *jsonl.Keys // for openings
 	buf  jsonl.Buffer
-	all  tally
+	all  said // of the file that is read
 }
 
 // NewReader returns a reader of live chats if live is nil, else of versions of the chats in
@@ -136,19 +136,22 @@ func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Versi
 	case head.Line == nil:
 		return v, nil
 	case meta.IsHeader(head.Line):
-		opt.From, opt.Line = head.Next, head.Number
+		opt.From = head.Next
+		opt.Line = head.Number
 		v.Slug, v.Parent = meta.Identity(head.Line)
 	}
-	all := &r.all
-	all.reset()
+
 	if small {
-		_, err = r.buf.Each(src, opt, func(l *jsonl.Line) { all.line(l, r) })
-		v.add(all)
+		r.all.reset()
+		_, err = r.buf.Each(src, opt, func(l *jsonl.Line) { r.all.line(l, r) })
+		v.add(&r.all)
 	} else {
-		err = jsonl.Map(ctx, src, opt, func(l *jsonl.Line, t *tally) { t.line(l, r) }, func(t *tally, _ jsonl.Base, _ jsonl.Damages) error {
-			v.add(t)
+		work := func(l *jsonl.Line, part *said) { part.line(l, r) }
+		fold := func(part *said, _ jsonl.Base, _ jsonl.Damages) error {
+			v.add(part)
 			return nil
-		}, (*tally).reset)
+		}
+		err = jsonl.Map(ctx, src, opt, work, fold, (*said).reset)
 	}
 	if err != nil {
 		return v, err
@@ -164,7 +167,7 @@ func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Versi
 }
 
 // add adds what was found in a stretch of the file.
-func (v *Version) add(t *tally) {
+func (v *Version) add(t *said) {
 	v.Texts = append(v.Texts, t.texts...)
 	v.Messages += t.messages
 	v.Missing += t.missing
@@ -222,18 +225,22 @@ func Cast(file *os.File) (cast []string, err error) {
 	return cast, err
 }
 
-// tally is what a stretch of a file says.
-type tally struct {
+// said is what a stretch of a file says.
+type said struct {
 	texts             []Text
 	messages, missing int
 	buf               []byte
 }
 
-func (t *tally) reset() { t.texts, t.messages, t.missing = t.texts[:0], 0, 0 }
+func (t *said) reset() {
+	t.texts = t.texts[:0]
+	t.messages = 0
+	t.missing = 0
+}
 
 // line reads one line. Empty texts do not count, nor what has an extra.type or is a
 // small system message: these are the program's, not the story's.
-func (t *tally) line(l *jsonl.Line, r *Reader) {
+func (t *said) line(l *jsonl.Line, r *Reader) {
 	if l.Damage != nil {
 		return
 	}
@@ -251,7 +258,7 @@ func (t *tally) line(l *jsonl.Line, r *Reader) {
 		case r.live.Has(text):
 			t.texts = append(t.texts, text)
 		case !isProgram(l):
-			t.texts = append(t.texts, text|mark)
+			t.texts = append(t.texts, text|marked)
 			t.missing++
 		}
 		return
@@ -264,14 +271,14 @@ func (t *tally) line(l *jsonl.Line, r *Reader) {
 	swipes, _ := l.Value(keySwipes)
 	for raw := range rawjson.Elements(swipes) {
 		if swipe, ok := t.hash(r.seed, raw, who); ok && swipe != text {
-			t.texts = append(t.texts, swipe|mark)
+			t.texts = append(t.texts, swipe|marked)
 		}
 	}
 }
 
 // hash returns the text that raw, a JSON string, stands for; who is user or 0. It is
 // false for what says nothing.
-func (t *tally) hash(seed maphash.Seed, raw []byte, who Text) (Text, bool) {
+func (t *said) hash(seed maphash.Seed, raw []byte, who Text) (Text, bool) {
 	if rawjson.KindOf(raw) != rawjson.String || len(raw) <= 2 {
 		return who, false
 	}
