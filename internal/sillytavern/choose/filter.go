@@ -57,7 +57,9 @@ func ParseRoles(text string) ([]string, error) {
 
 // Empty reports whether the filter lets every message through.
 func (f *Filter) Empty() bool {
-	return len(f.Roles)+len(f.Names)+len(f.Has)+len(f.Match) == 0 && f.Hidden == nil && f.Since.IsZero() && f.Until.IsZero()
+	lists := len(f.Roles) + len(f.Names) + len(f.Has) + len(f.Match)
+	anyDate := f.Since.IsZero() && f.Until.IsZero()
+	return lists == 0 && f.Hidden == nil && anyDate
 }
 
 // Keys that a filter reads of a line, by number.
@@ -101,10 +103,12 @@ func (f *Filter) match(l *jsonl.Line) bool {
 	if !f.Since.IsZero() || !f.Until.IsZero() {
 		raw, _ := l.Value(keyDate)
 		date, ok := sendate.ParseRaw(raw)
-		if !ok || date.Before(f.Since) || !f.Until.IsZero() && date.After(f.Until) {
+		tooLate := !f.Until.IsZero() && date.After(f.Until)
+		if !ok || date.Before(f.Since) || tooLate {
 			return false
 		}
 	}
+
 	if len(f.Match) == 0 {
 		return true
 	}
@@ -146,7 +150,8 @@ type Choice struct {
 
 // All reports whether nothing narrows the choice.
 func (c *Choice) All() bool {
-	return len(c.Ranges) == 0 && c.Filter.Empty() && c.First == 0 && c.Last == 0 && c.Only == nil
+	anyNumber := c.First == 0 && c.Last == 0
+	return len(c.Ranges) == 0 && c.Filter.Empty() && anyNumber && c.Only == nil
 }
 
 // Source is where a chat's messages lie.

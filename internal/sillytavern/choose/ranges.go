@@ -46,40 +46,49 @@ func ParseRanges(text string) ([]Range, error) {
 	return list, nil
 }
 
-func parseRange(part string) (r Range, err error) {
-	from, to, dots := strings.Cut(part, "..")
-	if !dots {
-		// N-M, as in SillyTavern's /messages: neither may count from the end
-		if i := strings.LastIndexByte(part, '-'); i > 0 {
-			from, to, dots = part[:i], part[i+1:], true
-			switch {
-			case strings.HasPrefix(from, "-"):
-				return r, ErrRange
-			case to == "":
-				return r, fmt.Errorf("%w; %s.. means to the end", ErrRange, from)
-			}
-		}
+func parseRange(part string) (Range, error) {
+	if from, to, ok := strings.Cut(part, ".."); ok {
+		return parseEnds(from, to)
 	}
-	switch {
-	case !dots:
-		r.From, err = number(part)
-		r.To = r.From
-		return r, err
-	case from == "" && to == "":
+
+	// N-M, as in SillyTavern's /messages: neither may count from the end
+	if dash := strings.LastIndexByte(part, '-'); dash > 0 {
+		from, to := part[:dash], part[dash+1:]
+		switch {
+		case strings.HasPrefix(from, "-"):
+			return Range{}, ErrRange
+		case to == "":
+			return Range{}, fmt.Errorf("%w; %s.. means to the end", ErrRange, from)
+		}
+		return parseEnds(from, to)
+	}
+
+	n, err := number(part)
+	return Range{From: n, To: n}, err
+}
+
+// parseEnds reads the two ends of a range, either of which may be empty.
+func parseEnds(from, to string) (r Range, err error) {
+	if from == "" && to == "" {
 		return r, ErrRange
 	}
+
 	if from != "" {
 		if r.From, err = number(from); err != nil {
 			return r, err
 		}
 	}
-	if r.To, r.toEnd = open, true; to != "" {
-		r.toEnd = false
-		if r.To, err = number(to); err != nil {
-			return r, err
-		}
+	if to == "" {
+		r.To = open
+		r.toEnd = true
+		return r, nil
 	}
-	if !r.toEnd && r.From < 0 == (r.To < 0) && r.To < r.From {
+	if r.To, err = number(to); err != nil {
+		return r, err
+	}
+
+	sameSide := r.From < 0 == (r.To < 0) // else it depends on how many messages there are
+	if sameSide && r.To < r.From {
 		return r, fmt.Errorf("%w: it ends before it begins", ErrRange)
 	}
 	return r, nil
@@ -158,6 +167,7 @@ func resolve(ranges []Range, messages int) (intervals, error) {
 			list = append(list, i)
 		}
 	}
+
 	slices.SortFunc(list, func(a, b interval) int { return cmp.Compare(a.from, b.from) })
 	merged := list[:0]
 	for _, i := range list {
@@ -172,14 +182,17 @@ func resolve(ranges []Range, messages int) (intervals, error) {
 
 func (r Range) resolve(messages int) (interval, error) {
 	place := func(n int) (int, error) {
+		beforeFirst := n < 0 && n+messages < 0
+		behindLast := messages >= 0 && n >= messages
 		switch {
-		case n < 0 && n+messages < 0, messages >= 0 && n >= messages:
+		case beforeFirst || behindLast:
 			return 0, &OutOfRangeError{n, messages}
 		case n < 0:
 			return n + messages, nil
 		}
 		return n, nil
 	}
+
 	if r.toEnd && r.From >= 0 {
 		return interval{r.From, open}, nil // from beyond the end it chooses nothing
 	}
@@ -187,10 +200,13 @@ func (r Range) resolve(messages int) (interval, error) {
 	if err != nil {
 		return interval{}, err
 	}
+
 	to := open
-	if r.soft && messages >= 0 && r.To >= messages {
+	isClipped := r.soft && messages >= 0 && r.To >= messages
+	switch {
+	case isClipped:
 		to = messages - 1
-	} else if !r.toEnd {
+	case !r.toEnd:
 		if to, err = place(r.To); err != nil {
 			return interval{}, err
 		}

@@ -24,12 +24,15 @@ type Beside[T any] struct {
 // ScanBeside is [Choice.Scan] and reads something else of the same messages. If an index counts
 // from the end, they are counted first, unless Whole is set and the index is near the end.
 func ScanBeside[T any](ctx context.Context, c *Choice, src Source, each func(Place) error, also Beside[T]) (Scanned, error) {
-	ranges, messages := c.Ranges, -1
+	ranges := c.Ranges
 	if c.Clip {
 		ranges = clipped(ranges)
 	}
 	s := &scan{choice: c, each: each, ranges: ranges, bounded: bound(c.Ranges) >= 0}
-	switch back := fromEnd(ranges); {
+
+	messages := -1 // not known
+	back := fromEnd(ranges)
+	switch {
 	case back == 0:
 	case back <= maxBack && c.Whole: // all is read anyway
 		s.back = back
@@ -49,8 +52,10 @@ func ScanBeside[T any](ctx context.Context, c *Choice, src Source, each func(Pla
 		wanted = intervals{{0, open}}
 	}
 	s.walker.rest = wanted
+
 	limit := -1
-	if last := wanted.last(); last < open && !c.Whole && messages < 0 { // counted from the end, damage behind it counts, too
+	readsOn := c.Whole || messages >= 0 // counted from the end, damage behind it counts, too
+	if last := wanted.last(); last < open && !readsOn {
 		limit = last + 1
 	}
 	if err := run(ctx, s, src, limit, also); err != nil {
@@ -59,7 +64,9 @@ func ScanBeside[T any](ctx context.Context, c *Choice, src Source, each func(Pla
 	if err := s.decide(); err != nil {
 		return s.found, err
 	}
-	if s.found.Whole || limit >= 0 && s.found.Messages < limit {
+
+	reachedEnd := s.found.Whole || limit >= 0 && s.found.Messages < limit
+	if reachedEnd {
 		if named := bound(c.required()); named >= s.found.Messages {
 			return s.found, &OutOfRangeError{named, s.found.Messages}
 		}
@@ -92,14 +99,14 @@ func lines[T any](ctx context.Context, src Source, limit int, match func(*jsonl.
 	names := lineKeys()
 	keys := make([]int, len(also.Keys))
 	for i, name := range also.Keys {
-		if keys[i] = slices.Index(names, name); keys[i] < 0 {
+		keys[i] = slices.Index(names, name)
+		if isNew := keys[i] < 0; isNew {
 			keys[i] = len(names)
 			names = append(names, name)
 		}
 	}
-	return jsonl.Map(ctx, src.Source, jsonl.MapOptions{
-		From: src.Body, Line: src.Line, Limit: limit, Keys: jsonl.NewKeys(names...), Workers: src.Workers, Progress: src.Progress,
-	}, func(l *jsonl.Line, b *batch[T]) {
+
+	read := func(l *jsonl.Line, b *batch[T]) {
 		if l.Damage != nil {
 			return
 		}
@@ -111,12 +118,22 @@ func lines[T any](ctx context.Context, src Source, limit int, match func(*jsonl.
 		if also.Read != nil {
 			also.Read(l, keys, &b.also)
 		}
-	}, fold, func(b *batch[T]) {
+	}
+	reset := func(b *batch[T]) {
 		if also.Reset != nil {
 			also.Reset(&b.also)
 		}
 		*b = batch[T]{places: b.places[:0], also: b.also}
-	})
+	}
+	opt := jsonl.MapOptions{
+		From:     src.Body,
+		Line:     src.Line,
+		Limit:    limit,
+		Keys:     jsonl.NewKeys(names...),
+		Workers:  src.Workers,
+		Progress: src.Progress,
+	}
+	return jsonl.Map(ctx, src.Source, opt, read, fold, reset)
 }
 
 // scan is one run of [Choice.Scan].
@@ -141,14 +158,19 @@ func run[T any](ctx context.Context, s *scan, src Source, limit int, also Beside
 		if also.Fold != nil {
 			also.Fold(&b.also)
 		}
-		if s.found.Messages = base.Index + b.lines; b.lines > 0 {
+		s.found.Messages = base.Index + b.lines
+		if b.lines > 0 {
 			s.found.Last = b.last
 			s.found.Last.Index += base.Index
 		}
+
 		for _, p := range b.places {
-			if p.Index += base.Index; s.back > 0 {
+			p.Index += base.Index
+			if s.back > 0 {
 				s.undecided = append(s.undecided, p)
-			} else if err := s.pass(p); err != nil {
+				continue
+			}
+			if err := s.pass(p); err != nil {
 				return err
 			}
 		}
@@ -188,20 +210,23 @@ func (s *scan) decide() error {
 
 // pass handles a message that Filter chooses.
 func (s *scan) pass(p Place) error {
-	if !s.walker.has(p.Index) || s.choice.Only != nil && !s.choice.Only(p.Index) {
+	c := s.choice
+	isLeftOut := c.Only != nil && !c.Only(p.Index)
+	if isLeftOut || !s.walker.has(p.Index) {
 		return nil
 	}
-	if c := s.choice; c.Last > 0 {
-		if len(s.last) < c.Last {
-			s.last = append(s.last, p)
-		} else {
-			s.last[s.next] = p
-			s.next = (s.next + 1) % c.Last
-		}
-		s.held++
-		return nil
+	if c.Last == 0 {
+		return s.handOut(p)
 	}
-	return s.handOut(p)
+
+	if len(s.last) < c.Last {
+		s.last = append(s.last, p)
+	} else {
+		s.last[s.next] = p
+		s.next = (s.next + 1) % c.Last
+	}
+	s.held++
+	return nil
 }
 
 // handOut calls each with a message, unless First have been handed out. It returns errEnough
@@ -273,10 +298,12 @@ func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) (
 		if err != nil {
 			return damage, err
 		}
+
 		var all []Place // of messages that pass, Index counted from start
 		messages, damaged := 0, 0
 		tail := src
-		tail.Body, tail.Line = start, 0
+		tail.Body = start
+		tail.Line = 0
 		err = lines(ctx, tail, -1, c.Filter.match, Beside[struct{}]{}, func(b *batch[struct{}], base jsonl.Base, d jsonl.Damages) error {
 			damaged += d.Total
 			for _, p := range b.places {
@@ -288,9 +315,15 @@ func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) (
 		if err != nil {
 			return damage, err
 		}
+
 		whole := start == src.Body
-		chosen := slices.DeleteFunc(all, func(p Place) bool { back := p.Index - messages; return back < from || back > to })
-		enough := messages >= -from || c.Last > 0 && c.First == 0 && len(chosen) >= c.Last
+		chosen := slices.DeleteFunc(all, func(p Place) bool {
+			back := p.Index - messages
+			return back < from || back > to
+		})
+		hasLast := c.Last > 0 && c.First == 0 && len(chosen) >= c.Last
+		enough := hasLast || messages >= -from
+
 		begin, end := 0, len(chosen)
 		if c.Last > 0 {
 			begin = max(0, end-c.Last)
@@ -299,24 +332,29 @@ func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) (
 			end = max(begin, min(end, c.First))
 		}
 		chosen = chosen[begin:end]
-		switch {
-		case whole && len(c.Ranges) > 0 && messages < -from:
+
+		if whole && len(c.Ranges) > 0 && messages < -from {
 			return damage, &OutOfRangeError{from, messages}
-		case whole || enough:
-			if damaged > 0 {
-				if len(chosen) > 0 {
-					start = chosen[0].Off
-				}
-				if damage, err = src.damaged(ctx, start); err != nil {
-					return damage, err
-				}
-			}
-			for i := 0; i < len(chosen) && err == nil; i++ {
-				chosen[i].Index = -1
-				err = each(chosen[i])
-			}
-			return damage, err
 		}
+		if !whole && !enough {
+			continue
+		}
+
+		if damaged > 0 {
+			if len(chosen) > 0 {
+				start = chosen[0].Off
+			}
+			if damage, err = src.damaged(ctx, start); err != nil {
+				return damage, err
+			}
+		}
+		for _, p := range chosen {
+			p.Index = -1
+			if err := each(p); err != nil {
+				return damage, err
+			}
+		}
+		return damage, nil
 	}
 }
 
@@ -324,7 +362,8 @@ func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) (
 // some, it reads what stands before, to count lines.
 func (src Source) damaged(ctx context.Context, off int64) (found jsonl.Damages, err error) {
 	end := src
-	end.Line, end.Body = 0, off
+	end.Body = off
+	end.Line = 0
 	err = lines(ctx, end, -1, nil, Beside[struct{}]{}, func(_ *batch[struct{}], _ jsonl.Base, d jsonl.Damages) error {
 		found.Append(d)
 		return nil
@@ -348,11 +387,16 @@ func (c *Choice) HasTail() bool {
 
 // tail returns the first and the last message that are meant, both counted from the end.
 func (c *Choice) tail() (from, to int, err error) {
-	switch {
-	case len(c.Ranges) == 1 && c.Ranges[0].From < 0 && (c.Ranges[0].To < 0 || c.Ranges[0].toEnd):
-		return c.Ranges[0].From, min(-1, c.Ranges[0].To), nil
-	case len(c.Ranges) == 0 && c.Last > 0 && c.First == 0:
-		return -open, -1, nil
+	switch len(c.Ranges) {
+	case 0:
+		if c.Last > 0 && c.First == 0 {
+			return -open, -1, nil
+		}
+	case 1:
+		r := c.Ranges[0]
+		if r.From < 0 && (r.To < 0 || r.toEnd) {
+			return r.From, min(-1, r.To), nil
+		}
 	}
 	return 0, 0, ErrNoTail
 }
