@@ -136,7 +136,8 @@ func (p *parser) opens(at int64) bool {
 
 // isPlain reports whether a row is one object in one line, and nothing else.
 func (r *row) isPlain() bool {
-	return r.objects == 1 && !r.spread && !r.bracket && !r.comma && !r.damaged
+	isMore := r.bracket || r.comma || r.damaged
+	return r.objects == 1 && !r.spread && !isMore
 }
 
 // end ends a row at its line end.
@@ -160,9 +161,10 @@ func (p *parser) close(r *row, at int64) {
 
 // note notes what a row was.
 func (p *parser) note(r *row) {
-	isList := r.bracket || r.depth > 0
+	isInList := r.bracket || r.depth > 0
+	isList := r.bracket || r.comma || r.spread || r.objects > 1
 	switch {
-	case isList && (r.bracket || r.comma || r.spread || r.objects > 1):
+	case isInList && isList:
 		p.r.List = true
 		p.first(r)
 	case r.spread:
@@ -189,7 +191,8 @@ func (p *parser) keep(r *row) {
 	end := p.lineEnd(r.begin)
 	next := min(end+1, p.size)
 	p.out.line(r.begin, next-r.begin, p.line, r.begin == p.start || r.begin == int64(len(bom)), end < p.size)
-	p.pos, p.start = next, next
+	p.pos = next
+	p.start = next
 	p.line++
 }
 
