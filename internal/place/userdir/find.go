@@ -41,12 +41,17 @@ func Enclosing(path string) (Dir, bool) {
 		folder := as(filepath.Dir(path))
 		above := filepath.Dir(folder)
 		for _, name := range [...]string{groupsFolder, worldsFolder, charactersFolder, backupsFolder} {
-			if isCalled(folder, name) && (IsDir(filepath.Join(above, chatsFolder)) || IsDir(filepath.Join(above, groupChatsFolder))) {
+			if isCalled(folder, name) && hasChats(above) {
 				return Dir{Root: likePath(above, path)}, true
 			}
 		}
 	}
 	return Dir{}, false
+}
+
+// hasChats reports whether a folder has a folder of chats.
+func hasChats(root string) bool {
+	return IsDir(filepath.Join(root, chatsFolder)) || IsDir(filepath.Join(root, groupChatsFolder))
 }
 
 // KindOf returns the kind of chat that chatPath leads to, and for a solo chat its owner,
@@ -217,6 +222,7 @@ func served(address string) (places []string, ours bool) {
 	if !isServed(rest) {
 		return nil, false
 	}
+
 	if decoded, err := url.PathUnescape(rest); err == nil && filepath.IsLocal(filepath.FromSlash(decoded)) {
 		places = append(places, decoded)
 	}

@@ -102,11 +102,12 @@ func Near(path string) string {
 	if err != nil {
 		return path
 	}
+
 	// ".." leads out of the working folder itself, not out of the link through which it was
 	// entered
-	if seen, err := os.Stat(rel); err != nil {
-		return path
-	} else if meant, err := os.Stat(path); err != nil || !os.SameFile(seen, meant) {
+	seen, errSeen := os.Stat(rel)
+	meant, errMeant := os.Stat(path)
+	if errSeen != nil || errMeant != nil || !os.SameFile(seen, meant) {
 		return path
 	}
 	return rel

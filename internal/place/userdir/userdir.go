@@ -272,15 +272,18 @@ func RoleOf(path string) Role {
 // difference: on many disks it makes none.
 func roleIn(parts []string) Role {
 	first := strings.ToLower(parts[0])
-	depth, isChat := len(parts), HasExtension(parts[len(parts)-1])
-	switch {
-	case depth == 1 && isRootFile(first), depth > 1 && isFolderOfUser(first):
-		if isChat && (first == chatsFolder && depth == 3 || first == groupChatsFolder && depth == 2) {
-			return ChatPlace
-		}
-		return Reserved
+	depth := len(parts)
+	known := depth == 1 && isRootFile(first) || depth > 1 && isFolderOfUser(first)
+	if !known {
+		return Unread
 	}
-	return Unread
+
+	isOfCharacter := first == chatsFolder && depth == 3
+	isOfGroup := first == groupChatsFolder && depth == 2
+	if (isOfCharacter || isOfGroup) && HasExtension(parts[depth-1]) {
+		return ChatPlace
+	}
+	return Reserved
 }
 
 // isRootFile reports whether SillyTavern keeps a file of this name in a user's folder.
