@@ -154,6 +154,7 @@ func (t *target) edit(src jsonl.Source) (jsonl.Edit, error) {
 			return out, t.errorf(err)
 		}
 	}
+
 	for _, e := range t.edits {
 		switch {
 		case e.Do == nil:
@@ -170,7 +171,9 @@ func (t *target) edit(src jsonl.Source) (jsonl.Edit, error) {
 	if bytes.IndexByte(line, '\n') >= 0 {
 		return out, t.errorf(errBreaks)
 	}
-	if out.Data = line; t.absent {
+
+	out.Data = line
+	if t.absent {
 		t.front(src, &out)
 	}
 	return out, nil
@@ -187,7 +190,8 @@ func (t *target) front(src jsonl.Source, e *jsonl.Edit) {
 	if len(lines) > 0 && t.at.off < src.Size {
 		e.Data = append(e.Data, '\n')
 	}
-	e.After, e.Gone = nil, false
+	e.After = nil
+	e.Gone = false
 }
 
 // locate finds the lines in src. The error wraps [jsonl.ErrChanged] if one is
@@ -200,10 +204,12 @@ func locate(ctx context.Context, src jsonl.Source, targets []*target) error {
 	if err != nil {
 		return err
 	}
+
 	messages := targets
 	if t := targets[0]; t.index == HeaderIndex {
 		messages = targets[1:]
-		t.at, t.absent = span{off: head.Off}, !isHead(head)
+		t.at = span{off: head.Off}
+		t.absent = !isHead(head)
 		if !t.absent {
 			t.at.len = int64(len(head.Line))
 		}
@@ -211,10 +217,13 @@ func locate(ctx context.Context, src jsonl.Source, targets []*target) error {
 			return t.errorf(cmp.Or(err, jsonl.ErrChanged))
 		}
 	}
+
 	for _, t := range messages {
-		if ok, err := t.stands(src); err != nil {
+		ok, err := t.stands(src)
+		if err != nil {
 			return t.errorf(err)
-		} else if !ok {
+		}
+		if !ok {
 			return count(ctx, src, head, messages)
 		}
 	}
@@ -229,24 +238,25 @@ func count(ctx context.Context, src jsonl.Source, head jsonl.Head, messages []*t
 	if isHead(head) {
 		opt.From = head.Next
 	}
+
 	rest := messages
-	err := jsonl.Map(ctx, src, opt,
-		func(l *jsonl.Line, spans *[]span) {
-			if l.Damage == nil {
-				*spans = append(*spans, span{l.Off, int64(len(l.Raw))})
-			}
-		},
-		func(spans *[]span, base jsonl.Base, _ jsonl.Damages) error {
-			for len(rest) > 0 && rest[0].index < base.Index+len(*spans) {
-				rest[0].at = (*spans)[rest[0].index-base.Index]
-				rest = rest[1:]
-			}
-			return nil
-		},
-		func(spans *[]span) { *spans = (*spans)[:0] })
-	if err != nil {
+	work := func(l *jsonl.Line, spans *[]span) {
+		if l.Damage == nil {
+			*spans = append(*spans, span{l.Off, int64(len(l.Raw))})
+		}
+	}
+	fold := func(spans *[]span, base jsonl.Base, _ jsonl.Damages) error {
+		for len(rest) > 0 && rest[0].index < base.Index+len(*spans) {
+			rest[0].at = (*spans)[rest[0].index-base.Index]
+			rest = rest[1:]
+		}
+		return nil
+	}
+	reset := func(spans *[]span) { *spans = (*spans)[:0] }
+	if err := jsonl.Map(ctx, src, opt, work, fold, reset); err != nil {
 		return err
 	}
+
 	if len(rest) > 0 {
 		return rest[0].errorf(jsonl.ErrChanged)
 	}

@@ -24,16 +24,20 @@ type Print struct {
 	Damaged bool
 }
 
-// In reports whether the source's message is the same as p and has all its swipes.
-func (p *Print) In(source *Print) bool {
+// IsIn reports whether the source's message is the same as p and has all its swipes.
+func (p *Print) IsIn(source *Print) bool {
 	return p.Same(source) && within(p.Swipes, source.Swipes)
 }
 
 // Fewer reports whether a message is another one with fewer swipes and nothing else: what it holds for its chosen swipe is
 // the same, and the other one has all of the rest, too. So a chat that was made slim has its messages.
 func (p *Print) Fewer(than *Print) bool {
-	isSame := !p.Damaged && !than.Damaged && p.IDs[0] == than.IDs[0] && len(p.Swipes) < len(than.Swipes)
-	return isSame && within(p.Swipes, than.Swipes) && within(p.Values, than.Values) && within(than.Values[:than.Chosen], p.Values[:p.Chosen])
+	if p.Damaged || than.Damaged || p.IDs[0] != than.IDs[0] {
+		return false
+	}
+	hasFewer := len(p.Swipes) < len(than.Swipes) && within(p.Swipes, than.Swipes)
+	sameForChosen := within(than.Values[:than.Chosen], p.Values[:p.Chosen])
+	return hasFewer && sameForChosen && within(p.Values, than.Values)
 }
 
 // within reports whether all of a list are in another one.
@@ -58,19 +62,20 @@ func OwnMessages(ctx context.Context, source, made *Chat) (int, error) {
 	own := 0
 	var rest []Print // of made, from where it parts from the source
 	for p := range prints(ctx, made, seed, false, &madeErr) {
-		switch {
-		case len(rest) == 0 && more && p.Same(&theirs):
-			if !p.In(&theirs) {
-				own++
-			}
-			theirs, more = next()
-		default:
+		inStep := len(rest) == 0 && more && p.Same(&theirs)
+		if !inStep {
 			rest = append(rest, p)
+			continue
 		}
+		if !p.IsIn(&theirs) {
+			own++
+		}
+		theirs, more = next()
 	}
 	if madeErr != nil {
 		return 0, madeErr
 	}
+
 	places := map[message.ID][]int{} // of rest
 	for i, p := range rest {
 		if !p.Damaged {
@@ -81,7 +86,7 @@ func OwnMessages(ctx context.Context, source, made *Chat) (int, error) {
 	for ; more && at < len(rest); theirs, more = next() {
 		if i := firstFrom(places, theirs, at); i >= 0 {
 			own += i - at
-			if !rest[i].In(&theirs) {
+			if !rest[i].IsIn(&theirs) {
 				own++
 			}
 			at = i + 1
@@ -115,19 +120,35 @@ func ReadPrints(ctx context.Context, c *Chat, seed message.Seed) (list []Print, 
 	return list, err
 }
 
+// The keys of a message that a print is made from, by their place in what printKeys returns.
+const (
+	keyName = iota
+	keyIsUser
+	keyText
+	keyDate
+	keySwipes
+	keySwipeInfo
+	keyExtra
+	keySwipeID
+)
+
+func printKeys() *jsonl.Keys {
+	return jsonl.NewKeys("name", "is_user", "mes", "send_date", "swipes", "swipe_info", "extra", "swipe_id")
+}
+
 // prints returns the messages of a chat in order, including damaged ones unless values are asked for. If
 // reading fails they end early, and *failed is the reason.
 func prints(ctx context.Context, c *Chat, seed message.Seed, values bool, failed *error) iter.Seq[Print] {
-	keys := jsonl.NewKeys("name", "is_user", "mes", "send_date", "swipes", "swipe_info", "extra", "swipe_id")
 	ids := message.NewIdentifier(seed) // there is one worker
 	return func(yield func(Print) bool) {
 		enough := fmt.Errorf("enough") // never seen
-		opt := jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Keys: keys}
+		opt := jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Keys: printKeys()}
 		err := jsonl.Each(ctx, c.Source, opt, func(l *jsonl.Line, base jsonl.Base) error {
 			p := Print{Damaged: true}
 			switch {
 			case l.Damage == nil:
-				if p = printOf(l, ids); values {
+				p = printOf(l, ids)
+				if values {
 					p.addValues(l, ids)
 				}
 			case l.Damage.Code == jsonl.BOM:
@@ -151,26 +172,33 @@ func prints(ctx context.Context, c *Chat, seed message.Seed, values bool, failed
 	}
 }
 
-// printOf makes a print from the keys of a line that prints lists.
+// printOf makes the print of a line, without values.
 func printOf(l *jsonl.Line, ids *message.Identifier) Print {
-	value := func(k int) []byte { raw, _ := l.Value(k); return raw }
-	name, isUser, mes, date := value(0), value(1), value(2), value(3)
+	name, _ := l.Value(keyName)
+	isUser, _ := l.Value(keyIsUser)
+	mes, _ := l.Value(keyText)
+	date, _ := l.Value(keyDate)
+	swipes, _ := l.Value(keySwipes)
+	infos, _ := l.Value(keySwipeInfo)
+
 	p := Print{
 		IDs:    []message.ID{ids.Identity(name, isUser, mes, date, l.Plain)},
 		Swipes: []message.ID{ids.Identity(nil, nil, mes, nil, l.Plain)},
 		User:   rawjson.Truthy(isUser),
 	}
-	var dates [][]byte
-	for info := range rawjson.Elements(value(5)) {
+	var dates [][]byte // of the swipes
+	for info := range rawjson.Elements(infos) {
 		dates = append(dates, rawjson.Value(info, "send_date"))
 	}
+
 	i := 0
-	for swipe := range rawjson.Elements(value(4)) {
+	for swipe := range rawjson.Elements(swipes) {
 		own := date
 		if i < len(dates) {
 			own = dates[i]
 		}
 		i++
+
 		isText := bytes.Equal(swipe, mes)
 		if !isText || !bytes.Equal(own, date) {
 			p.IDs = with(p.IDs, ids.Identity(name, isUser, swipe, own, l.Plain))
@@ -230,8 +258,9 @@ func (p *Print) addValues(l *jsonl.Line, ids *message.Identifier) {
 			add(key, value)
 		}
 	}
-	swipes, _ := l.Value(4)
-	swipeID, _ := l.Value(7)
+
+	swipes, _ := l.Value(keySwipes)
+	swipeID, _ := l.Value(keySwipeID)
 	chosen, _ := rawjson.Int(swipeID) // 0 where there is none
 	type entry struct{ rawKey, value []byte }
 	var others []entry // what is kept for the swipes that are not chosen
@@ -250,14 +279,15 @@ func (p *Print) addValues(l *jsonl.Line, ids *message.Identifier) {
 			}
 		}
 	}
-	extra, _ := l.Value(6)
+	extra, _ := l.Value(keyExtra)
 	members(extra)
 	p.Chosen = len(p.Values)
+
 	for _, e := range others {
 		add(e.rawKey, e.value)
 	}
-	info, _ := l.Value(5)
-	for swipe := range rawjson.Elements(info) {
+	infos, _ := l.Value(keySwipeInfo)
+	for swipe := range rawjson.Elements(infos) {
 		members(swipe)
 		members(rawjson.Value(swipe, "extra"))
 	}
@@ -276,5 +306,8 @@ func perSwipe(rawKey, value []byte, swipes int) (values [][]byte, ok bool) {
 func isEmpty(value []byte) bool {
 	value = bytes.TrimSpace(value)
 	kind := rawjson.KindOf(value)
-	return (kind == rawjson.Array || kind == rawjson.ObjectKind) && len(bytes.TrimSpace(value[1:len(value)-1])) == 0
+	if kind != rawjson.Array && kind != rawjson.ObjectKind {
+		return false
+	}
+	return len(bytes.TrimSpace(value[1:len(value)-1])) == 0
 }
