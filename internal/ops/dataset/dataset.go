@@ -86,7 +86,9 @@ type Result = ops.Result[Document]
 // or that ctx ended.
 func Export(ctx context.Context, opt Options, each func(*Result) error) error {
 	e := &exporter{Options: &opt, lib: new(library.Library)}
-	e.Open.Any, e.Open.Groups = true, e.lib
+	e.Open.Any = true
+	e.Open.Groups = e.lib
+
 	walked := ops.Walk(opt.List)
 	for _, err := range walked.Errs {
 		if err := each(&Result{Outcome: changeset.Outcome{Err: err}}); err != nil {
@@ -99,49 +101,61 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) error {
 		}
 	}
 	opt.Expect(walked.Chats)
-	if opt.Folder {
+	switch {
+	case opt.Folder:
 		return e.folder(ctx, walked.Chats, each)
+	case opt.Output != "":
+		return e.file(ctx, walked.Chats, each)
 	}
-	together := func(w io.Writer, each func(*Result) error) error {
-		lines := 0
-		for _, t := range walked.Chats {
-			f := e.survey(ctx, t.Path)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if f.Err == nil && f.any {
-				if err := e.lines(ctx, f, w); err != nil {
-					return err // a part of it is there
-				}
-			}
-			lines += f.Doc.Lines
-			opt.Meter.Done()
-			f.Complete(f.Outcome, opt.Changes.DryRun)
-			if err := each(&f.Result); err != nil {
-				return err
+	return e.together(ctx, walked.Chats, opt.Stdout, each)
+}
+
+// together writes the lines of all chats to w.
+func (e *exporter) together(ctx context.Context, targets []ops.Target, w io.Writer, each func(*Result) error) error {
+	lines := 0
+	for _, t := range targets {
+		f := e.survey(ctx, t.Path)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if f.Err == nil && f.any {
+			if err := e.lines(ctx, f, w); err != nil {
+				return err // a part of it is there
 			}
 		}
-		if lines == 0 {
-			return ErrNone
+		lines += f.Doc.Lines
+
+		e.Meter.Done()
+		f.Complete(f.Outcome, e.Changes.DryRun)
+		if err := each(&f.Result); err != nil {
+			return err
 		}
+	}
+	if lines == 0 {
+		return ErrNone
+	}
+	return nil
+}
+
+// file writes all chats to one file. The first that has lines bears its outcome.
+func (e *exporter) file(ctx context.Context, targets []ops.Target, each func(*Result) error) error {
+	var done []*Result
+	keep := func(r *Result) error {
+		done = append(done, r)
 		return nil
 	}
-	if opt.Output == "" {
-		return together(opt.Stdout, each)
-	}
-	var done []*Result
-	o := ops.WriteOutput(ctx, e.output(opt.Output), func(w io.Writer) error {
-		return together(w, func(r *Result) error {
-			done = append(done, r)
-			return nil
-		})
+	o := ops.WriteOutput(ctx, e.output(e.Output), func(w io.Writer) error {
+		return e.together(ctx, targets, w, keep)
 	})
+
 	told := false
 	for _, r := range done {
 		if o.Err == nil && r.Doc.Lines > 0 {
-			r.Doc.Output, r.Doc.Written = &opt.Output, ops.WrittenBy(o)
+			r.Doc.Output = &e.Output
+			r.Doc.Written = ops.WrittenBy(o)
 			if !told {
-				r.Outcome, told = o, true
+				r.Outcome = o
+				told = true
 			}
 		}
 		if err := each(r); err != nil {
@@ -156,7 +170,8 @@ func (e *exporter) folder(ctx context.Context, targets []ops.Target, each func(*
 	var chats, files []*facts
 	for _, t := range targets {
 		f := e.survey(ctx, t.Path)
-		if chats = append(chats, f); f.Err != nil || !f.any {
+		chats = append(chats, f)
+		if f.Err != nil || !f.any {
 			f.Complete(f.Outcome, e.Changes.DryRun)
 			e.Meter.Done()
 			continue
@@ -167,6 +182,7 @@ func (e *exporter) folder(ctx context.Context, targets []ops.Target, each func(*
 		}
 		files = append(files, f)
 	}
+
 	ops.Each(ctx, e.Changes, files, func(f *facts) (*Result, changeset.Unit) {
 		f.Doc.Output = &f.output
 		return &f.Result, e.output(f.output).Unit(func(w io.Writer) error {
@@ -174,6 +190,7 @@ func (e *exporter) folder(ctx context.Context, targets []ops.Target, each func(*
 			return e.lines(ctx, f, w)
 		})
 	})
+
 	for _, f := range chats {
 		if err := each(&f.Result); err != nil {
 			return err
@@ -189,7 +206,12 @@ func (e *exporter) output(path string) ops.Output {
 
 // isOurs reports whether a file that begins with head is one of these, and may be replaced.
 func isOurs(head []byte) bool {
-	return len(head) == 0 || slices.ContainsFunc([]string{`{"messages":[`, `{"conversations":[`, `{"path":`}, func(begin string) bool { return bytes.HasPrefix(head, []byte(begin)) })
+	for _, begin := range [...]string{`{"messages":[`, `{"conversations":[`, `{"path":`} {
+		if bytes.HasPrefix(head, []byte(begin)) {
+			return true
+		}
+	}
+	return len(head) == 0
 }
 
 // facts are what a first reading of a chat finds.
@@ -209,77 +231,94 @@ type facts struct {
 func (e *exporter) survey(ctx context.Context, path string) *facts {
 	f := &facts{}
 	f.Doc = Document{Schema: 1, Path: path, Format: e.Format}
-	f.Err = e.read(ctx, f)
+	f.Err = e.fill(ctx, f)
 	return f
 }
 
-func (e *exporter) read(ctx context.Context, f *facts) error {
-	d, path := &f.Doc, f.Doc.Path
-	c, err := ops.Open(ctx, e.lib, path, ops.Anything, e.Open)
+// fill fills in what a chat says.
+func (e *exporter) fill(ctx context.Context, f *facts) error {
+	d := &f.Doc
+	c, err := ops.Open(ctx, e.lib, d.Path, ops.Anything, e.Open)
 	if err != nil {
 		return err
 	}
-	f.owner, f.name, f.kind = c.Owner, c.Name, string(c.Kind)
+	f.owner = c.Owner
+	f.name = c.Name
+	f.kind = string(c.Kind)
 	f.mainChat = d.valid(rawjson.TextOrNil(c.Metadata().Value("main_chat")))
 	c.Close()
-	l := e.leaves[path]
-	if d.Begins = l.begins; d.Begins != "" {
+
+	l := e.leaves[d.Path]
+	d.Begins = l.begins
+	if d.Begins != "" {
 		return nil
 	}
-	if d.Repeated = l.shared; e.Format == Rows {
-		f.skip, d.Repeated = l.shared, 0
+	if e.Format == Rows {
+		f.skip = l.shared
+	} else {
+		d.Repeated = l.shared
 	}
+	return e.count(ctx, f)
+}
+
+// count counts the messages that there are to write, and collects who speaks.
+func (e *exporter) count(ctx context.Context, f *facts) error {
+	d := &f.Doc
+	exported := 0
 	var users []string
-	taken, user, assistant := 0, false, false
+	add := func(list *[]string, name string) {
+		if !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+	}
 	each := func(m *look.Message) error {
-		role, ok := e.takes(f, m)
+		role, ok := e.exports(f, m)
 		if !ok {
 			d.LeftOut++
 			return nil
 		}
-		name := ops.Or(m.Name, "")
+		exported++
 		switch role {
 		case "user":
-			user = true
-			if !slices.Contains(users, name) {
-				users = append(users, name)
-			}
+			add(&users, ops.Or(m.Name, ""))
 		case "assistant":
-			if assistant = true; !slices.Contains(f.characters, name) {
-				f.characters = append(f.characters, name)
-			}
+			add(&f.characters, ops.Or(m.Name, ""))
 		}
-		taken++
 		return nil
 	}
-	if e.Format == Rows && f.skip == 0 && !e.Macros {
-		each = nil // they have all messages, so it is enough to count them
+
+	onlyCounted := e.Format == Rows && f.skip == 0 && !e.Macros // each is a row, whoever speaks
+	if onlyCounted {
+		each = nil
 	}
-	opt := look.Exported(&e.Export, path)
-	opt.NoTexts, opt.SwipeTexts = true, false
-	read, err := look.Messages(ctx, opt, each)
-	if each == nil {
-		taken = read.Chosen
-	}
+	opt := look.Exported(&e.Export, d.Path)
+	opt.NoTexts = true
+	opt.SwipeTexts = false
+	seen, err := look.Messages(ctx, opt, each)
 	if err != nil {
 		return err
 	}
-	f.Warnings = ops.Damaged(path, read.Skipped)
-	if d.Messages = taken; e.Macros {
+	if onlyCounted {
+		exported = seen.Chosen
+	}
+
+	f.Warnings = ops.Damaged(d.Path, seen.Skipped)
+	if e.Macros {
 		f.macros = substitutions(users, f.characters, f.kind == "group")
 	}
-	if f.any = taken > 0; e.Format != Rows {
-		f.any = user && assistant
+	f.any = exported > 0
+	if e.Format != Rows {
+		f.any = len(users) > 0 && len(f.characters) > 0
 	}
-	if !f.any {
-		d.Messages = 0
+	if f.any {
+		d.Messages = exported
 	}
 	return nil
 }
 
-// takes returns whose turn a message is, and whether it is exported: as a turn only if it says
+// exports returns whose turn a message is, and whether it is exported: as a turn only if it says
 // something.
-func (e *exporter) takes(f *facts, m *look.Message) (role string, ok bool) {
+func (e *exporter) exports(f *facts, m *look.Message) (role string, ok bool) {
 	if m.Index != nil && *m.Index < f.skip {
 		return "", false
 	}
@@ -299,7 +338,8 @@ func isBlank(mes []byte) bool {
 // role returns whose turn a message is: "system", "user" or "assistant", and "" for one that is
 // nobody's. Only rows have that, too.
 func (e *exporter) role(m *look.Message) string {
-	if e.Format != Rows && m.Hidden && !e.WithHidden || look.IsAside(m.Raw.Extra) {
+	isLeftOut := e.Format != Rows && m.Hidden && !e.WithHidden
+	if isLeftOut || look.IsAside(m.Raw.Extra) {
 		return ""
 	}
 	switch message.Who(m.Role) {
@@ -342,13 +382,16 @@ func (e *exporter) findLeaves(ctx context.Context, targets []ops.Target) error {
 	for _, g := range graphs {
 		byOwner := map[string][]*family.Chat{} // of group chats the first group that lists them
 		for _, c := range g.Chats {
-			if _, ok := wanted[filepath.Clean(c.Path)]; ok && c.Err == nil && (c.Damaged == 0 || e.SkipDamaged) { // what is refused has nothing for others
-				owner := ""
-				if len(c.Groups) > 0 {
-					owner = c.Groups[0]
-				}
-				byOwner[owner] = append(byOwner[owner], c)
+			_, isWanted := wanted[filepath.Clean(c.Path)]
+			isRefused := c.Err != nil || c.Damaged > 0 && !e.SkipDamaged // and has nothing for others
+			if !isWanted || isRefused {
+				continue
 			}
+			owner := ""
+			if len(c.Groups) > 0 {
+				owner = c.Groups[0]
+			}
+			byOwner[owner] = append(byOwner[owner], c)
 		}
 		for _, chats := range byOwner {
 			slices.SortFunc(chats, func(a, b *family.Chat) int { return strings.Compare(a.Name, b.Name) })
@@ -368,56 +411,75 @@ func shares(chats []*family.Chat) map[*family.Chat]leaf {
 	slices.SortStableFunc(sorted, func(a, b *family.Chat) int {
 		return slices.CompareFunc(a.Messages, b.Messages, func(x, y family.Message) int { return bytes.Compare(x.ID[:], y.ID[:]) })
 	})
+
 	result := map[*family.Chat]leaf{}
-	var left []*family.Chat
-	alike := []int{0} // how many messages each has in common with the one before it; none is before the first
+	var left []*family.Chat // that are the beginning of no other
+	var alike []int         // how many messages each of these has in common with the one before it
 	for _, c := range slices.Backward(sorted) {
-		last, shared := len(left)-1, 0
-		if last >= 0 {
-			shared = common(c, left[last])
+		shared := 0
+		if len(left) > 0 {
+			shared = common(c, left[len(left)-1])
 		}
-		begins := "" // the first by name of those that go on
-		for k, n := last, shared; n == len(c.Messages); k, n = k-1, min(n, alike[k]) {
-			if begins == "" || left[k].Name < begins {
-				begins = left[k].Name
-			}
-		}
-		if begins != "" {
-			result[c] = leaf{begins: begins}
+		if longer := goesOn(c, left, alike, shared); longer != "" {
+			result[c] = leaf{begins: longer}
 			continue
 		}
-		if left = append(left, c); last >= 0 {
-			alike = append(alike, shared)
-		}
+		left = append(left, c)
+		alike = append(alike, shared)
 	}
-	alike = append(alike, 0)
-	var order []int
-	for i := range left {
-		order = append(order, i)
+	alike = append(alike, 0) // nothing is behind the last one
+
+	order := make([]int, len(left))
+	for i := range order {
+		order[i] = i
 	}
 	own := func(i int) int64 { return left[i].Messages[max(alike[i], alike[i+1])].Date }
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(family.CompareDates(own(a), own(b)), strings.Compare(left[a].Name, left[b].Name))
 	})
+
 	written := make([]bool, len(left))
 	for _, i := range order {
-		shared := 0 // with the nearest on either side
-		for k, n := i, alike[i]; n > 0; k, n = k-1, min(n, alike[k-1]) {
-			if written[k-1] {
-				shared = n
-				break
-			}
-		}
-		for k, n := i+1, alike[i+1]; n > shared; k, n = k+1, min(n, alike[k+1]) {
-			if written[k] {
-				shared = n
-				break
-			}
-		}
+		result[left[i]] = leaf{shared: sharedWithWritten(i, alike, written)}
 		written[i] = true
-		result[left[i]] = leaf{shared: shared}
 	}
 	return result
+}
+
+// goesOn returns the first by name of the chats before c that begin with all of c, "" if none does.
+// shared is how many messages c and the last of them have in common.
+func goesOn(c *family.Chat, before []*family.Chat, alike []int, shared int) string {
+	first := ""
+	for k := len(before) - 1; shared == len(c.Messages); k-- {
+		if first == "" || before[k].Name < first {
+			first = before[k].Name
+		}
+		shared = min(shared, alike[k])
+	}
+	return first
+}
+
+// sharedWithWritten returns how many messages the chat i has in common with the nearest one on either
+// side that is written already.
+func sharedWithWritten(i int, alike []int, written []bool) int {
+	shared := 0
+	n := alike[i] // in common with the chat k
+	for k := i - 1; n > 0; k-- {
+		if written[k] {
+			shared = n
+			break
+		}
+		n = min(n, alike[k])
+	}
+
+	n = alike[i+1]
+	for k := i + 1; n > shared; k++ {
+		if written[k] {
+			return n
+		}
+		n = min(n, alike[k+1])
+	}
+	return shared
 }
 
 // common returns how many messages two chats have in common from their beginning.

@@ -95,11 +95,12 @@ func (e *exporter) lines(ctx context.Context, f *facts, w io.Writer) error {
 		}
 	}
 	_, err := look.Messages(ctx, look.Exported(&e.Export, d.Path), func(m *look.Message) error {
-		role, ok := e.takes(f, m)
+		role, ok := e.exports(f, m)
 		if !ok {
 			return nil
 		}
-		if !utf8.Valid(m.Raw.Text) && m.Text != nil && utf8.ValidString(*m.Text) { // else it is counted below
+		isMended := !utf8.Valid(m.Raw.Text) && m.Text != nil && utf8.ValidString(*m.Text)
+		if isMended { // else it is counted when it is written
 			d.Bad++
 		}
 		if e.Format == Rows {
@@ -147,7 +148,8 @@ func (p *printer) turn(t turn) error {
 		doc = exchange{map[string]string{"system": "system", "user": "human", "assistant": "gpt"}[t.Role], t.Content}
 	}
 	p.line.Reset()
-	if p.turns++; p.turns > 1 {
+	p.turns++
+	if p.turns > 1 {
 		p.line.WriteByte(',')
 	}
 	if err := p.encoder.Write(&p.line, doc, ""); err != nil {
@@ -160,8 +162,20 @@ func (p *printer) turn(t turn) error {
 // rows writes the rows of a message.
 func (p *printer) rows(m *look.Message) error {
 	r := Row{
-		Path: m.Path, Owner: p.owner, Kind: p.kind, Chat: p.name, MainChat: p.mainChat, Index: m.Index, Role: m.Role, Name: p.maybe(m.Name),
-		Hidden: m.Hidden, Text: p.maybe(m.Text), Swipe: ops.Or(m.Swipe, 1), Swipes: max(1, m.Swipes), Bytes: len(m.Stored), Checkpoint: p.Doc.valid(m.Checkpoint),
+		Path:       m.Path,
+		Owner:      p.owner,
+		Kind:       p.kind,
+		Chat:       p.name,
+		MainChat:   p.mainChat,
+		Index:      m.Index,
+		Role:       m.Role,
+		Name:       p.maybe(m.Name),
+		Hidden:     m.Hidden,
+		Text:       p.maybe(m.Text),
+		Swipe:      ops.Or(m.Swipe, 1),
+		Swipes:     max(1, m.Swipes),
+		Bytes:      len(m.Stored),
+		Checkpoint: p.Doc.valid(m.Checkpoint),
 	}
 	p.made(&r, m.Stored, p.maybe(m.Reasoning))
 	if at, ok := m.Time(); ok {
@@ -178,6 +192,7 @@ func (p *printer) rows(m *look.Message) error {
 		p.Doc.Lines++
 		return p.encoder.Write(p.w, r, "")
 	}
+
 	chosen := r.Swipe
 	texts := m.SwipeTexts
 	if len(texts) == 0 {
@@ -186,7 +201,8 @@ func (p *printer) rows(m *look.Message) error {
 	infos := slices.Collect(rawjson.Elements(rawjson.Value(m.Stored, "swipe_info")))
 	for i, text := range texts {
 		row := chosenRow{r, i+1 == chosen}
-		if row.Swipe = i + 1; !row.Chosen {
+		row.Swipe = i + 1
+		if !row.Chosen {
 			var info []byte
 			if i < len(infos) {
 				info = infos[i]
@@ -207,10 +223,16 @@ func (p *printer) made(r *Row, from []byte, reasoning *string) {
 	var extra, began, ended, model, api, tokens []byte
 	rawjson.Into(from, []string{"extra", "gen_started", "gen_finished"}, &extra, &began, &ended)
 	rawjson.Into(extra, []string{"model", "api", "token_count"}, &model, &api, &tokens)
-	r.Model, r.API, r.Tokens = p.Doc.valid(rawjson.TextOrNil(model)), p.Doc.valid(rawjson.TextOrNil(api)), rawjson.IntOrNil(tokens)
-	r.Reasoning, r.GenMS = reasoning, nil
+
+	r.Model = p.Doc.valid(rawjson.TextOrNil(model))
+	r.API = p.Doc.valid(rawjson.TextOrNil(api))
+	r.Tokens = rawjson.IntOrNil(tokens)
+	r.Reasoning = reasoning
+
+	r.GenMS = nil
 	start, started := sendate.ParseRaw(began)
-	if end, known := sendate.ParseRaw(ended); started && known && !end.Before(start) {
+	end, finished := sendate.ParseRaw(ended)
+	if started && finished && !end.Before(start) {
 		r.GenMS = new(end.Sub(start).Milliseconds())
 	}
 }
@@ -240,7 +262,8 @@ func (p *printer) text(s string) string {
 // plain returns a name as chat completion APIs take it.
 func plain(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r == '-' || r == '_' {
+		isWord := unicode.IsLetter(r) || unicode.IsDigit(r)
+		if r == '-' || isWord && r < utf8.RuneSelf {
 			return r
 		}
 		return '_'
@@ -272,23 +295,36 @@ func substitutions(users, characters []string, group bool) (list []substitution)
 func substitute(s string, list []substitution) string {
 	var b strings.Builder
 	before := rune(' ')
-	for len(s) > 0 {
-		found := false
-		for _, sub := range list {
-			rest, ok := strings.CutPrefix(s, sub.name)
-			if next, _ := utf8.DecodeRuneInString(rest); ok && !inWord(before) && (rest == "" || !inWord(next)) {
-				b.WriteString(sub.macro)
-				s, before, found = rest, '}', true
-				break
-			}
+	for s != "" {
+		if sub, ok := nameAt(s, before, list); ok {
+			b.WriteString(sub.macro)
+			s = s[len(sub.name):]
+			before = '}'
+			continue
 		}
-		if !found {
-			r, size := utf8.DecodeRuneInString(s)
-			b.WriteString(s[:size])
-			s, before = s[size:], r
-		}
+		r, size := utf8.DecodeRuneInString(s)
+		b.WriteString(s[:size])
+		s = s[size:]
+		before = r
 	}
 	return b.String()
+}
+
+// nameAt returns the first of the names with which s begins as a whole word; before is what stands
+// before s.
+func nameAt(s string, before rune, list []substitution) (substitution, bool) {
+	if inWord(before) {
+		return substitution{}, false
+	}
+	for _, sub := range list {
+		rest, ok := strings.CutPrefix(s, sub.name)
+		next, _ := utf8.DecodeRuneInString(rest)
+		endsWord := rest == "" || !inWord(next)
+		if ok && endsWord {
+			return sub, true
+		}
+	}
+	return substitution{}, false
 }
 
 // inWord reports whether a rune beside a name makes it a part of a word.
