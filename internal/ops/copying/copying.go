@@ -223,8 +223,12 @@ func headerOf(src *chat.Chat, path string, opt changeset.Options, r *Result) *me
 	name := userdir.ChatName(path)
 	all.Table().SetOwn(md, src.Name, name)
 	h.Complete()
-	r.Doc.Path, r.Doc.Name, r.Doc.Integrity = path, &name, &slug
-	if src.HeaderKind == chat.None && src.Kind != userdir.Group && src.Body < src.Source.Size {
+
+	r.Doc.Path = path
+	r.Doc.Name = &name
+	r.Doc.Integrity = &slug
+	hasMessages := src.Body < src.Source.Size
+	if src.HeaderKind == chat.None && src.Kind != userdir.Group && hasMessages {
 		r.Warn("%s: the chat has no header: SillyTavern takes its first line for one, so its message numbers are one lower", src.Label())
 	}
 	return h

@@ -89,7 +89,9 @@ func (w *writer) line(src *chat.Chat, l *jsonl.Line, base jsonl.Base, edit edit)
 // finish ends the chat, and notes in the document how long it is.
 func (w *writer) finish(r *Result) error {
 	err := w.buffer.Flush()
-	r.Doc.Messages, r.Doc.At, r.Doc.Bytes = w.messages, w.messages-1, w.draft.Size()
+	r.Doc.Messages = w.messages
+	r.Doc.At = w.messages - 1
+	r.Doc.Bytes = w.draft.Size()
 	return err
 }
 

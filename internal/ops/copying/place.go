@@ -175,7 +175,9 @@ func (to *place) enlist(set *changeset.Set, src *chat.Chat, path string, open bo
 	}
 	dir, kind, owner := userdir.Place(path)
 	if to.owner != nil {
-		dir, kind, owner = to.owner.Dir, userdir.Solo, filepath.Base(to.owner.Folder)
+		dir = to.owner.Dir
+		kind = userdir.Solo
+		owner = filepath.Base(to.owner.Folder)
 	}
 	if kind != userdir.Solo {
 		return src.Errorf("%w", ErrNoOwner)
