@@ -87,6 +87,7 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 		}
 		found.Passed = true
 	}
+
 	o, owner, name, err := f.Split(arg)
 	named := name != ""
 	switch {
@@ -101,9 +102,12 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 	case o == nil:
 		return found, &NoneError{Arg: arg, Known: f.nearby(name)}
 	case !named && o.Group == nil && !errors.Is(f.Lib.Folder(o.Folder).Err, fs.ErrNotExist):
-		found.Owner, found.Guess, found.Paths = true, o.Part, []string{o.Folder}
+		found.Owner = true
+		found.Guess = o.Part
+		found.Paths = []string{o.Folder}
 		return found, nil
 	}
+
 	if _, err := o.Chats(f.Lib); err != nil {
 		return found, ops.PathError(err)
 	}
@@ -111,13 +115,18 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 	if o.Part && name == "*" && f.WholeOwner {
 		return found, fmt.Errorf("%s: %w: %q", arg, ErrWhole, o.Name+"/*")
 	}
+
 	list := o.Names(f.Lib)
 	var chosen []string
 	switch {
 	case slices.Contains(list, name):
 		chosen = []string{name}
-	case !named, name == "*":
-		found.Owner, found.All, chosen = !named, named, list
+	case !named:
+		found.Owner = true
+		chosen = list
+	case name == "*":
+		found.All = true
+		chosen = list
 	case name == "@":
 		open, err := o.open()
 		if err != nil {
@@ -140,6 +149,7 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 			return found, fmt.Errorf("%s: %w: %s", arg, ErrSeveral, several(owner, chosen))
 		}
 	}
+
 	for _, chat := range chosen {
 		found.Paths = append(found.Paths, f.Lib.Folder(o.Folder).File(chat))
 	}
@@ -455,7 +465,11 @@ func cards(dir userdir.Dir) (list []string) {
 // like a file.
 func IsPath(arg string) bool {
 	s := filepath.ToSlash(arg)
-	if s == "-" || s == "" || s == "." || s == ".." || filepath.IsAbs(arg) || filepath.VolumeName(arg) != "" {
+	switch s {
+	case "", "-", ".", "..":
+		return true
+	}
+	if filepath.IsAbs(arg) || filepath.VolumeName(arg) != "" {
 		return true
 	}
 	for _, begin := range []string{"/", "./", "../"} {
