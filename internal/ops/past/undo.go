@@ -149,10 +149,17 @@ func takeBack(ctx context.Context, opt Options, r *Result, assumed *changeset.As
 	if err != nil {
 		return err
 	}
-	u.SavedAgain, u.Since, u.Needs, u.Keep = savedAgain, begunSince, needs, keepListed
+	u.SavedAgain = savedAgain
+	u.Since = begunSince
+	u.Needs = needs
+	u.Keep = keepListed
+
 	d.Opens = opensAgain(opt.Root, u)
-	d.ID, d.Command, d.Time = u.Record.ID, append(d.Command, u.Record.Command...), u.Record.Time
+	d.ID = u.Record.ID
+	d.Command = append(d.Command, u.Record.Command...)
+	d.Time = u.Record.Time
 	d.Undoes = u.Record.Undoes
+
 	ended := r.Ended
 	if assumed != nil {
 		r.Steps, r.Err = u.Rehearse(ctx, assumed)
@@ -163,6 +170,7 @@ func takeBack(ctx context.Context, opt Options, r *Result, assumed *changeset.As
 	if r.Err != nil {
 		return nil
 	}
+
 	if len(r.Steps) == 0 {
 		return fmt.Errorf("%s: %w that was not changed since: %s", d.ID, changeset.ErrNothing, strings.Join(u.Left, ", "))
 	}
@@ -173,7 +181,8 @@ func takeBack(ctx context.Context, opt Options, r *Result, assumed *changeset.As
 			d.Restored = append(d.Restored, cmp.Or(s.To, s.Path))
 		}
 	}
-	d.Left = append(append(d.Left, u.Left...), u.Needed...)
+
+	d.Left = slices.Concat(d.Left, u.Left, u.Needed)
 	for _, path := range u.Needed {
 		r.Warn("%s: belongs to a chat that was changed since, and stays as it is", path)
 	}
@@ -181,6 +190,7 @@ func takeBack(ctx context.Context, opt Options, r *Result, assumed *changeset.As
 		r.Warn("%s: was changed since, and stays as it is", path)
 		d.Opens = slices.DeleteFunc(d.Opens, func(o Opens) bool { return o.Path == path })
 	}
+
 	d.Written = ops.WrittenBy(r.Outcome)
 	d.Redo = d.Operation
 	return nil
