@@ -50,6 +50,7 @@ func Get(ctx context.Context, lib *library.Library, opt GetOptions) (*Values, er
 		return nil, err
 	}
 	defer t.Close()
+
 	v := &Values{Schema: 1, Path: opt.Path}
 	all := rawjson.NewObject()
 	for _, given := range opt.Namespaces {
@@ -61,7 +62,9 @@ func Get(ctx context.Context, lib *library.Library, opt GetOptions) (*Values, er
 		if err != nil {
 			return nil, err
 		}
-		if v.Only = raw; !opt.Stored {
+
+		v.Only = raw
+		if !opt.Stored {
 			v.Only = rawjson.Compact(raw)
 		}
 		if raw == nil {

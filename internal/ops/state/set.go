@@ -61,9 +61,11 @@ func Set(ctx context.Context, options SetOptions) *Result {
 		err = fmt.Errorf("%q: %w", opt.Namespace, wrong)
 	}
 	r.Doc.Namespace = &namespace
-	if r.Err = err; err != nil {
+	if err != nil {
+		r.Err = err
 		return r
 	}
+
 	opt.Values.Patch = slices.Clone(opt.Values.Patch)
 	for i := range opt.Values.Patch {
 		opt.Values.Patch[i].Lenient = true
@@ -78,6 +80,7 @@ func Set(ctx context.Context, options SetOptions) *Result {
 			}
 			return t.remove(namespace, r, s)
 		}
+
 		log, hasLog := t.log(namespace)
 		data, hasData := t.sidecar(namespace)
 		onLog := hasLog || opt.At != nil
