@@ -192,13 +192,22 @@ func (j *job) draft(opt Options, s *changeset.Set) error {
 // describe fills in the document and collects warnings about the clone.
 func (j *job) describe(opt Options, clone *lorebook.Book, made lorebook.Cloned) {
 	d := &j.res.Doc
-	d.Path, d.Name, d.From, d.Entries, d.Dropped = clone.Path, clone.Name, j.book.Name, made.Entries, made.Dropped
+	d.Path = clone.Path
+	d.Name = clone.Name
+	d.From = j.book.Name
+	d.Entries = made.Entries
+	d.Dropped = made.Dropped
+
 	if opt.Name != "" && clone.Name != opt.Name {
 		j.res.Warn("%s: this name is taken, or no file can have it, so it is changed: %s → %s", j.book.Path, opt.Name, clone.Name)
 	}
-	if q, err := clone.Queue(); err != nil {
+
+	q, err := clone.Queue()
+	if err != nil {
 		j.res.Warn("%s: the clone's queue: %v", j.book.Path, err)
-	} else if n := q.Pending(); n > 0 {
+		return
+	}
+	if n := q.Pending(); n > 0 {
 		j.res.Warn("%s: the clone has the queue with %s, which would run in every chat that uses it", j.book.Path, plural.S(n, "pending operation"))
 	}
 }
