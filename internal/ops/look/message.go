@@ -137,6 +137,7 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, opt MessageOptions) *
 	if at.Index >= 0 {
 		m.Index = &at.Index
 	}
+
 	r := &m.Raw
 	rawjson.Into(line, []string{"name", "is_user", "is_system", "mes", "send_date", "swipes", "swipe_id", "extra", "force_avatar"},
 		&r.Name, &r.User, &r.System, &r.Text, &r.Date, &r.Swipes, &r.Swipe, &r.Extra, &r.Avatar)
@@ -148,6 +149,7 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, opt MessageOptions) *
 		"title", "media", "image_swipes", "image", "video", "files", "file",
 	}, &speaker.Type, &speaker.Small, &speaker.Tools, &duration, &reasoning, &r.Display, &link, &branches,
 		&has.title, &has.media, &has.swipes, &has.image, &has.video, &has.files, &has.file)
+
 	m.Role = string(speaker.Role())
 	m.Name = rawjson.TextOrNil(r.Name)
 	for raw := range rawjson.Elements(r.Swipes) {
@@ -171,7 +173,9 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, opt MessageOptions) *
 	}
 	if !opt.NoTexts {
 		m.Date = inspect.DateText(r.Date)
-		m.Text, m.Reasoning, m.Display = rawjson.TextOrNil(r.Text), rawjson.TextOrNil(reasoning), rawjson.TextOrNil(r.Display)
+		m.Text = rawjson.TextOrNil(r.Text)
+		m.Reasoning = rawjson.TextOrNil(reasoning)
+		m.Display = rawjson.TextOrNil(r.Display)
 	}
 	m.Checkpoint = rawjson.TextOrNil(link)
 	m.Branches = slices.AppendSeq(m.Branches, rawjson.Texts(branches))

@@ -23,49 +23,77 @@ import (
 	"stchat/internal/sillytavern/message"
 )
 
+// isHit returns a text of a message that is read again, and reports whether it is the one that a
+// hit was found in.
+func (s *searcher) isHit(candidate oneText, h hit) (string, bool) {
+	if !candidate.chosen && !s.Swipes {
+		return "", false
+	}
+	text, ok := rawjson.Unquote(candidate.raw)
+	return text, ok && s.hash([]byte(text)) == h.text
+}
+
 // show reads a hit's message again and makes its document.
 func (s *searcher) show(ctx context.Context, t text) (*SearchHit, error) {
 	places := s.hits[t.from:t.to]
 	h := places[0]
-	doc := &SearchHit{Schema: 1, Places: len(places), Gone: t.gone, Marks: [][2]int{}, Before: []Neighbour{}, After: []Neighbour{}}
+	doc := &SearchHit{
+		Schema: 1,
+		Places: len(places),
+		Gone:   t.gone,
+		Marks:  [][2]int{},
+		Before: []Neighbour{},
+		After:  []Neighbour{},
+	}
 	if s.Read && !s.sources[h.source].old {
 		h, doc.Chats = s.eldest(ctx, places)
 	}
+
 	src := s.sources[h.source]
-	doc.Path, doc.Chat = src.Path, userdir.ChatName(src.Path)
+	doc.Path = src.Path
+	doc.Chat = userdir.ChatName(src.Path)
 	line, index, err := s.line(ctx, src, h)
 	if err != nil {
 		return nil, &ops.SourceError{Path: doc.Path, Err: ops.PathError(err)}
 	}
-	if doc.Owner, doc.Index = src.owner, index; src.old {
+	doc.Owner = src.owner
+	doc.Index = index
+	if src.old {
 		doc.Rev = new(int(src.version.Rev))
 	}
+
 	said, found := "", false
 	_, err = s.again.buf.Each(jsonl.Bytes(line), jsonl.MapOptions{Limit: -1, Keys: s.again.keys}, func(l *jsonl.Line) {
 		by := spokenIn(l)
 		if l.Damage != nil || src.old && by.date != h.date {
 			return
 		}
-		for t := range textsIn(l) {
-			if text, ok := rawjson.Unquote(t.raw); ok && (t.chosen || s.Swipes) && s.hash([]byte(text)) == h.text && (!found || t.swipe < *doc.Swipe) {
-				said, found = text, true
-				doc.Swipe = new(t.swipe)
+		for candidate := range textsIn(l) {
+			isBefore := !found || candidate.swipe < *doc.Swipe
+			if text, ok := s.isHit(candidate, h); ok && isBefore {
+				said = text
+				found = true
+				doc.Swipe = new(candidate.swipe)
 			}
 		}
 		date, _ := l.Value(searchDate)
-		doc.Role, doc.Name, doc.Date = string(by.role), rawjson.TextOrNil(by.name), inspect.DateText(date)
+		doc.Role = string(by.role)
+		doc.Name = rawjson.TextOrNil(by.name)
+		doc.Date = inspect.DateText(date)
 	})
-	switch {
-	case err != nil || !found:
+	if err != nil || !found {
 		return nil, fmt.Errorf("%s: %w", doc.Path, cmp.Or(err, jsonl.ErrChanged))
-	case *doc.Swipe == 0:
+	}
+	if *doc.Swipe == 0 {
 		doc.Swipe = nil
 	}
+
 	if s.Read {
 		said, doc.Within = s.readable(said)
 	}
 	snippet, marks := s.Query.Snippet(said)
-	doc.Snippet, doc.Marks = snippet, append(doc.Marks, marks...)
+	doc.Snippet = snippet
+	doc.Marks = append(doc.Marks, marks...)
 	if s.Around > 0 {
 		if err := s.neighbours(ctx, src, h, doc); err != nil {
 			return nil, &ops.SourceError{Path: doc.Path, Err: ops.PathError(err)}

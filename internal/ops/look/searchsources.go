@@ -162,10 +162,12 @@ func (src *source) message(ctx context.Context, number int) (line []byte, index 
 			lines += r.Lines()
 		}
 		src.others, err = history.Others(int(lines), src.version.Messages, read, src.store.store.Lines(ctx, src.runs))
-		if src.judged = err == nil; err != nil {
+		if err != nil {
 			return nil, 0, err
 		}
+		src.judged = true
 	}
+
 	before, _ := slices.BinarySearch(src.others, number)
 	line, err = read(number)
 	return line, number - before, err

@@ -185,16 +185,40 @@ func (b *treeBuilder) chat(k *familyRow, c *family.Chat, depth int) *treeview.Ch
 		}
 		return &s
 	}
+
 	t := &treeview.Chat{
-		Schema: treeview.Schema, Path: filepath.ToSlash(c.Path), Name: c.Name, Owner: k.owner, Kind: string(k.graph.Folder.Kind), Role: string(c.Role),
-		Family: k.graph.Root(c).Name, Dangling: text(c.Dangling), Own: c.Own(), Messages: len(c.Messages), Bytes: c.Bytes,
-		Current: k.graph.Current(c), Cycle: c.Cycle, Unreadable: c.Err != nil,
-		UUID: text(c.UUID), Integrity: text(c.Integrity), Depth: depth, First: moment(c.FirstDate), Until: moment(c.LastDate()),
+		Schema: treeview.Schema,
+		Path:   filepath.ToSlash(c.Path),
+		Name:   c.Name,
+		Owner:  k.owner,
+		Kind:   string(k.graph.Folder.Kind),
+		Role:   string(c.Role),
+		Family: k.graph.Root(c).Name,
+
+		Dangling:   text(c.Dangling),
+		Own:        c.Own(),
+		Messages:   len(c.Messages),
+		Bytes:      c.Bytes,
+		Current:    k.graph.Current(c),
+		Cycle:      c.Cycle,
+		Unreadable: c.Err != nil,
+		UUID:       text(c.UUID),
+		Integrity:  text(c.Integrity),
+
+		Depth: depth,
+		First: moment(c.FirstDate),
+		Until: moment(c.LastDate()),
 	}
-	t.FirstDate, t.LastDate = date(t.First), date(t.Until)
+	t.FirstDate = date(t.First)
+	t.LastDate = date(t.Until)
+
 	if p := c.Parent; p != nil {
-		t.Parent, t.Via = &p.Name, text(string(c.Via))
-		t.At, t.AtParent, t.Shared, t.Edited = new(c.At), new(c.AtParent), new(c.Shared), new(c.Edited())
+		t.Parent = &p.Name
+		t.Via = text(string(c.Via))
+		t.At = new(c.At)
+		t.AtParent = new(c.AtParent)
+		t.Shared = new(c.Shared)
+		t.Edited = new(c.Edited())
 		if c.AtLink >= 0 {
 			t.AtLink = new(c.AtLink)
 		}
