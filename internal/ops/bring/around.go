@@ -61,7 +61,8 @@ func (c *call) lookAround(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", root, err)
 		}
 		err = c.findOwner()
-		if unlock(); err != nil {
+		unlock()
+		if err != nil {
 			return err
 		}
 	}
@@ -186,7 +187,7 @@ func (c *call) setNames(j *job, full *complete) {
 		if err != nil || full.at(b) < 0 { // it has nothing in common with the chat
 			name.File = c.free(j.name)
 		}
-		c.take(name.File)
+		c.reserve(name.File)
 		j.branches = append(j.branches, name.File)
 	}
 }
@@ -201,17 +202,23 @@ func (c *call) free(wanted string) string {
 			end := fmt.Sprintf(" (%d)", n)
 			name = strings.TrimRight(names.Shorten(wanted, names.MaxBytes-len(end)), " ") + end
 		}
-		if !c.taken[names.Fold(name)] && len(c.folder.Sidecars(name)) == 0 {
-			if c.take(name); n > 1 {
-				c.next[folded] = n + 1
-			}
-			return name
+		isFree := !c.taken[names.Fold(name)] && len(c.folder.Sidecars(name)) == 0
+		if !isFree {
+			continue
 		}
+		c.reserve(name)
+		if n > 1 {
+			c.next[folded] = n + 1
+		}
+		return name
 	}
 }
 
-// take notes that a chat of this call has a name.
-func (c *call) take(name string) { c.taken[names.Fold(name)], c.seen[name] = true, true }
+// reserve notes that a chat of this call has a name.
+func (c *call) reserve(name string) {
+	c.taken[names.Fold(name)] = true
+	c.seen[name] = true
+}
 
 func (c *call) path(name string) string {
 	return filepath.Join(c.owner.Folder, name+names.Extension)
@@ -223,10 +230,12 @@ func (c *call) path(name string) string {
 func dates(list []convert.Message, written time.Time) (all []time.Time, undated int) {
 	all = make([]time.Time, len(list))
 	for i, m := range list {
-		if all[i] = m.Date.Truncate(time.Millisecond); m.Date.IsZero() {
+		all[i] = m.Date.Truncate(time.Millisecond)
+		if m.Date.IsZero() {
 			undated++
 		}
 	}
+
 	first := slices.IndexFunc(list, func(m convert.Message) bool { return !m.Date.IsZero() })
 	for i := range all {
 		switch {

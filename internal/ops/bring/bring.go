@@ -353,41 +353,63 @@ func (c *call) read(f convert.Found, raw string) (*convert.Conversation, error) 
 // decide notes what becomes of a conversation.
 func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversation) {
 	j := &job{Result: &Result{}, source: s, found: f}
-	if j.Doc.ID = conversation.ID; j.Doc.ID == "" {
+	j.Doc.ID = conversation.ID
+	if j.Doc.ID == "" {
 		j.Doc.ID = hashOf(conversation.Messages)
 	}
-	c.results, c.found = append(c.results, j.Result), c.found+1
-	if c.judge(j, c.completed(conversation, s.mtime)); !j.Doc.Existed || c.Open {
+	c.results = append(c.results, j.Result)
+	c.found++
+
+	c.judge(j, c.completed(conversation, s.mtime))
+	if !j.Doc.Existed || c.Open {
 		c.jobs = append(c.jobs, j)
 	}
 }
 
 // judge finds out whether the owner has a conversation already, and otherwise takes names for it.
 func (c *call) judge(j *job, full *complete) {
+	j.Warnings = nil
+	j.Notes = nil
+	j.More = nil
+
 	d := &j.Doc
-	j.Warnings, j.Notes, j.More = nil, nil, nil
-	*d = Document{Schema: 1, Source: j.source.label, Format: full.Format, ID: d.ID, Dropped: full.Dropped, Branches: len(full.Branches)}
+	*d = Document{
+		Schema:   1,
+		Source:   j.source.label,
+		Format:   full.Format,
+		ID:       d.ID,
+		Dropped:  full.Dropped,
+		Branches: len(full.Branches),
+	}
 	if c.owner.Group != nil {
 		d.Group = &c.owner.Group.Path
 	}
+
 	known := c.known[j.key()]
 	own := full.Messages[len(full.all(nil)):]
 	wants := func(k imported) int { // how many messages it has if it has all
-		if k.first != c.hash(own[0].Text) && (full.greeting != nil || c.isGreeting(full, k.first)) {
+		beginsAlike := k.first == c.hash(own[0].Text)
+		if !beginsAlike && (full.greeting != nil || c.isGreeting(full, k.first)) {
 			return len(own) + 1
 		}
 		return len(own)
 	}
 	as := slices.IndexFunc(known, func(k imported) bool { return k.messages >= wants(k) })
-	if grown := as < 0; len(known) > 0 && (!grown || !c.Grown) {
+	hasGrown := as < 0 // if it is known: no import has all its messages
+	if len(known) > 0 && (!hasGrown || !c.Grown) {
 		k := known[max(as, 0)]
-		j.name, d.Path, d.Name = k.name, c.folder.File(k.name), k.name
-		d.Existed, d.Messages, d.DryRun = true, k.messages, c.Changes.DryRun
-		if grown {
+		j.name = k.name
+		d.Path = c.folder.File(k.name)
+		d.Name = k.name
+		d.Existed = true
+		d.Messages = k.messages
+		d.DryRun = c.Changes.DryRun
+		if hasGrown {
 			j.Note("%s: its source has %d messages, here are %d; --grown imports it again, beside", d.Path, wants(k), k.messages)
 		}
 		return
 	}
+
 	c.setNames(j, full)
 	c.known[j.key()] = append(known, imported{j.name, len(full.Messages), c.hash(full.Messages[0].Text)})
 }
@@ -433,7 +455,8 @@ func (c *call) draft(ctx context.Context, j *job, s *changeset.Set) error {
 		if err := c.lookAgain(ctx, j); err != nil {
 			return err
 		}
-		if c.judge(j, full); j.Doc.Existed {
+		c.judge(j, full)
+		if j.Doc.Existed {
 			return c.open(s, j.name)
 		}
 	}
