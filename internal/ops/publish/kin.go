@@ -69,9 +69,12 @@ func (e *exporter) relate(ctx context.Context) error {
 func (e *exporter) link(from *published, to *treeview.Chat, at *int, text string) string {
 	text = bdi(text)
 	r := e.kin[userdir.RealPath(to.Path)]
-	if r == nil || r.as == nil || r.as.output == "" || from == nil && !e.opt.Folder {
+	isExported := r != nil && r.as != nil && r.as.output != ""
+	canLink := from != nil || e.opt.Folder
+	if !isExported || !canLink {
 		return "<span>" + text + "</span>"
 	}
+
 	folder := e.opt.Output
 	if from != nil {
 		folder = filepath.Dir(from.output)

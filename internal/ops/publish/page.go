@@ -220,12 +220,17 @@ func (g *pager) margin(m *look.Message) {
 	if m.Index == nil {
 		return
 	}
+
 	var links []string
 	known := map[string]bool{}
 	for _, c := range g.kin.children {
-		at := forkOf(c)
 		known[c.Name] = true
-		if at != nil && *at == *m.Index || at == nil && (m.Checkpoint != nil && *m.Checkpoint == c.Name || slices.Contains(m.Branches, c.Name)) {
+		at := forkOf(c)
+		leadsOn := isNamed(m, c.Name)
+		if at != nil {
+			leadsOn = *at == *m.Index
+		}
+		if leadsOn {
 			links = append(links, sign(c)+g.e.link(g.p, c, at, names.Short(g.p.owner, c.Name, g.p.name)))
 		}
 	}
@@ -234,6 +239,7 @@ func (g *pager) margin(m *look.Message) {
 			links = append(links, sign+"<span>"+bdi(names.Short(g.p.owner, name, g.p.name))+"</span>")
 		}
 	}
+
 	if m.Checkpoint != nil {
 		other(`<span class="cp">◆</span> `, *m.Checkpoint)
 	}
@@ -243,6 +249,12 @@ func (g *pager) margin(m *look.Message) {
 	if len(links) > 0 {
 		g.print("<aside>" + strings.Join(links, "<br/>") + "</aside>\n")
 	}
+}
+
+// isNamed reports whether a message names a chat as its checkpoint or as a branch.
+func isNamed(m *look.Message, chat string) bool {
+	isCheckpoint := m.Checkpoint != nil && *m.Checkpoint == chat
+	return isCheckpoint || slices.Contains(m.Branches, chat)
 }
 
 // avatar returns the picture of who says a message, else the first grapheme of the name that can be seen.

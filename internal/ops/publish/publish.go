@@ -247,9 +247,10 @@ func (e *exporter) nameFiles(index string) (err error) {
 		if p.Err != nil || p.messages == 0 || e.opt.Output == "" {
 			continue
 		}
-		if p.output = e.opt.Output; e.opt.Folder {
+		if e.opt.Folder {
 			p.output, err = e.opt.FileOf(p.path, p.owner, p.name, e.opt.Format.Extension())
 		} else {
+			p.output = e.opt.Output
 			err = e.opt.Free(p.output)
 		}
 		if err != nil {
