@@ -247,7 +247,11 @@ var stream = regexp.MustCompile(`\([12]<`)
 func mustNotice(lines, log, dir string) bool {
 	for line := range strings.Lines(lines) {
 		call, _, _ := strings.Cut(strings.TrimLeft(line, "0123456789 "), "(")
-		if strings.Contains(line, ".stchat-") && !strings.Contains(line, "(deleted)") && (call != "close" || !onlyRead(line, log)) || call == "fsync" && strings.Contains(line, filepath.Base(dir)) {
+		isTemporary := strings.Contains(line, ".stchat-") && !strings.Contains(line, "(deleted)")
+		if isTemporary && (call != "close" || !onlyRead(line, log)) {
+			return true
+		}
+		if call == "fsync" && strings.Contains(line, filepath.Base(dir)) {
 			return true
 		}
 	}

@@ -185,8 +185,14 @@ func (sc *scenario) namesFile(dir, text string) bool {
 			return true
 		}
 	}
-	return strings.Contains(text, ".stchat") || strings.Contains(text, "settings.json") || strings.Contains(text, "standard output") || strings.Contains(text, "standard input") ||
-		strings.Contains(text, "create a file in ") // of the system's folder for temporary ones
+
+	const inTemporaryFolder = "create a file in " // the system's
+	for _, known := range []string{".stchat", "settings.json", "standard output", "standard input", inTemporaryFolder} {
+		if strings.Contains(text, known) {
+			return true
+		}
+	}
+	return false
 }
 
 // isJournal reports whether a file records what was begun and not ended.

@@ -154,7 +154,9 @@ func (sc *scenario) otherName(name string) (list []string) {
 	for from, data := range sc.old {
 		for to, moved := range sc.new {
 			_, stays := sc.new[from]
-			if _, was := sc.old[to]; !stays && !was && moved == data && (name == from || name == to) {
+			_, was := sc.old[to]
+			moves := !stays && !was && moved == data
+			if moves && (name == from || name == to) {
 				list = append(list, from, to)
 			}
 		}

@@ -90,7 +90,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 			}
 		}
 		o := chatgen.ArchivePreset()
-		o.Seed, o.Damage, o.NonASCII = *seed, *damage, *nonASCII
+		o.Seed = *seed
+		o.Damage = *damage
+		o.NonASCII = *nonASCII
 		if given["messages"] {
 			o.Bytes = o.Bytes / int64(o.Chats) * int64(*messages)
 			o.Chats = *messages
@@ -112,10 +114,14 @@ func run(args []string, stdout, stderr io.Writer) error {
 			return fmt.Errorf("there is no preset %q; there are small, medium, large, images and archive", *preset)
 		}
 	}
-	o.Seed, o.Damage, o.NonASCII = *seed, *damage, *nonASCII
-	o.Layout, o.Encoding = *layout, *encoding
+	o.Seed = *seed
+	o.Damage = *damage
+	o.NonASCII = *nonASCII
+	o.Layout = *layout
+	o.Encoding = *encoding
 	if given["messages"] {
-		o.Messages, o.Bytes = *messages, 0
+		o.Messages = *messages
+		o.Bytes = 0
 	}
 	if given["bytes"] {
 		o.Bytes = *size

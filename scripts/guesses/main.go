@@ -235,7 +235,7 @@ func snapshot(dir string) (map[string]string, error) {
 
 // changes counts the files that were made, changed and removed.
 func changes(before, after map[string]string) string {
-	made, changed, removed := 0, 0, 0
+	var made, changed, removed int
 	for path, text := range after {
 		old, was := before[path]
 		switch {
@@ -245,6 +245,7 @@ func changes(before, after map[string]string) string {
 			changed++
 		}
 	}
+
 	for path := range before {
 		if _, is := after[path]; !is {
 			removed++

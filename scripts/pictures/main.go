@@ -76,7 +76,8 @@ func picture(command, out string) string {
 			if !ok {
 				continue
 			}
-			if code = style; text == "" {
+			code = style
+			if text == "" {
 				continue
 			}
 			fmt.Fprintf(&b, `<text x="%.1f" y="%d"%s>%s</text>`+"\n", 12+float64(at)*cell, 24+i*height, class(code), html.EscapeString(text))
