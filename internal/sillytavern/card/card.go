@@ -110,19 +110,17 @@ func Open(path string) (*Card, error) {
 // Parse reads raw as the content of the card at path; the card aliases raw.
 func Parse(raw []byte, path string) (*Card, error) {
 	c := &Card{Path: path, Raw: raw}
-	var err error
+	read := c.readJSON
 	if bytes.HasPrefix(raw, []byte(signature)) {
-		err = c.readPNG()
-	} else if o, bad := object(raw); bad != nil {
-		err = fmt.Errorf("neither a picture nor a character: %w", bad)
-	} else {
-		c.parts = []part{{0, len(raw), nil, o}}
+		read = c.readPNG
 	}
-	if err != nil {
+	if err := read(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+
 	first := c.first()
-	c.Chat, c.Name = textOf(first.json, "chat"), textOf(first.json, "name")
+	c.Chat = textOf(first.json, "chat")
+	c.Name = textOf(first.json, "name")
 	if c.Name == "" {
 		c.Name, _ = rawjson.Unquote(rawjson.Value(first.json.Value("data"), "name"))
 	}
@@ -132,7 +130,9 @@ func Parse(raw []byte, path string) (*Card, error) {
 // Greetings returns what a new chat may begin with: the first message, which may be empty, and the
 // alternate ones.
 func (c *Card) Greetings() []string {
-	return slices.AppendSeq([]string{c.Greeting()}, rawjson.Texts(rawjson.Value(c.first().json.Value("data"), "alternate_greetings")))
+	data := c.first().json.Value("data")
+	alternate := rawjson.Texts(rawjson.Value(data, "alternate_greetings"))
+	return slices.AppendSeq([]string{c.Greeting()}, alternate)
 }
 
 // object reads the character's JSON.
@@ -151,7 +151,8 @@ func textOf(o *rawjson.Object, key string) string {
 // Chat returns the edit for [Card.With] that makes another chat the one that is open; "" is none, as where no text says so.
 func Chat(chat string) func(json []byte) ([]byte, error) {
 	return func(json []byte) ([]byte, error) {
-		if text, _ := rawjson.Unquote(rawjson.Value(json, "chat")); text == chat {
+		open, _ := rawjson.Unquote(rawjson.Value(json, "chat"))
+		if open == chat {
 			return json, nil
 		}
 		return rawjson.SetPath(json, rawjson.Quote(chat), "chat")
@@ -227,7 +228,8 @@ func (c *Card) With(edits ...func(json []byte) ([]byte, error)) ([]byte, error) 
 		edited := old
 		for _, edit := range edits {
 			var err error
-			if edited, err = edit(edited); err != nil {
+			edited, err = edit(edited)
+			if err != nil {
 				return nil, fmt.Errorf("%s: %w", c.Path, err)
 			}
 		}
@@ -248,6 +250,16 @@ func (c *Card) With(edits ...func(json []byte) ([]byte, error)) ([]byte, error) 
 	return append(out, c.Raw[done:]...), nil
 }
 
+// readJSON reads a card that is JSON and no picture.
+func (c *Card) readJSON() error {
+	o, err := object(c.Raw)
+	if err != nil {
+		return fmt.Errorf("neither a picture nor a character: %w", err)
+	}
+	c.parts = []part{{0, len(c.Raw), nil, o}}
+	return nil
+}
+
 // readPNG finds the chunks that hold the character.
 func (c *Card) readPNG() error {
 	for at := len(signature); at < len(c.Raw); {
@@ -259,29 +271,44 @@ func (c *Card) readPNG() error {
 		if n > int64(len(rest)-headLen-crcLen) {
 			return fmt.Errorf("the picture's chunk at byte %d is longer than the file", at)
 		}
-		end := at + headLen + int(n)
-		kind, data := string(rest[4:headLen]), rest[headLen:headLen+n]
-		if keyword, text, ok := bytes.Cut(data, []byte{0}); ok && kind == "tEXt" && (isKeyword(keyword, "chara") || isKeyword(keyword, "ccv3")) {
-			if crc32.ChecksumIEEE(c.Raw[at+4:end]) != binary.BigEndian.Uint32(c.Raw[end:]) {
-				return fmt.Errorf("the picture's chunk %s is damaged: its CRC is wrong", keyword)
-			}
-			raw, err := decode(text)
-			if err != nil {
-				return fmt.Errorf("the picture's chunk %s is damaged: %w", keyword, err)
-			}
-			o, err := object(raw)
-			if err != nil {
-				return fmt.Errorf("the picture's chunk %s holds no character: %w", keyword, err)
-			}
-			c.parts = append(c.parts, part{at, end + crcLen, keyword, o})
+		end := at + headLen + int(n) + crcLen
+		if err := c.readChunk(at, end); err != nil {
+			return err
 		}
-		at = end + crcLen
-		if kind == "IEND" {
+		at = end
+		if string(rest[4:headLen]) == "IEND" {
 			break
 		}
 	}
 	if c.parts == nil {
 		return ErrNoData
 	}
+	return nil
+}
+
+// readChunk reads a chunk, all of it, if it holds the character.
+func (c *Card) readChunk(from, to int) error {
+	chunk := c.Raw[from:to]
+	data := chunk[headLen : len(chunk)-crcLen]
+	keyword, text, ok := bytes.Cut(data, []byte{0})
+	isText := ok && string(chunk[4:headLen]) == "tEXt"
+	isCharacter := isKeyword(keyword, "chara") || isKeyword(keyword, "ccv3")
+	if !isText || !isCharacter {
+		return nil
+	}
+
+	crc := binary.BigEndian.Uint32(chunk[len(chunk)-crcLen:])
+	if crc32.ChecksumIEEE(chunk[4:len(chunk)-crcLen]) != crc {
+		return fmt.Errorf("the picture's chunk %s is damaged: its CRC is wrong", keyword)
+	}
+	raw, err := decode(text)
+	if err != nil {
+		return fmt.Errorf("the picture's chunk %s is damaged: %w", keyword, err)
+	}
+	o, err := object(raw)
+	if err != nil {
+		return fmt.Errorf("the picture's chunk %s holds no character: %w", keyword, err)
+	}
+	c.parts = append(c.parts, part{from, to, keyword, o})
 	return nil
 }

@@ -39,6 +39,9 @@ func appendText(out, keyword, data []byte) []byte {
 	text := base64.StdEncoding.EncodeToString(data)
 	out = binary.BigEndian.AppendUint32(out, uint32(len(keyword)+1+len(text)))
 	from := len(out)
-	out = append(append(append(append(out, "tEXt"...), keyword...), 0), text...)
+	out = append(out, "tEXt"...)
+	out = append(out, keyword...)
+	out = append(out, 0)
+	out = append(out, text...)
 	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[from:]))
 }
