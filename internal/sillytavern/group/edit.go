@@ -45,17 +45,24 @@ func (e *Edit) Join(next changeset.Edit) (changeset.Edit, error) {
 	if !ok || e.Names != nil && n.Names != nil {
 		return nil, fmt.Errorf("%s: two edits that do not go together", e.Path)
 	}
+	all := e
 	if !e.joined {
-		e = &Edit{e.Path, slices.Clone(e.Unlist), slices.Clone(e.List), slices.Clone(e.Forget), e.Open, e.Names, e.Instead, true}
+		clone := *e
+		all = &clone
+		all.Unlist = slices.Clone(e.Unlist)
+		all.List = slices.Clone(e.List)
+		all.Forget = slices.Clone(e.Forget)
+		all.joined = true
 	}
-	e.Unlist = append(e.Unlist, n.Unlist...)
-	e.List = append(e.List, n.List...)
-	e.Forget = append(e.Forget, n.Forget...)
-	e.Open = cmp.Or(n.Open, e.Open)
+	all.Unlist = append(all.Unlist, n.Unlist...)
+	all.List = append(all.List, n.List...)
+	all.Forget = append(all.Forget, n.Forget...)
+	all.Open = cmp.Or(n.Open, all.Open)
 	if n.Names != nil {
-		e.Names, e.Instead = n.Names, n.Instead
+		all.Names = n.Names
+		all.Instead = n.Instead
 	}
-	return e, nil
+	return all, nil
 }
 
 // Render implements [changeset.Edit].
@@ -102,11 +109,12 @@ func (e *Edit) Apply(raw []byte) (all Applied, err error) {
 	list := e.List
 	if e.Names != nil {
 		step(func(f *File) ([]byte, error) {
-			open := ""
-			if _, keep := e.Names(f.ChatID); !keep && e.Instead != "" {
-				open, list = e.Instead, append([]string{e.Instead}, list...) // a fresh name is not in its list
+			_, keep := e.Names(f.ChatID)
+			if keep || e.Instead == "" {
+				return f.WithNames(e.Names, ""), nil
 			}
-			return f.WithNames(e.Names, open), nil
+			list = append([]string{e.Instead}, list...) // a fresh name is not in its list
+			return f.WithNames(e.Names, e.Instead), nil
 		})
 	}
 	step(func(f *File) ([]byte, error) { return f.WithChats(list...) })
@@ -152,12 +160,16 @@ func (f *File) editNames(o *rawjson.Object, edit func(name string) (to string, k
 	})
 	past := o.Value(keyPastMetadata)
 	for key := range f.past {
-		if to, keep := edit(key); !keep {
+		to, keep := edit(key)
+		if !keep {
 			past = rawjson.DeletePath(past, key)
-		} else if to != key {
+			continue
+		}
+		if to != key {
 			past = rawjson.RenameKey(past, key, to)
 		}
 	}
+
 	current, keep := edit(f.ChatID)
 	if open == "" && keep {
 		open = current
@@ -165,7 +177,8 @@ func (f *File) editNames(o *rawjson.Object, edit func(name string) (to string, k
 	if open != "" && open != f.ChatID {
 		o.Set(keyChatID, rawjson.Quote(open))
 	}
-	if open != "" && open != current && f.oldLayout { // as openGroupChat of 1.14 does (group-chats.js)
+	opensAnother := open != "" && open != current
+	if opensAnother && f.oldLayout { // as openGroupChat of 1.14 does (group-chats.js)
 		if keep && f.current != nil {
 			if len(f.past) == 0 {
 				past = []byte("{}")
@@ -241,7 +254,8 @@ func (f *File) WithoutOldMetadata(chats ...string) []byte {
 		}
 		for _, chat := range chats {
 			for _, key := range f.keysOf(chat) {
-				if past.Unset(key); key == f.ChatID {
+				past.Unset(key)
+				if key == f.ChatID {
 					o.Unset(keyMetadata)
 				}
 			}

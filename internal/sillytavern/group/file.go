@@ -92,8 +92,10 @@ func Parse(path string, raw []byte) (*File, error) {
 	f.ID, _ = text(o.Value(keyID))
 	f.Name, _ = rawjson.Unquote(o.Value(keyName))
 	var known bool
-	if f.ChatID, known = text(o.Value(keyChatID)); isMissing(o, keyChatID) {
-		f.ChatID, known = f.ID, f.ID != ""
+	f.ChatID, known = text(o.Value(keyChatID))
+	if isMissing(o, keyChatID) {
+		f.ChatID = f.ID
+		known = f.ID != ""
 	}
 	for element := range rawjson.Elements(o.Value(keyChats)) {
 		if name, ok := text(element); ok {
@@ -103,14 +105,17 @@ func Parse(path string, raw []byte) (*File, error) {
 	if isMissing(o, keyChats) && known {
 		f.Chats = []string{f.ChatID}
 	}
-	f.listed, f.typed = make(map[string]bool, len(f.Chats)), map[string][]string{}
+	f.listed = make(map[string]bool, len(f.Chats))
+	f.typed = map[string][]string{}
 	for _, name := range f.Chats {
 		safe := names.OnDisk(name)
 		if safe != name && !f.listed[name] {
 			f.typed[safe] = append(f.typed[safe], name)
 		}
-		f.listed[name], f.listed[safe] = true, true
+		f.listed[name] = true
+		f.listed[safe] = true
 	}
+
 	f.current, f.oldLayout = o.Get(keyMetadata)
 	if raw, ok := o.Get(keyPastMetadata); ok {
 		f.oldLayout = true
@@ -163,8 +168,8 @@ func (f *File) WithChats(chats ...string) (data []byte, err error) {
 		return nil, fmt.Errorf("%s: not a group file: %w", f.Path, err)
 	}
 	list := o.Value(keyChats)
-	mend := isMissing(o, keyChats)
-	if kind := rawjson.KindOf(list); !mend && kind != rawjson.Array {
+	hasNoList := isMissing(o, keyChats)
+	if kind := rawjson.KindOf(list); !hasNoList && kind != rawjson.Array {
 		return nil, fmt.Errorf("%s: %q is %v, not a list; fix the group file first", f.Path, keyChats, kind)
 	}
 
@@ -179,7 +184,7 @@ func (f *File) WithChats(chats ...string) (data []byte, err error) {
 	if len(fresh) == 0 {
 		return f.raw, nil
 	}
-	if mend {
+	if hasNoList {
 		list = []byte("[]")
 		for i, chat := range f.Chats {
 			fresh = slices.Insert(fresh, i, rawjson.Quote(chat))
@@ -203,10 +208,14 @@ func appendAll(list []byte, elements [][]byte, indent indentation) []byte {
 		if !bytes.ContainsRune(lead, '\n') {
 			lead = nil
 		}
-		return rawjson.Append(list, bytes.Join(elements, append([]byte{','}, lead...)))
+		between := append([]byte{','}, lead...)
+		return rawjson.Append(list, bytes.Join(elements, between))
 	}
-	out := append([]byte{'['}, indent.at(2)...)
-	out = append(out, bytes.Join(elements, append([]byte{','}, indent.at(2)...))...)
+
+	lead := indent.at(2)
+	between := append([]byte{','}, lead...)
+	out := append([]byte{'['}, lead...)
+	out = append(out, bytes.Join(elements, between)...)
 	out = append(out, indent.at(1)...)
 	return append(out, ']')
 }
@@ -247,6 +256,7 @@ type Set struct {
 	// Bad are the errors of those that could not, in the same order.
 	Bad []error
 
+	// By the name of a chat: the groups that list it, have it open, hold metadata of it.
 	byChat  map[string][]*File
 	open    map[string][]*File
 	keeping map[string][]*File
@@ -257,17 +267,21 @@ type Set struct {
 // groups. The error is that of reading the folder.
 func LoadAll(groupsDir string) (*Set, error) {
 	s := &Set{
-		byChat: map[string][]*File{}, open: map[string][]*File{}, keeping: map[string][]*File{},
+		byChat:  map[string][]*File{},
+		open:    map[string][]*File{},
+		keeping: map[string][]*File{},
 	}
 	entries, err := safefile.ReadDir(groupsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	for _, entry := range entries {
-		if filepath.Ext(entry.Name()) != ".json" || entry.Name() == ".json" || entry.IsDir() {
+		name := entry.Name()
+		isGroup := filepath.Ext(name) == ".json" && name != ".json" && !entry.IsDir()
+		if !isGroup {
 			continue
 		}
-		f, err := Load(filepath.Join(groupsDir, entry.Name()))
+		f, err := Load(filepath.Join(groupsDir, name))
 		if err != nil {
 			s.Bad = append(s.Bad, err)
 			continue
