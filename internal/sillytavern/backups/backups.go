@@ -72,13 +72,20 @@ func Read(dir userdir.Dir) (*Folder, error) {
 		if !e.Type().IsRegular() || !userdir.HasExtension(e.Name()) {
 			continue
 		}
-		if info, err := e.Info(); err == nil { // else it was pruned just now
-			key, at, dated := Parse(e.Name(), time.Local)
-			if !dated {
-				at = info.ModTime()
-			}
-			f.Backups = append(f.Backups, Backup{filepath.Join(f.Path, e.Name()), key, at, info.Size()})
+		info, err := e.Info()
+		if err != nil { // it was pruned just now
+			continue
 		}
+		key, at, dated := Parse(e.Name(), time.Local)
+		if !dated {
+			at = info.ModTime()
+		}
+		f.Backups = append(f.Backups, Backup{
+			Path: filepath.Join(f.Path, e.Name()),
+			Key:  key,
+			At:   at,
+			Size: info.Size(),
+		})
 	}
 	slices.SortStableFunc(f.Backups, func(a, b Backup) int { return a.At.Compare(b.At) })
 	return f, err
@@ -93,19 +100,25 @@ func Parse(file string, zone *time.Location) (key string, at time.Time, dated bo
 	}
 	stem := file[len(prefix) : len(file)-len(names.Extension)]
 	cut := strings.LastIndexByte(stem, '_')
-	if cut < 0 || !timeShape(stem[cut+1:]) {
+	if cut < 0 {
+		return "", time.Time{}, false
+	}
+	key = stem[:cut]
+	text := stem[cut+1:]
+	if !looksLikeTime(text) {
 		return "", time.Time{}, false
 	}
 	// Checked without a zone: an hour that a clock change leaves out is a time all the same.
-	utc, err := time.Parse(timeLayout, stem[cut+1:])
+	utc, err := time.Parse(timeLayout, text)
 	if err != nil {
-		return stem[:cut], time.Time{}, false
+		return key, time.Time{}, false
 	}
-	return stem[:cut], time.Date(utc.Year(), utc.Month(), utc.Day(), utc.Hour(), utc.Minute(), utc.Second(), 0, zone), true
+	at = time.Date(utc.Year(), utc.Month(), utc.Day(), utc.Hour(), utc.Minute(), utc.Second(), 0, zone)
+	return key, at, true
 }
 
-// timeShape reports whether text is digits with a hyphen where a time has it.
-func timeShape(text string) bool {
+// looksLikeTime reports whether text is digits with a hyphen where a time has it.
+func looksLikeTime(text string) bool {
 	date, clock, _ := strings.Cut(text, "-")
 	return len(date) == 8 && len(clock) == 6 && strings.Trim(date+clock, "0123456789") == ""
 }
@@ -158,15 +171,18 @@ type Facts struct {
 	Begins bool   // the chat has nothing but its greeting, which may be written over another
 }
 
-// never reports whether a backup cannot be of a chat. A branch names its parent from its first
+// excludes reports whether a backup cannot be of a chat. A branch names its parent from its first
 // save on: what names none was never the branch, and what names a parent was never that parent.
 // A chat that was written over by its greeting names none any more.
-func (chat *Facts) never(b *Facts) bool {
-	switch {
-	case chat.Parent != "":
-		return b.Parent == "" || b.Parent != chat.Parent && (b.Slug == "" || b.Slug != chat.Slug)
-	case b.Parent != "":
-		return b.Parent == chat.Name || !chat.Begins && (b.Slug == "" || b.Slug != chat.Slug)
+func (chat *Facts) excludes(b *Facts) bool {
+	sameSlug := b.Slug != "" && b.Slug == chat.Slug
+	if chat.Parent != "" {
+		otherParent := b.Parent != chat.Parent && !sameSlug
+		return b.Parent == "" || otherParent
+	}
+	if b.Parent != "" {
+		isOfBranch := !chat.Begins && !sameSlug
+		return b.Parent == chat.Name || isOfBranch
 	}
 	return false
 }
@@ -180,7 +196,8 @@ func Belongs(b Facts, chats []Facts, shared func(i int) int) int {
 	same := 0
 	only := -1
 	for i := range chats {
-		if b.Slug != "" && chats[i].Slug == b.Slug && !chats[i].never(&b) {
+		sameSlug := b.Slug != "" && chats[i].Slug == b.Slug
+		if sameSlug && !chats[i].excludes(&b) {
 			same++
 			only = i
 		}
@@ -188,13 +205,17 @@ func Belongs(b Facts, chats []Facts, shared func(i int) int) int {
 	if same == 1 {
 		return only
 	}
-	best, most := -1, 0
+
+	best := -1
+	most := 0
 	for i := range chats {
-		if same > 1 && chats[i].Slug != b.Slug || chats[i].never(&b) {
+		otherSlug := same > 1 && chats[i].Slug != b.Slug
+		if otherSlug || chats[i].excludes(&b) {
 			continue
 		}
 		if n := shared(i); n > most {
-			best, most = i, n
+			best = i
+			most = n
 		}
 	}
 	return best
@@ -216,7 +237,8 @@ type Owners map[string][]Owner // by key
 // chats of groups, by their files and the groups' lists, so that what has lost its
 // chats still has its backups. groups may be nil.
 func FindOwners(dir userdir.Dir, groups *group.Set) Owners {
-	owners, seen := Owners{}, map[Owner]bool{}
+	owners := Owners{}
+	seen := map[Owner]bool{}
 	add := func(o Owner) {
 		if o.Name == "" || seen[o] {
 			return
@@ -255,8 +277,11 @@ func namesIn(folder, ext string) (found []string) {
 	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
 		name := e.Name()
-		if userdir.IsDir(filepath.Join(folder, name)) == (ext == "") && strings.EqualFold(name[max(len(name)-len(ext), 0):], ext) {
-			found = append(found, name[:len(name)-len(ext)])
+		stem := name[:max(len(name)-len(ext), 0)]
+		hasExt := strings.EqualFold(name[len(stem):], ext)
+		wantsDir := ext == ""
+		if hasExt && userdir.IsDir(filepath.Join(folder, name)) == wantsDir {
+			found = append(found, stem)
 		}
 	}
 	return found
@@ -286,13 +311,16 @@ func (f *Folder) Quotas(owners Owners) (quotas []Quota) {
 	for _, b := range f.Backups {
 		if b.Key != "" {
 			q := under[b.Key]
-			q.Backups, q.Bytes = q.Backups+1, q.Bytes+b.Size
+			q.Backups++
+			q.Bytes += b.Size
 			under[b.Key] = q
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(under)) {
 		q := under[key]
-		q.Key, q.Owners, q.Limit = key, owners.names(key), Limit
+		q.Key = key
+		q.Owners = owners.names(key)
+		q.Limit = Limit
 		shares := map[string]int{}
 		for _, file := range f.names {
 			if !strings.HasPrefix(file, prefix+key+"_") {
