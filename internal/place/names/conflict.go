@@ -24,12 +24,12 @@ func ConflictOf(name string) (of, label string, ok bool) {
 	if m == nil {
 		return "", "", false
 	}
-	of, label = m[1]+m[5], "conflict"
-	if m[1] != "" {
-		label += fmt.Sprintf(" %s-%s-%s", m[2], m[3], m[4])
-	} else if date := dated().FindString(name[len(of):]); date != "" {
-		label += " " + date
+	of = m[1] + m[5] // one of them is empty
+	date := dated().FindString(name[len(of):])
+	if m[1] != "" { // Syncthing's
+		date = fmt.Sprintf("%s-%s-%s", m[2], m[3], m[4])
 	}
+	label = strings.TrimSpace("conflict " + date)
 	if first, _, ok := ConflictOf(of); ok {
 		of = first
 	}
@@ -60,7 +60,10 @@ func isHost(name string) bool {
 	if name == "" || name[0] == '-' || len(name) > longest {
 		return false
 	}
-	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' }
+	isOther := func(r rune) bool {
+		isSign := r == '_' || r == '-'
+		return !isSign && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}
 	return !strings.ContainsFunc(name, isOther)
 }
 
@@ -69,10 +72,13 @@ func isHost(name string) bool {
 // none: before 1.19 SillyTavern gave a chat's slug to its branches, too, so a name proves nothing where
 // there are others. ok is false if there is no such chat.
 func ConflictsAmong(chats []string) (of string, ok bool) {
-	for _, of := range chats {
-		isOther := func(name string) bool { return name != of && !isVersion(name, of) }
-		if len(chats) > 1 && !slices.ContainsFunc(chats, isOther) {
-			return of, true
+	if len(chats) < 2 {
+		return "", false
+	}
+	for _, first := range chats {
+		isOther := func(name string) bool { return name != first && !isVersion(name, first) }
+		if !slices.ContainsFunc(chats, isOther) {
+			return first, true
 		}
 	}
 	return "", false
@@ -81,5 +87,6 @@ func ConflictsAmong(chats []string) (of string, ok bool) {
 // isVersion reports whether a chat may be another version of one by its name.
 func isVersion(name, of string) bool {
 	first, _, ok := ConflictOf(name)
-	return ok && first == of || slices.Contains(MayBeConflictOf(name), of)
+	isCertain := ok && first == of
+	return isCertain || slices.Contains(MayBeConflictOf(name), of)
 }

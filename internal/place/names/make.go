@@ -110,7 +110,8 @@ func given(r Request) (Name, error) {
 		p := parts{given: safe}
 		switch r.Style {
 		case Suffix, "":
-			p.chat, p.join = strip(r.Chat), "__"
+			p.chat = strip(r.Chat)
+			p.join = "__"
 		case Classic:
 			p.tail = " - " + Humanized(at)
 		}
@@ -119,10 +120,11 @@ func given(r Request) (Name, error) {
 			return Name{}, err
 		}
 		name.Label = label
-		switch {
-		case !r.taken(name.File):
+		if !r.taken(name.File) {
 			return name, nil
-		case r.Style != Classic:
+		}
+		hasTime := r.Style == Classic
+		if !hasTime {
 			return name, fmt.Errorf("%q: %w", name.File, ErrTaken)
 		}
 		at = at.Add(time.Millisecond)
@@ -140,7 +142,8 @@ func generated(r Request) (Name, error) {
 			return Name{}, err
 		}
 		if !r.taken(name.File) {
-			name.Label, name.Generated = label, true
+			name.Label = label
+			name.Generated = true
 			return name, nil
 		}
 	}
@@ -151,34 +154,40 @@ func generated(r Request) (Name, error) {
 // label.
 func generator(r Request) func(i int) (parts, string) {
 	chat := strip(r.Chat)
-	number := func(start int) func(i int) string {
-		return func(i int) string { return r.Kind.token() + strconv.Itoa(start+i) }
-	}
-	timed := func(head string) func(i int) string {
-		return func(i int) string {
-			return head + " - " + Humanized(r.Now.Add(time.Duration(i)*time.Millisecond))
+	numbered := func(i int) string { return r.Kind.token() + strconv.Itoa(1+i) }
+	at := r.Kind.token() + strconv.Itoa(r.At)
+
+	switch r.Style {
+	case Version:
+		return labelled(chat, "-", func(i int) string { return "v" + strconv.Itoa(2+i) })
+	case SillyTavern:
+		return labelled(Clean(chat, r.Kind), " - ", numbered)
+	case Classic:
+		if r.Kind == Branch {
+			return labelled("", "", r.timed(at))
 		}
+		return labelled("", "", r.timed(r.classicToken()))
 	}
-	joined := func(chat, join string, label func(int) string) func(int) (parts, string) {
-		return func(i int) (parts, string) {
-			l := label(i)
-			return parts{chat: chat, tail: join + l}, l
-		}
+	if r.Kind == Branch {
+		return labelled(chat, "__", r.timed(at))
 	}
-	branch := r.Kind == Branch
-	switch {
-	case r.Style == Version:
-		return joined(chat, "-", func(i int) string { return "v" + strconv.Itoa(2+i) })
-	case r.Style == SillyTavern:
-		return joined(Clean(chat, r.Kind), " - ", number(1))
-	case r.Style == Classic && branch:
-		return joined("", "", timed(number(r.At)(0)))
-	case r.Style == Classic:
-		return joined("", "", timed(r.classicToken()))
-	case branch:
-		return joined(chat, "__", timed(number(r.At)(0)))
+	return labelled(chat, "__", numbered)
+}
+
+// labelled returns a function as generator does: chat's name, join, and one label after the other.
+func labelled(chat, join string, label func(i int) string) func(i int) (parts, string) {
+	return func(i int) (parts, string) {
+		own := label(i)
+		return parts{chat: chat, tail: join + own}, own
 	}
-	return joined(chat, "__", number(1))
+}
+
+// timed returns labels that are a head and the time, each a millisecond after the one before.
+func (r Request) timed(head string) func(i int) string {
+	return func(i int) string {
+		at := r.Now.Add(time.Duration(i) * time.Millisecond)
+		return head + " - " + Humanized(at)
+	}
 }
 
 // classicToken returns the head of an unnamed checkpoint's name in SillyTavern up to
@@ -205,7 +214,8 @@ type parts struct{ chat, join, given, tail string }
 func (p parts) fit(maxBytes int) (Name, error) {
 	room := maxBytes - len(p.tail)
 	given := cut(p.given, room)
-	if room < 0 || given == "" && p.given != "" {
+	isLost := given == "" && p.given != ""
+	if room < 0 || isLost {
 		return Name{}, fmt.Errorf("%d bytes: %w", maxBytes, ErrNoRoom)
 	}
 	whole := Derive(p.chat, p.join, given, room) + p.tail
@@ -291,15 +301,23 @@ var humanized = regexp.MustCompile(`^(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(
 // begins with, in whole words. What it returns tells a person which chat it is, and no program.
 func Short(owner, name string, above ...string) string {
 	for _, up := range above {
-		if rest, ok := strings.CutPrefix(name, up); ok && up != "" && rest != "" && (!inWord(lastRune(up)) || !inWord(firstRune(rest))) {
+		rest, ok := strings.CutPrefix(name, up)
+		if ok && isBetweenWords(up, rest) {
 			return "…" + rest
 		}
 	}
-	return timed(owner, name, 0)
+	return shortTime(owner, name, toMinutes)
 }
 
-func firstRune(s string) rune { c, _ := utf8.DecodeRuneInString(s); return c }
-func lastRune(s string) rune  { c, _ := utf8.DecodeLastRuneInString(s); return c }
+// isBetweenWords reports whether a name is cut between two words, and not at one of its ends.
+func isBetweenWords(before, after string) bool {
+	if before == "" || after == "" {
+		return false
+	}
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, _ := utf8.DecodeRuneInString(after)
+	return !inWord(last) || !inWord(first)
+}
 
 // inWord reports whether c is a part of a word; beyond come the scripts without spaces.
 func inWord(c rune) bool { return c < '\u2e80' && (unicode.IsLetter(c) || unicode.IsDigit(c)) }
@@ -314,23 +332,42 @@ func Shorts(owner string, all []string, above func(i int) []string) []string {
 	for i, name := range all {
 		short[i] = Short(owner, name, above(i)...)
 	}
-	for _, precision := range []int{1, 2} {
-		of, alike := map[string]string{}, map[string]bool{}
-		for i, s := range short {
-			other, ok := of[s]
-			of[s], alike[s] = all[i], alike[s] || ok && other != all[i]
-		}
+	for _, precision := range []precision{toSeconds, toMillis} {
+		alike := alikeAmong(short, all)
 		for i, name := range all {
 			if alike[short[i]] && !strings.HasPrefix(short[i], "…") {
-				short[i] = timed(owner, name, precision)
+				short[i] = shortTime(owner, name, precision)
 			}
 		}
 	}
 	return short
 }
 
-// timed shortens a name that is its owner's and a time; precision 1 adds seconds, 2 milliseconds.
-func timed(owner, name string, precision int) string {
+// alikeAmong returns those of the short names that more than one name has.
+func alikeAmong(short, all []string) map[string]bool {
+	of := map[string]string{}
+	alike := map[string]bool{}
+	for i, s := range short {
+		other, ok := of[s]
+		if ok && other != all[i] {
+			alike[s] = true
+		}
+		of[s] = all[i]
+	}
+	return alike
+}
+
+// precision is how exactly a short name has a time.
+type precision int
+
+const (
+	toMinutes precision = iota
+	toSeconds
+	toMillis
+)
+
+// shortTime shortens a name that is its owner's and a time, or a time alone.
+func shortTime(owner, name string, to precision) string {
 	rest := strings.TrimPrefix(name, owner+" - ")
 	m := humanized.FindStringSubmatch(rest)
 	if m == nil {
@@ -341,10 +378,10 @@ func timed(owner, name string, precision int) string {
 		n[i], _ = strconv.Atoi(m[i+1])
 	}
 	text := fmt.Sprintf("%04d-%02d-%02d %02d:%02d", n[0], n[1], n[2], n[3], n[4])
-	if precision > 0 {
+	if to >= toSeconds {
 		text += fmt.Sprintf(":%02d", n[5])
 	}
-	if precision > 1 && m[7] != "" {
+	if to >= toMillis && m[7] != "" {
 		text += fmt.Sprintf(".%03d", n[6])
 	}
 	return text + rest[len(m[0]):]

@@ -25,8 +25,11 @@ const MaxFile = 244
 // MaxBytes is the longest name of a new chat, in bytes and without [Extension].
 const MaxBytes = MaxFile - len(Extension)
 
-// maxRead is the longest name that sanitize-filename leaves whole.
-const maxRead = 255 - len(Extension)
+// longestFile is the longest file name, in bytes, that sanitize-filename leaves whole.
+const longestFile = 255
+
+// maxRead is the longest name of a chat that sanitize-filename leaves whole.
+const maxRead = longestFile - len(Extension)
 
 // MaxLuker is the longest name, in bytes, that Luker accepts for a new chat
 // (assertSafeRepoName).
@@ -124,11 +127,15 @@ func strip(name string) string {
 // /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i, matches name + ".jsonl".
 func reserved(name string) bool {
 	stem, _, _ := strings.Cut(name, ".")
+	is := func(text string, devices ...string) bool {
+		return slices.ContainsFunc(devices, func(device string) bool { return strings.EqualFold(text, device) })
+	}
 	switch len(stem) { // in bytes, so that what EqualFold finds equal is ASCII, without the Kelvin sign
-	case 3:
-		return slices.ContainsFunc([]string{"con", "prn", "aux", "nul"}, func(device string) bool { return strings.EqualFold(stem, device) })
-	case 4:
-		return (strings.EqualFold(stem[:3], "com") || strings.EqualFold(stem[:3], "lpt")) && stem[3] >= '0' && stem[3] <= '9'
+	case len("con"):
+		return is(stem, "con", "prn", "aux", "nul")
+	case len("com1"):
+		isNumbered := stem[3] >= '0' && stem[3] <= '9'
+		return isNumbered && is(stem[:3], "com", "lpt")
 	}
 	return false
 }
@@ -137,13 +144,11 @@ func reserved(name string) bool {
 // extension, unchanged. Every name that SillyTavern gives to a file of its own is
 // safe; a path, a device's name, an empty name and one that is not UTF-8 are not.
 func Safe(file string) bool {
-	switch {
-	case file == "" || len(file) > 255 || strip(file) != file || reserved(file):
+	if file == "" || len(file) > longestFile {
 		return false
-	case strings.HasSuffix(file, ".") || strings.HasSuffix(file, " "):
-		return false // windowsTrailingRe, /[\. ]+$/, and with it reservedRe, /^\.+$/
 	}
-	return true
+	endsBadly := strings.HasSuffix(file, ".") || strings.HasSuffix(file, " ") // windowsTrailingRe, /[\. ]+$/, and with it reservedRe, /^\.+$/
+	return !endsBadly && strip(file) == file && !reserved(file)
 }
 
 // File returns what sanitize-filename makes of name, a whole file name: the rules of
@@ -153,7 +158,7 @@ func File(name string) string {
 	if reserved(safe) || strings.Trim(safe, ".") == "" {
 		return ""
 	}
-	return cut(strings.TrimRight(safe, ". "), 255)
+	return cut(strings.TrimRight(safe, ". "), longestFile)
 }
 
 // Fold returns name without distinctions of letter case, by Unicode's simple
@@ -215,10 +220,11 @@ func Shorten(s string, n int) string {
 // is shortened if need be; own is cut only if it does not fit by itself.
 func Derive(source, join, own string, n int) string {
 	own = cut(own, n)
-	if source = Shorten(source, n-len(join)-len(own)); source == "" {
+	short := Shorten(source, n-len(join)-len(own))
+	if short == "" {
 		return own
 	}
-	return source + join + own
+	return short + join + own
 }
 
 // cut shortens s, which is valid UTF-8, to at most n bytes without breaking a rune.
