@@ -52,7 +52,9 @@ func Parse(s string) (t time.Time, ok bool) {
 	default:
 		t, ok = meridiem(withoutSpaces(s))
 	}
-	if year := t.UTC().Year(); !ok || year < 1 || year > 9999 { // RFC 3339 has no others
+	year := t.UTC().Year()
+	inRange := year >= 1 && year <= 9999 // RFC 3339 has no others
+	if !ok || !inRange {
 		return time.Time{}, false
 	}
 	return t, true
@@ -93,22 +95,35 @@ func Usual(raw []byte) (ms int64, ok bool) {
 	if len(raw) != len(shape) {
 		return 0, false
 	}
-	var n [10]int // what stands before each sign
+	var n [10]int // the number before each sign; before the quote there is none
 	at := 0
 	for i, c := range raw {
-		switch digit := c - '0'; {
-		case shape[i] != '0' && c == shape[i]:
+		if shape[i] != '0' {
+			if c != shape[i] {
+				return 0, false
+			}
 			at++
-		case shape[i] != '0' || digit > 9:
-			return 0, false
-		default:
-			n[at] = n[at]*10 + int(digit)
+			continue
 		}
+		digit := c - '0'
+		if digit > 9 {
+			return 0, false
+		}
+		n[at] = n[at]*10 + int(digit)
 	}
-	year, month, day, hour, minute, second, milli := n[1], n[2], n[3], n[4], n[5], n[6], n[7]
+	year, month, day := n[1], n[2], n[3]
+	hour, minute, second, milli := n[4], n[5], n[6], n[7]
+	isTime := hour < 24 && minute < 60 && second < 60
+	isMonth := year > 0 && month >= 1 && month <= 12
+	if !isTime || !isMonth || day < 1 {
+		return 0, false
+	}
 	t := time.Date(year, time.Month(month), day, hour, minute, second, milli*1e6, time.UTC)
-	ok = year > 0 && month >= 1 && month <= 12 && hour < 24 && minute < 60 && second < 60 && day >= 1 && (day <= 28 || t.Day() == day)
-	return t.UnixMilli(), ok
+	const inEveryMonth = 28
+	if day > inEveryMonth && t.Day() != day { // it rolled over to the next month
+		return 0, false
+	}
+	return t.UnixMilli(), true
 }
 
 // ofNumber reads the milliseconds since 1970 that SillyTavern writes, or the seconds
@@ -135,34 +150,56 @@ func ofNumber(n float64) (time.Time, bool) {
 // iso reads ISO 8601: a date, or a date and a time from the minute to the
 // nanosecond, joined by T or a space, with or without a zone.
 func iso(s string) (t time.Time, ok bool) {
-	const day, minute = len("2006-01-02"), len("2006-01-02T15:04")
-	if len(s) < minute || s[day] != 'T' && s[day] != ' ' || s[minute-3] != ':' {
+	const (
+		day    = len("2006-01-02")
+		hour   = len("2006-01-02T15")
+		minute = len("2006-01-02T15:04")
+	)
+	hasTime := len(s) >= minute && (s[day] == 'T' || s[day] == ' ') && s[hour] == ':'
+	if !hasTime {
 		t, err := time.ParseInLocation(time.DateOnly, s, time.Local)
 		return t, err == nil
 	}
-	layout, zone := "2006-01-02 15:04", ""
+
+	layout := "2006-01-02 15:04"
 	if len(s) > minute && s[minute] == ':' {
 		layout += ":05"
 	}
-	clock, zoned := s[day+1:], ""
+	clock := s[day+1:]
+	zone := ""
 	if i := strings.LastIndexAny(clock, "+-Z"); i >= 0 {
-		clock, zoned = strings.TrimRight(clock[:i], spaces), clock[i:]
-		switch len(zoned) {
-		case len("Z"):
-			zone = "Z07:00"
-		case len("+01"), len("+0100"), len("+01:00"):
-			zone = "-07:00"
-			if len(zoned) < len(zone) {
-				zone = "-0700"[:len(zoned)]
-			}
-		default:
-			return t, false
-		}
+		zone = clock[i:]
+		clock = strings.TrimRight(clock[:i], spaces)
 	}
-	t, err := time.ParseInLocation(layout+zone, s[:day]+" "+clock+zoned, time.Local)
+	zoneLayout, ok := layoutOfZone(zone)
+	if !ok {
+		return t, false
+	}
+	t, err := time.ParseInLocation(layout+zoneLayout, s[:day]+" "+clock+zone, time.Local)
+	if err != nil {
+		return t, false
+	}
 	_, offset := t.Zone()
 	const most = 24 * 60 * 60
-	return t, err == nil && t.Format(zone) == zoned && offset > -most && offset < most
+	isZone := offset > -most && offset < most && t.Format(zoneLayout) == zone // not +05:60, which Parse takes
+	return t, isZone
+}
+
+// layoutOfZone returns the layout of a zone, "" for none.
+func layoutOfZone(zone string) (layout string, ok bool) {
+	switch len(zone) {
+	case 0:
+		return "", true
+	case len("Z"):
+		return "Z07:00", true
+	case len("+01"):
+		return "-07", true
+	case len("+0100"):
+		return "-0700", true
+	case len("+01:00"):
+		return "-07:00", true
+	}
+	return "", false
 }
 
 // humanized reads what the client's humanizedDateTime and the server's
@@ -171,7 +208,8 @@ func iso(s string) (t time.Time, ok bool) {
 func humanized(s string) (t time.Time, ok bool) {
 	before, after, found := strings.Cut(s, "s")
 	digits, hasUnit := strings.CutSuffix(after, "ms")
-	if !found || after != "" && (!hasUnit || digits == "" || len(digits) > 3 || !isDigits(digits)) {
+	isMillis := hasUnit && digits != "" && len(digits) <= 3 && isDigits(digits)
+	if !found || after != "" && !isMillis {
 		return t, false
 	}
 	ms, _ := strconv.Atoi(digits)
@@ -188,15 +226,21 @@ func meridiem(s string) (t time.Time, ok bool) {
 		return t, false
 	}
 	clock := strings.TrimPrefix(rest[year:], ",")
-	month, times := "January", "3:04PM"
+	monthLayout := "January"
 	if strings.IndexAny(date, "0123456789") == len("Jan") {
-		month = "Jan"
+		monthLayout = "Jan"
 	}
+	clockLayout := "3:04PM"
 	if strings.Count(clock, ":") == 2 {
-		times = "3:04:05PM"
+		clockLayout = "3:04:05PM"
 	}
-	t, err := time.ParseInLocation(month+"2,2006,"+times, date+","+rest[:year]+","+clock, time.Local)
-	return t, err == nil && strings.Trim(clock[:strings.IndexByte(clock, ':')], "0") != ""
+	t, err := time.ParseInLocation(monthLayout+"2,2006,"+clockLayout, date+","+rest[:year]+","+clock, time.Local)
+	if err != nil {
+		return t, false
+	}
+	hour, _, _ := strings.Cut(clock, ":")
+	isZero := strings.Trim(hour, "0") == "" // which no clock of twelve hours has
+	return t, !isZero
 }
 
 // spaces are what dates have between their parts. U+202F is what newer browsers put before AM.
