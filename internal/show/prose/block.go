@@ -22,22 +22,36 @@ func (r *reader) blocks(s string) []Block {
 // isRule reports whether a line is three or more - or * or _, with at most a space between two.
 func isRule(line string) bool {
 	sign := line[:1]
-	return strings.Contains("-*_", sign) && strings.Trim(line, sign+" ") == "" && strings.Count(line, sign) >= 3 && !strings.Contains(line, "  ")
+	isAllSigns := strings.Contains("-*_", sign) && strings.Trim(line, sign+" ") == ""
+	return isAllSigns && strings.Count(line, sign) >= 3 && !strings.Contains(line, "  ")
 }
 
 // item returns the mark of the item of a list that a line is, "" if it is none, and its text.
 func item(line string) (mark, text string) {
 	n := 1
 	if strings.IndexByte("*+-", line[0]) < 0 {
-		digits := strings.TrimLeft(line, "0123456789")
-		if n = len(line) - len(digits) + 1; n < 2 || n > 10 || !strings.HasPrefix(digits, ".") {
-			return "", ""
-		}
+		n = numberMark(line)
 	}
-	if text = strings.TrimLeft(line[n:], " \t"); len(text) == len(line)-n {
+	if n == 0 {
+		return "", ""
+	}
+	behind := line[n:]
+	text = strings.TrimLeft(behind, " \t")
+	if len(text) == len(behind) { // no space between them
 		return "", ""
 	}
 	return line[:n], strings.TrimSpace(text)
+}
+
+// numberMark returns the length of a number with a dot that begins a line, 0 if none does.
+func numberMark(line string) int {
+	const mostDigits = 9
+	rest := strings.TrimLeft(line, "0123456789")
+	digits := len(line) - len(rest)
+	if digits == 0 || digits > mostDigits || !strings.HasPrefix(rest, ".") {
+		return 0
+	}
+	return digits + len(".")
 }
 
 type blockParser struct {
@@ -49,6 +63,7 @@ type blockParser struct {
 	open    []atom   // styles of tags that began in an earlier block
 }
 
+// line reads a line.
 func (p *blockParser) line(line string) {
 	quote, rest := quoted(line)
 	text := strings.TrimSpace(rest)
@@ -56,15 +71,18 @@ func (p *blockParser) line(line string) {
 		p.end()
 		return
 	}
-	if len(p.lines) > 0 && quote < p.block.Quote {
+	isOpen := len(p.lines) > 0
+	if isOpen && quote < p.block.Quote {
 		quote = p.block.Quote // a quote goes on without its sign until an empty line
 	}
+	goesOn := isOpen && quote == p.block.Quote
 	indent := len(rest) - len(strings.TrimLeft(rest, " \t"))
+
 	if a := p.fence(text); a != nil {
-		if p.end(); indent < 2 {
-			p.indents = nil
-		}
-		p.list = append(p.list, Block{Kind: Fence, Quote: quote, Mark: a.mark, Level: len(p.indents), Runs: []Run{{Text: a.text, Style: Code}}})
+		p.end()
+		p.leaveLists(indent)
+		code := []Run{{Text: a.text, Style: Code}}
+		p.list = append(p.list, Block{Kind: Fence, Quote: quote, Mark: a.mark, Level: len(p.indents), Runs: code})
 		return
 	}
 	if text[0] == '#' && indent == 0 {
@@ -79,11 +97,12 @@ func (p *blockParser) line(line string) {
 		p.end()
 		return
 	}
-	if strings.HasPrefix(text, "|") && strings.HasSuffix(text, "|") && len(text) > 1 {
-		if len(p.lines) == 0 || p.block.Kind != Rows || p.block.Quote != quote {
-			p.begin(Block{Kind: Rows, Quote: quote}, text)
-		} else {
+	isRow := len(text) > 1 && strings.HasPrefix(text, "|") && strings.HasSuffix(text, "|")
+	if isRow {
+		if goesOn && p.block.Kind == Rows {
 			p.lines = append(p.lines, text)
+		} else {
+			p.begin(Block{Kind: Rows, Quote: quote}, text)
 		}
 		return
 	}
@@ -91,14 +110,20 @@ func (p *blockParser) line(line string) {
 		p.begin(Block{Kind: Item, Mark: mark, Level: p.level(indent), Quote: quote}, text)
 		return
 	}
-	if len(p.lines) > 0 && p.block.Quote == quote && (p.block.Kind == Paragraph || p.block.Kind == Item) {
+	takesLines := p.block.Kind == Paragraph || p.block.Kind == Item
+	if goesOn && takesLines {
 		p.lines = append(p.lines, text)
 		return
 	}
+	p.leaveLists(indent)
+	p.begin(Block{Kind: Paragraph, Level: len(p.indents), Quote: quote}, text)
+}
+
+// leaveLists ends the lists around if what follows is not indented as they are.
+func (p *blockParser) leaveLists(indent int) {
 	if indent < 2 {
 		p.indents = nil
 	}
-	p.begin(Block{Kind: Paragraph, Level: len(p.indents), Quote: quote}, text)
 }
 
 // fence returns the block of code that a line is.
@@ -117,7 +142,9 @@ func (p *blockParser) level(indent int) int {
 	for len(p.indents) > 0 && indent < p.indents[len(p.indents)-1] {
 		p.indents = p.indents[:len(p.indents)-1]
 	}
-	if n := len(p.indents); n == 0 || indent >= p.indents[n-1]+2 && n < deepest {
+	n := len(p.indents)
+	isDeeper := n == 0 || indent >= p.indents[n-1]+2
+	if isDeeper && n < deepest {
 		p.indents = append(p.indents, indent)
 	}
 	return len(p.indents)
@@ -126,7 +153,8 @@ func (p *blockParser) level(indent int) int {
 // begin ends the open block and opens another.
 func (p *blockParser) begin(b Block, text string) {
 	p.end()
-	p.block, p.lines = b, append(p.lines, text)
+	p.block = b
+	p.lines = append(p.lines, text)
 }
 
 // end ends the open block, if there is one.
@@ -142,15 +170,19 @@ func (p *blockParser) end() {
 	outside := len(p.atoms)
 	p.block.Runs = p.runs(p.carry(p.inline(text)))
 	p.atoms = p.atoms[:outside]
-	if said(p.block) {
+	if showsAnything(p.block) {
 		p.list = append(p.list, p.block)
 	}
 }
 
-// said reports whether a block shows anything.
-func said(b Block) bool {
-	return b.Kind == Rule || b.Kind == Item || slices.ContainsFunc(b.Runs, func(run Run) bool {
-		return run.Style&Picture != 0 || !run.Mark && strings.TrimSpace(run.Text) != ""
+// showsAnything reports whether a block shows anything.
+func showsAnything(b Block) bool {
+	if b.Kind == Rule || b.Kind == Item {
+		return true
+	}
+	return slices.ContainsFunc(b.Runs, func(run Run) bool {
+		hasText := !run.Mark && strings.TrimSpace(run.Text) != ""
+		return hasText || run.Style&Picture != 0
 	})
 }
 

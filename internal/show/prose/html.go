@@ -156,14 +156,24 @@ func (m *Markup) runs(runs []Run, fixed bool) {
 // Escape returns text for HTML and XML. Characters that XML does not know, and C0, are U+FFFD.
 func Escape(text string) string {
 	text = valid(text)
-	strange := func(c rune) bool { return c < ' ' && c != '\t' && c != '\n' || c == 0xfffe || c == 0xffff }
-	if strings.ContainsFunc(text, strange) {
+	if strings.ContainsFunc(text, isNotXML) {
 		text = strings.Map(func(c rune) rune {
-			if strange(c) {
+			if isNotXML(c) {
 				return 0xfffd
 			}
 			return c
 		}, text)
 	}
 	return html.EscapeString(text)
+}
+
+// isNotXML reports whether XML does not know a character, or it is of C0 and no tab or line feed.
+func isNotXML(c rune) bool {
+	switch c {
+	case '\t', '\n':
+		return false
+	case 0xfffe, 0xffff:
+		return true
+	}
+	return c < ' '
 }

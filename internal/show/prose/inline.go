@@ -15,7 +15,9 @@ var (
 // inline sets aside the signs that style pieces of a block.
 func (r *reader) inline(s string) string {
 	if strings.IndexByte(s, '\\') >= 0 {
-		s = escape().ReplaceAllStringFunc(s, func(m string) string { return string(r.aside(nil, atom{text: m[1:], mark: `\`})) })
+		s = escape().ReplaceAllStringFunc(s, func(m string) string {
+			return string(r.aside(nil, atom{text: m[1:], mark: `\`}))
+		})
 	}
 	s = r.links(s)
 	s = r.speech(s)
@@ -66,11 +68,15 @@ func (r *reader) links(s string) string {
 			}
 			out = out[:from]
 			a := atom{mark: "[", style: Link, turn: 1, url: url}
-			if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
-				a.style, a.url = 0, ""
+			isAddress := strings.HasPrefix(url, "http://") || strings.HasPrefix(url, "https://")
+			if !isAddress {
+				a.style = 0
+				a.url = ""
 			}
-			out = append(r.aside(out, a), text...)
-			a.mark, a.turn = rest, -1
+			out = r.aside(out, a)
+			out = append(out, text...)
+			a.mark = rest
+			a.turn = -1
 			out = r.aside(out, a)
 		}
 	}
@@ -94,15 +100,17 @@ var closer = map[rune]string{'"': `"`, '“': "”", '«': "»", '「': "」", '
 // speech finds quotes, which end on their line (SillyTavern public/script.js, messageFormatting).
 func (r *reader) speech(s string) string {
 	b := r.scratch
-	done, line := 0, 0 // what is in b; the end of the line
-	missing := ""      // marks of quotes that do not end on it
+	done := 0     // before it all is in b
+	line := 0     // where the line ends
+	missing := "" // marks of quotes that do not end on it
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf && c != '"' {
 			i++ // most letters
 			continue
 		}
 		if i >= line {
-			line, missing = lineEnd(s, i), ""
+			line = lineEnd(s, i)
+			missing = ""
 		}
 		c, n := utf8.DecodeRuneInString(s[i:])
 		from := i + n
@@ -119,7 +127,8 @@ func (r *reader) speech(s string) string {
 		}
 		end += from + len(mark)
 		b = r.pair(append(b, s[done:i]...), "", Quote, s[i:end])
-		i, done = end, end
+		done = end
+		i = end
 	}
 	if done == 0 {
 		return s
@@ -141,7 +150,9 @@ func (r *reader) emphasis(s, mark string, style Style) string {
 		}
 		from := i + len(mark)
 		inner := s[from:]
-		if mark != "~~" && spaceAt(inner) || mark == "*" && strings.HasPrefix(inner, "*") || inner == "" {
+		beginsWithSpace := mark != "~~" && spaceAt(inner)
+		isLonger := mark == "*" && strings.HasPrefix(inner, "*")
+		if inner == "" || beginsWithSpace || isLonger {
 			b = append(b, s[:i+1]...)
 			s = s[i+1:]
 			continue
@@ -170,11 +181,16 @@ func (r *reader) words(s, mark string, style Style) string {
 	b := r.scratch
 	done := 0
 	for i := 0; i < len(s); i++ {
-		if !strings.HasPrefix(s[i:], mark) || i > 0 && isWord(s[i-1]) {
+		isInWord := i > 0 && isWord(s[i-1])
+		if isInWord || !strings.HasPrefix(s[i:], mark) {
 			continue
 		}
 		from := i + len(mark)
-		if mark == "_" && strings.HasPrefix(s[from:], "_") || mark != "_" && spaceAt(s[from:]) {
+		cannotFollow := spaceAt
+		if mark == "_" {
+			cannotFollow = beginsWithUnderscore
+		}
+		if cannotFollow(s[from:]) {
 			continue
 		}
 		end := wordEnd(s, from, mark)
@@ -188,6 +204,8 @@ func (r *reader) words(s, mark string, style Style) string {
 	return r.made(append(b, s[done:]...))
 }
 
+func beginsWithUnderscore(s string) bool { return strings.HasPrefix(s, "_") }
+
 // wordEnd returns where a mark stands that no word follows; -1: nowhere.
 func wordEnd(s string, from int, mark string) int {
 	for at := from + 1; at < len(s); at++ {
@@ -197,7 +215,9 @@ func wordEnd(s string, from int, mark string) int {
 		}
 		at += i
 		after := at + len(mark)
-		if (after == len(s) || !isWord(s[after])) && (mark != "_" || s[at-1] != '_') {
+		endsWord := after == len(s) || !isWord(s[after])
+		isLonger := mark == "_" && s[at-1] == '_'
+		if endsWord && !isLonger {
 			return at
 		}
 	}

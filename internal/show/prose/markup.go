@@ -26,8 +26,10 @@ func (r *reader) code(s string) string {
 				blanks := strings.Index(s[at:], fence) // tell whether it belongs to an item of a list
 				b = append(b, r.spans(s[done:at+blanks])...)
 				body := strings.TrimSuffix(s[next:from], "\n")
-				b = append(r.aside(b, atom{text: body, mark: strings.TrimSpace(s[at:next]), style: Code, fence: true}), '\n')
-				at, done = to, to
+				b = r.aside(b, atom{text: body, mark: strings.TrimSpace(s[at:next]), style: Code, fence: true})
+				b = append(b, '\n')
+				done = to
+				at = to
 				continue
 			}
 			open[fence] = true
@@ -60,24 +62,29 @@ func fenceOf(line string) string {
 	if len(rest) == len(line) {
 		rest = strings.TrimLeft(line, "~")
 	}
-	if len(line)-len(rest) < 3 || !strings.HasSuffix(line, "\n") || strings.ContainsAny(strings.TrimLeft(strings.TrimSuffix(rest, "\n"), " "), " \t`~") {
+	fence := line[:len(line)-len(rest)]
+	language, isWholeLine := strings.CutSuffix(rest, "\n")
+	language = strings.TrimLeft(language, " ")
+	if len(fence) < 3 || !isWholeLine || strings.ContainsAny(language, " \t`~") {
 		return ""
 	}
-	return line[:len(line)-len(rest)]
+	return fence
 }
 
 // closing returns where the line begins that closes a fence, and where what follows the fence
 // on it does; 0, 0 if there is none.
 func closing(s string, at int, fence string) (from, to int) {
 	for ; at < len(s); at = lineEnd(s, at) {
-		line := s[at:]
-		if rest, ok := strings.CutPrefix(indented(line[:min(len(line), len(fence)+3)]), fence); ok {
-			to = at + min(len(line), len(fence)+3) - len(rest)
-			if strings.HasPrefix(s[to:], "\n") {
-				to++
-			}
-			return at, to
+		front := s[at:min(len(s), at+len(fence)+3)] // with the most blanks that may be before it
+		rest, ok := strings.CutPrefix(indented(front), fence)
+		if !ok {
+			continue
 		}
+		to = at + len(front) - len(rest)
+		if strings.HasPrefix(s[to:], "\n") {
+			to++
+		}
+		return at, to
 	}
 	return 0, 0
 }
@@ -111,7 +118,8 @@ func (r *reader) paragraphSpans(b []byte, s string) []byte {
 	done := 0
 	for i, run := range found {
 		n := run[1] - run[0]
-		if run[0] < done || run[0] > 0 && s[run[0]-1] == '\\' {
+		isEscaped := run[0] > 0 && s[run[0]-1] == '\\'
+		if run[0] < done || isEscaped {
 			continue
 		}
 		for len(later[n]) > 0 && later[n][0] <= i {
@@ -121,7 +129,8 @@ func (r *reader) paragraphSpans(b []byte, s string) []byte {
 			continue
 		}
 		end := found[later[n][0]]
-		b = r.aside(append(b, s[done:run[0]]...), atom{text: strings.TrimSpace(s[run[1]:end[0]]), mark: s[run[0]:run[1]], style: Code})
+		b = append(b, s[done:run[0]]...)
+		b = r.aside(b, atom{text: strings.TrimSpace(s[run[1]:end[0]]), mark: s[run[0]:run[1]], style: Code})
 		done = end[1]
 	}
 	return append(b, s[done:]...)
@@ -157,25 +166,7 @@ func (r *reader) markup(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
 		return s
 	}
-	low := ""                    // s, once an end is looked for whose letters may be capitals
-	missing := map[string]bool{} // what was looked for in vain is not looked for again
-	after := func(at int, text string) int {
-		i := -1
-		if low == "" && text != "-->" {
-			low = lower(s)
-		}
-		switch {
-		case missing[text]:
-		case text == "-->":
-			i = strings.Index(s[at:], text)
-		default:
-			i = strings.Index(low[at:], text)
-		}
-		if missing[text] = i < 0; i < 0 {
-			return 0
-		}
-		return at + i + len(text)
-	}
+	ends := endFinder{text: s, missing: map[string]bool{}}
 	b := slices.Grow(r.scratch, len(s))
 	at := 0
 	for {
@@ -187,20 +178,25 @@ func (r *reader) markup(s string) string {
 		at += i
 		end := 0 // of what is read here; 0: it is text
 		if strings.HasPrefix(s[at:], "<!--") {
-			end = after(at+4, "-->")
+			end = ends.after(at+len("<!--"), "-->")
 		} else if m := aTag().FindStringSubmatch(s[at:]); m != nil {
-			name, closes := lower(m[2]), m[1] != ""
+			name := lower(m[2])
+			closes := m[1] != ""
 			as, known := meaning[name]
 			end = at + len(m[0])
+			isText := !known && emptyLine().MatchString(m[0]) || as == gone && closes
+			isAtBreak := as == breaks && (len(b) == 0 || b[len(b)-1] == '\n')
 			switch {
-			case !known && emptyLine().MatchString(m[0]), as == gone && closes:
+			case isText:
 				end = 0
 			case as == gone:
-				if end = after(end, "</"+name); end > 0 {
-					end = after(end, ">")
+				end = ends.after(end, "</"+name)
+				if end > 0 {
+					end = ends.after(end, ">")
 				}
-			case as != breaks || len(b) > 0 && b[len(b)-1] != '\n':
-				b = r.tag(append(b, as...), name, closes, m[3])
+			case !isAtBreak:
+				b = append(b, as...)
+				b = r.tag(b, name, closes, m[3])
 			}
 		}
 		if end == 0 {
@@ -210,6 +206,34 @@ func (r *reader) markup(s string) string {
 		at = end
 	}
 	return r.made(append(b, s[at:]...))
+}
+
+// endFinder finds where comments and tags end. What it looked for in vain it does not look for again.
+type endFinder struct {
+	text    string
+	low     string // text in lower case, once a tag's end is looked for
+	missing map[string]bool
+}
+
+// after returns where text goes on behind the next end, 0 if there is none.
+func (f *endFinder) after(at int, end string) int {
+	if f.missing[end] {
+		return 0
+	}
+	within := f.text
+	isComment := end == "-->"
+	if !isComment {
+		if f.low == "" {
+			f.low = lower(f.text)
+		}
+		within = f.low
+	}
+	i := strings.Index(within[at:], end)
+	if i < 0 {
+		f.missing[end] = true
+		return 0
+	}
+	return at + i + len(end)
 }
 
 // tag appends what stands for a tag that is a style, a line's end or a picture.

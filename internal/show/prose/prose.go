@@ -71,7 +71,10 @@ const deepest = 32
 // Read returns the blocks of a text.
 func Read(text string) []Block {
 	r := &reader{}
-	return r.blocks(r.markup(r.code(strings.ReplaceAll(valid(text), "\r\n", "\n"))))
+	text = strings.ReplaceAll(valid(text), "\r\n", "\n")
+	text = r.code(text)
+	text = r.markup(text)
+	return r.blocks(text)
 }
 
 // valid returns a text with U+FFFD for what is not UTF-8.
@@ -201,7 +204,7 @@ func (w *runWriter) add(text string, style Style, mark bool, url string) {
 		url = w.urls[len(w.urls)-1]
 	}
 	run := Run{Text: text, Style: w.style | style, Mark: mark, URL: url}
-	if last := &w.last; last.Text == "" || run.Style != last.Style || mark != last.Mark || url != last.URL || style&Picture != 0 {
+	if !w.continues(&run) || style&Picture != 0 {
 		w.flush()
 		w.last = run
 		return
@@ -212,9 +215,17 @@ func (w *runWriter) add(text string, style Style, mark bool, url string) {
 	w.text = append(w.text, text...)
 }
 
+// continues reports whether a run is like the last one.
+func (w *runWriter) continues(run *Run) bool {
+	isLike := run.Style == w.last.Style && run.Mark == w.last.Mark && run.URL == w.last.URL
+	return isLike && w.last.Text != ""
+}
+
+// flush adds the last run to the list.
 func (w *runWriter) flush() {
 	if len(w.text) > 0 {
-		w.last.Text, w.text = string(w.text), w.text[:0]
+		w.last.Text = string(w.text)
+		w.text = w.text[:0]
 	}
 	if w.last.Text != "" {
 		w.list = append(w.list, w.last)
@@ -258,5 +269,8 @@ func spaceBefore(s string) bool {
 
 // isWord is \w of JavaScript: ASCII only, so that Japanese beside a mark is no word.
 func isWord(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+	lower := c | 0x20
+	isLetter := lower >= 'a' && lower <= 'z'
+	isDigit := c >= '0' && c <= '9'
+	return isLetter || isDigit || c == '_'
 }
