@@ -37,7 +37,8 @@ type Query struct {
 // either of them. Nothing else is special. The error is [ErrNoWord] or [ErrTooLong].
 func Parse(text string) (*Query, error) {
 	q := &Query{}
-	or, n := false, 0
+	n := 0      // words
+	or := false // the part before is OR
 	for _, p := range split(text) {
 		t := newTerm(p.text, p.prefix)
 		n += len(t.Words)
@@ -80,26 +81,35 @@ type part struct {
 
 // split splits a query at spaces outside quotes. An unclosed quote is a character like others.
 func split(text string) (parts []part) {
-	for text = strings.TrimLeft(text, spaces); text != ""; text = strings.TrimLeft(text, spaces) {
+	for {
+		text = strings.TrimLeft(text, spaces)
+		if text == "" {
+			return parts
+		}
 		var p part
-		rest := text
-		if p.not = rest[0] == '-' && len(rest) > 1; p.not {
-			rest = rest[1:]
-		}
-		if quoted, after, ok := quotedAt(rest); ok {
-			p.text, text = quoted, after
-		} else {
-			end := strings.IndexAny(rest, spaces)
-			if end < 0 {
-				end = len(rest)
-			}
-			p.text, text = rest[:end], rest[end:]
-			p.or = p.text == "OR" && !p.not
-			p.prefix = strings.HasSuffix(p.text, "*")
-		}
+		p, text = nextPart(text)
 		parts = append(parts, p)
 	}
-	return parts
+}
+
+// nextPart returns the piece that a text begins with, and the rest.
+func nextPart(text string) (p part, rest string) {
+	p.not = text[0] == '-' && len(text) > 1
+	if p.not {
+		text = text[1:]
+	}
+	if quoted, rest, ok := quotedAt(text); ok {
+		p.text = quoted
+		return p, rest
+	}
+	end := strings.IndexAny(text, spaces)
+	if end < 0 {
+		end = len(text)
+	}
+	p.text = text[:end]
+	p.or = p.text == "OR" && !p.not
+	p.prefix = strings.HasSuffix(p.text, "*")
+	return p, text[end:]
 }
 
 const spaces = " \t\r\n\u00a0\u3000"
@@ -154,33 +164,18 @@ func anyIn(terms []Term, words []byte) bool {
 // Snippet returns a part of text around the first hit, on one line, and the ranges of the hits
 // in it, in characters. An ellipsis replaces what is left out.
 func (q *Query) Snippet(text string) (snippet string, marks [][2]int) {
-	type place struct{ from, to int }
-	var list []place
+	var list []span
 	var all []string
 	Each(text, func(w Word) {
-		list = append(list, place{w.From, w.To})
+		list = append(list, span{w.From, w.To})
 		all = append(all, string(w.Text))
 	})
-	hit := make([]bool, len(all))
-	first := -1
-	for i := range all {
-		for _, t := range q.Terms() {
-			if t.startsAt(all[i:]) {
-				for k := range t.Words {
-					hit[i+k] = true
-				}
-				if first < 0 {
-					first = i
-				}
-			}
-		}
-	}
-	if first < 0 {
-		first = 0
-	}
+	hit, first := q.hits(all)
 	from := max(0, min(first-leading, len(all)-snippetWords))
 	to := min(len(all), from+snippetWords)
-	start, end := 0, len(text)
+
+	start := 0
+	end := len(text)
 	if from > 0 {
 		start = list[from].from
 	}
@@ -194,24 +189,29 @@ func (q *Query) Snippet(text string) (snippet string, marks [][2]int) {
 	if cut, ok := cutRunes(text[start:end], snippetRunes); ok {
 		end = start + cut
 	}
-	body := text[start:end]
-	trimmed := strings.TrimLeft(body, " \t\r\n")
-	start += len(body) - len(trimmed)
-	body = strings.TrimRight(trimmed, " \t\r\n")
-	shift := 0
+
+	const blanks = " \t\r\n"
+	body := strings.TrimLeft(text[start:end], blanks)
+	start = end - len(body)
+	body = strings.TrimRight(body, blanks)
+	end = start + len(body)
+	shift := 0 // characters before body
 	if start > 0 && strings.TrimSpace(text[:start]) != "" {
-		snippet, shift = "…", 1
+		snippet = "…"
+		shift = 1
 	}
 	snippet += strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(body)
-	if strings.TrimSpace(text[start+len(body):]) != "" {
+	if strings.TrimSpace(text[end:]) != "" {
 		snippet += "…"
 	}
+
 	for i := from; i < to; i++ {
-		if !hit[i] || list[i].from < start || list[i].to > start+len(body) {
+		isWithin := list[i].from >= start && list[i].to <= end
+		if !hit[i] || !isWithin {
 			continue
 		}
-		a := shift + utf8.RuneCountInString(text[start:list[i].from])
-		mark := [2]int{a, a + utf8.RuneCountInString(text[list[i].from:list[i].to])}
+		at := shift + utf8.RuneCountInString(text[start:list[i].from])
+		mark := [2]int{at, at + utf8.RuneCountInString(text[list[i].from:list[i].to])}
 		// words of a script without spaces are marked together
 		if n := len(marks); n > 0 && marks[n-1][1] >= mark[0] {
 			marks[n-1][1] = max(mark[1], marks[n-1][1])
@@ -222,6 +222,24 @@ func (q *Query) Snippet(text string) (snippet string, marks [][2]int) {
 	return snippet, slices.Clip(marks)
 }
 
+// span is where a word stands in a text, in bytes.
+type span struct{ from, to int }
+
+// hits returns which of the words belong to a term that is found, and the first of them; 0 if none do.
+func (q *Query) hits(words []string) (hit []bool, first int) {
+	hit = make([]bool, len(words))
+	for i := range words {
+		for _, t := range q.Terms() {
+			if t.startsAt(words[i:]) {
+				for k := range t.Words {
+					hit[i+k] = true
+				}
+			}
+		}
+	}
+	return hit, max(slices.Index(hit, true), 0)
+}
+
 // startsAt reports whether words begin with the term.
 func (t *Term) startsAt(words []string) bool {
 	if len(words) < len(t.Words) {
@@ -229,7 +247,9 @@ func (t *Term) startsAt(words []string) bool {
 	}
 	last := len(t.Words) - 1
 	for i, w := range t.Words {
-		if words[i] != w && (i < last || !t.Prefix || !strings.HasPrefix(words[i], w)) {
+		mayGoOn := t.Prefix && i == last
+		isWord := words[i] == w || mayGoOn && strings.HasPrefix(words[i], w)
+		if !isWord {
 			return false
 		}
 	}

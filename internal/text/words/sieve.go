@@ -249,7 +249,10 @@ func isApart(c byte) bool { return c == '\'' || c >= utf8.RuneSelf }
 
 // isWordByte reports whether a byte may be part of a word.
 func isWordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || isApart(c)
+	lower := c | 0x20
+	isLetter := lower >= 'a' && lower <= 'z'
+	isDigit := c >= '0' && c <= '9'
+	return isLetter || isDigit || isApart(c)
 }
 
 // wordAround returns where what may be a word begins and ends around a place. The letter of an escape

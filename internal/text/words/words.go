@@ -260,7 +260,8 @@ func Number(text string) (n int) {
 		if !hangul || w.From != end {
 			n++
 		}
-		if end = -1; hangul {
+		end = -1
+		if hangul {
 			end = w.To
 		}
 	})
