@@ -104,8 +104,10 @@ func (j judge) made(c *change) bool {
 // canMake reports whether a change that has not been made can be: its path is as it was, and the
 // file that comes is there.
 func (j judge) canMake(c *change) bool {
-	return (j.holds(c, c.before) || c.before == nil && j.placeholder(c.path) || j.gap(c)) &&
-		(c.after == nil || j.is(c.draft, c.after))
+	isReserved := c.before == nil && j.placeholder(c.path)
+	isAsBefore := isReserved || j.holds(c, c.before) || j.gap(c)
+	comes := c.after == nil || j.is(c.draft, c.after)
+	return isAsBefore && comes
 }
 
 // gap reports whether a change stopped between the two renames that replace a large file
@@ -137,26 +139,57 @@ func (j judge) stays(c *change) bool {
 // touched reports, for a change that does not look made, whether it was made and its file was
 // changed since; true if that cannot be known.
 func (j judge) touched(c *change) bool {
-	switch {
-	case c.before == nil && absent(c.path), c.before != nil && (absent(c.kept) || j.isKept(c.path, c.before)):
+	if c.before == nil && absent(c.path) {
 		return false
-	case c.after != nil && j.is(c.draft, c.after): // the draft is gone only if it got its name, or was taken back
+	}
+	if c.before != nil && (absent(c.kept) || j.isKept(c.path, c.before)) {
 		return false
+	}
+	if c.after != nil && j.is(c.draft, c.after) { // the draft is gone only if it got its name, or was taken back
+		return false
+	}
+	if c.Temp != "" || c.Do == Move {
+		return true
 	}
 	// a file that only got another name is where it was, also if it was saved in place
-	return c.Temp != "" || c.Do == Move || !sameFile(c.path, c.kept+c.draft)
+	otherName := c.kept + c.draft // it has one of them
+	return !sameFile(c.path, otherName)
 }
 
-// goneOnWith reports whether somebody has saved the file of a change since under its new name, or another one
-// under the old name of a file that moved.
-func (j judge) goneOnWith(c *change) bool {
-	switch {
-	case c.To != "" && c.after == nil:
-		return !j.made(c) && !absent(c.kept) && !j.isKept(c.path, c.before) && !sameFile(c.path, c.kept) && (absent(c.path) || j.isKept(c.kept, c.before))
-	case c.before == nil:
-		return !j.made(c) && !absent(c.path) && (absent(c.draft) || c.Temp != "" && sameFile(c.path, c.draft))
+// savedSince reports, for a change that does not look made, whether somebody has saved its file since
+// under the new name, or another file under the old name of one that moved.
+func (j judge) savedSince(c *change) bool {
+	if j.made(c) {
+		return false
 	}
-	return false
+	losesName := c.To != "" && c.after == nil
+	if losesName {
+		return j.movedAndSaved(c)
+	}
+	return c.before == nil && newNameSaved(c)
+}
+
+// movedAndSaved reports of the old name of a file that moved whether it is free, and somebody has saved
+// another version under the new name; or whether the file is there, and somebody has saved another one
+// under the old name.
+func (j judge) movedAndSaved(c *change) bool {
+	if absent(c.kept) {
+		return false
+	}
+	isTheFile := j.isKept(c.path, c.before) || sameFile(c.path, c.kept)
+	if isTheFile {
+		return false
+	}
+	return absent(c.path) || j.isKept(c.kept, c.before)
+}
+
+// newNameSaved reports whether a new name has another file than the draft, which was there.
+func newNameSaved(c *change) bool {
+	if absent(c.path) {
+		return false
+	}
+	isDraft := c.Temp != "" && sameFile(c.path, c.draft) // saved in place since
+	return isDraft || absent(c.draft)
 }
 
 // linked reports whether the file of a move still has both names, whatever is in it.

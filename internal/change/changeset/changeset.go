@@ -36,38 +36,41 @@
 //
 // # Recovery
 //
-// A run can be killed at any moment, and other programs can save files at any moment. What is on the
-// disk tells how far a set got:
+// A run can be killed at any moment, and other programs can save files at any moment. At each of them a
+// set is in one of these states, and the disk shows in which:
 //
-//	drafted ----> begun ------> made          the way of a set
-//	drafts        ID.journal    ID.done
-//	   |            |
-//	   |            +--> taken back           nothing, or ID.done of the files that stay
-//	   |            +--> stuck                ID.journal: the next run tries again
-//	   |            +--> foreign              ID.foreign: a person decides
-//	   +--> never begun                       nothing
+//	drafted       drafts beside their targets
+//	   |
+//	   |  the journal gets its name: the decision
+//	   v
+//	 begun        ID.journal
+//	   |
+//	   +-- every step was made, or can be made now ----> made         ID.done
+//	   +-- a step cannot be made ----------------------> taken back   no trace, or ID.done of files that stay
+//	   +-- and taking it back fails as well -----------> stuck        ID.journal, tried again by the next run
+//	   +-- the journal was not written for this place -> foreign      ID.foreign, until a person decides
 //
-// Drafted: a later run removes the drafts of a run that is gone.
+// Drafted: nothing has happened to any file. The drafts of a run that is gone are removed by a later run.
 //
-// Begun: whoever has the lock and sees a journal knows that its run is gone, and ends each set of the
-// journal ([Recover]). If every step was made or still can be made, the set is completed. A file with
-// which somebody goes on under its new name counts as made. Otherwise the set is taken back, and so is
-// a set of which a step fails.
+// Begun: a journal belongs to a run, which has the lock. So whoever holds the lock and finds a journal
+// knows that its run is gone, and ends what it began ([Recover]), one set after the other, by the disk
+// alone: what is made stays, what is missing is made. A file that somebody has saved since under its
+// new name counts as made.
 //
-// Taken back: every file is as it was before the set, but for those that somebody has changed in
-// between. What others wrote is never overwritten: such a file stays, and is named. If something was
-// kept of it, that stays too, in a record of these files alone, which undo passes over.
+// Taken back: every file is as it was before the set. What another program has saved in between is never
+// overwritten: such a file stays as it is, and is named. If an older version of it was kept, that stays
+// too, in a record of these files alone, which undo passes over.
 //
-// Stuck: taking the set back failed, since the disk refuses it. Only such a set stays in the journal.
-// The sets of its group that were made have their record beside it.
+// Stuck: the disk refused to take the set back. Only such sets stay in the journal; the record of those
+// that were made stands beside it.
 //
-// Foreign: a journal proves nothing about a folder that was copied or is on another machine, and one
-// that cannot be read names no files. Either is set aside under that name, told once ([Foreign]), and
-// the drafts that it may name are left alone. On a person's decision [Adopt] ends the former, and
-// [Discard] drops either with what was kept for it.
+// Foreign: a folder that was copied, or is used by another machine, has a journal of files that are not
+// here; and a journal that cannot be read names none. It is renamed to ID.foreign and reported once. The
+// drafts that it may name are left alone. A person decides: [Adopt] ends it after all, and [Discard] drops
+// it with what was kept for it.
 //
-// So no set waits for a person, but for a foreign one; and after a kill all sets of a group are new,
-// or all are old, except those that another program has disturbed.
+// So after a kill every set of a journal is made or taken back, whole, except for files that another
+// program has saved in between; and nothing but a foreign journal waits for a person.
 //
 // # Limits
 //

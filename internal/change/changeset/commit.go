@@ -55,7 +55,8 @@ func (t *commitment) join(ctx context.Context) error {
 			if all == nil {
 				joined := *p
 				all = &joined
-				t.edits, byPath[p.real] = append(t.edits, all), all
+				t.edits = append(t.edits, all)
+				byPath[p.real] = all
 			}
 			all.edits = append(all.edits, p)
 		}
@@ -66,14 +67,17 @@ func (t *commitment) join(ctx context.Context) error {
 		if i < 0 {
 			break
 		}
-		if err := t.render(ctx, t.edits[i]); err != nil {
-			if err = t.dropFailing(ctx, t.edits[i], err); err != nil {
-				return err
-			}
+		err := t.render(ctx, t.edits[i])
+		if err != nil {
+			err = t.dropFailing(ctx, t.edits[i], err)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	for _, p := range t.edits {
-		if p.unit = p.edits[0].unit; p.draft != nil {
+		p.unit = p.edits[0].unit
+		if p.draft != nil {
 			t.plans = append(t.plans, p)
 		}
 	}
@@ -100,7 +104,8 @@ func (t *commitment) dropFailing(ctx context.Context, p *plan, err error) error 
 	for _, e := range all {
 		p.edits = append(p.edits, e)
 		if err := t.render(ctx, p); err != nil {
-			failed[e.unit], p.edits = err, p.edits[:len(p.edits)-1]
+			failed[e.unit] = err
+			p.edits = p.edits[:len(p.edits)-1]
 		}
 	}
 	p.edits = all
@@ -116,12 +121,16 @@ func (t *commitment) drop(unit int, err error) {
 	t.call.sets[unit].discard()
 	t.plans = slices.DeleteFunc(t.plans, func(p *plan) bool { return p.unit == unit })
 	t.edits = slices.DeleteFunc(t.edits, func(p *plan) bool {
-		edits := len(p.edits)
+		before := len(p.edits)
 		p.edits = slices.DeleteFunc(p.edits, func(e *plan) bool { return e.unit == unit })
-		if p.rendered = p.rendered && len(p.edits) == edits; len(p.edits) == 0 {
-			p.draft.discard()
+		if len(p.edits) != before {
+			p.rendered = false
 		}
-		return len(p.edits) == 0
+		if len(p.edits) > 0 {
+			return false
+		}
+		p.draft.discard()
+		return true
 	})
 }
 
@@ -279,10 +288,12 @@ func (t *commitment) look() (stale bool, err error) {
 			continue
 		}
 		byStamp := func(e *plan) bool { return !e.byMeaning }
-		if len(p.edits) == 0 || !errors.Is(was, safefile.ErrChanged) || slices.ContainsFunc(p.edits, byStamp) {
+		isByMeaning := len(p.edits) > 0 && !slices.ContainsFunc(p.edits, byStamp)
+		if !isByMeaning || !errors.Is(was, safefile.ErrChanged) {
 			return false, was
 		}
-		stale, err = true, errors.Join(err, was)
+		stale = true
+		err = errors.Join(err, was)
 	}
 	return stale, err
 }

@@ -92,7 +92,8 @@ func (d *Draft) Write(p []byte) (int, error) {
 	if d.temp != nil {
 		n, err := d.temp.Write(p)
 		if d.hashed != nil {
-			if d.hashed.Write(p[:n]); d.temp.Offset() > hashed {
+			d.hashed.Write(p[:n])
+			if d.temp.Offset() > hashed {
 				d.hashed = nil
 			}
 		}

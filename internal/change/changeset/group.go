@@ -24,23 +24,33 @@ type group struct {
 // ready takes a batch that has been drafted, and returns those that are to be committed together and
 // are complete.
 func (c *call) ready(b *batch) []*batch {
-	recorded, stays, bytes := false, true, int64(0)
+	isRecorded := false
+	takesNames := false // away
+	bytes := int64(0)
 	for _, i := range b.units {
 		s := c.sets[i]
-		recorded = recorded || s.isRecorded(&c.units[i])
+		if s.isRecorded(&c.units[i]) {
+			isRecorded = true
+		}
 		for _, p := range s.plans {
 			bytes += p.Bytes
-			stays = stays && (p.Do == Create || p.Do == Replace)
+			if p.Do != Create && p.Do != Replace {
+				takesNames = true
+			}
 		}
 	}
 	b.grouped = true
-	if !recorded || !stays || len(b.units) == len(c.units) {
+	isAll := len(b.units) == len(c.units)
+	if isAll || takesNames || !isRecorded {
 		return []*batch{b}
 	}
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g := &c.waiting
-	g.batches, g.units, g.bytes = append(g.batches, b), g.units+len(b.units), g.bytes+bytes
+	g.batches = append(g.batches, b)
+	g.units += len(b.units)
+	g.bytes += bytes
 	if g.units < cmp.Or(c.group, groupUnits) && g.bytes < groupBytes {
 		return nil
 	}

@@ -35,15 +35,21 @@ func states(r *root, sets []*journal, loose bool) (list []*state) {
 			s := byPath[c.name]
 			if s == nil {
 				s = &state{path: c.name, about: c.About, before: c.before}
-				byPath[c.name], list = s, append(list, s)
-			} else {
-				s.between = s.between || !isLeft(c.before, s.after, loose)
+				byPath[c.name] = s
+				list = append(list, s)
+			} else if !isLeft(c.before, s.after, loose) {
+				s.between = true
 			}
-			s.after, s.kept, s.folders = c.after, cmp.Or(s.kept, c.Kept), cmp.Or(s.folders, c.Folders)
-			if c.To == "" || c.after != nil {
+			s.after = c.after
+			s.kept = cmp.Or(s.kept, c.Kept)
+			s.folders = cmp.Or(s.folders, c.Folders)
+
+			losesName := c.To != "" && c.after == nil
+			if !losesName {
 				continue
 			}
-			if s.moved = byPath[c.To]; s.moved != nil {
+			s.moved = byPath[c.To]
+			if s.moved != nil {
 				s.moved.came = s
 			}
 		}
@@ -276,12 +282,14 @@ func (i inverse) restore(path string, was safefile.Stamp, source string, st *sta
 		return err
 	}
 	target := realOf(path)
-	folders, near, err := 0, target, error(nil)
+	folders := 0
+	near := target // where the draft is written
 	if i.went[filepath.Dir(path)] {
+		var err error
 		folders, near, err = makeFolder(target, i.set.opt)
-	}
-	if err != nil {
-		return err
+		if err != nil {
+			return err
+		}
 	}
 	d, err := i.again(source, near)
 	if err != nil {

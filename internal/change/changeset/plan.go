@@ -95,7 +95,8 @@ func (t *commitment) render(ctx context.Context, p *plan) error {
 	edit := p.edits[0].edit
 	for _, next := range p.edits[1:] {
 		var err error
-		if edit, err = edit.Join(next.edit); err != nil {
+		edit, err = edit.Join(next.edit)
+		if err != nil {
 			return fmt.Errorf("%s: %w", p.Path, err)
 		}
 	}
@@ -115,15 +116,23 @@ func (t *commitment) render(ctx context.Context, p *plan) error {
 			return fmt.Errorf("%s: %w", p.Path, safefile.ErrChanged)
 		}
 	}
+
 	old := io.ReaderAt(f)
-	if p.was, p.hash, p.read = now, "", false; time.Since(now.ModTime()) < coarsest && now.Size() <= hashedKept {
+	p.was = now
+	p.hash = ""
+	p.read = false
+	isFresh := time.Since(now.ModTime()) < coarsest // another save may have the same time
+	if isFresh && now.Size() <= hashedKept {
 		data := make([]byte, now.Size())
 		if _, err := io.ReadFull(io.NewSectionReader(f, 0, now.Size()), data); err != nil {
 			return err
 		}
 		sum := sha256.Sum256(data)
-		old, p.hash, p.read = bytes.NewReader(data), hex.EncodeToString(sum[:]), true
+		p.hash = hex.EncodeToString(sum[:])
+		p.read = true
+		old = bytes.NewReader(data)
 	}
+
 	d, err := newDraft(p.Path, t.root.self, t.call.Options, draftOptions{})
 	if err != nil {
 		return err
@@ -131,22 +140,26 @@ func (t *commitment) render(ctx context.Context, p *plan) error {
 	if now.Size() > hashed {
 		d.hashed = nil // it will hardly be so much smaller
 	}
-	if err = edit.Render(ctx, d, old, now.Size()); err == nil {
+	err = edit.Render(ctx, d, old, now.Size())
+	if err == nil {
 		err = d.finish()
 	}
 	if err != nil {
 		d.discard()
-		if p.rendered = errors.Is(err, ErrUnchanged); p.rendered {
+		p.rendered = errors.Is(err, ErrUnchanged)
+		if p.rendered {
 			return nil
 		}
 		return err
 	}
-	p.draft, p.Bytes, p.rendered = d, d.Size(), true
+	p.draft = d
+	p.Bytes = d.Size()
+	p.rendered = true
 	return nil
 }
 
 // errTwice means that one set would do two things to one file.
-var errTwice = errors.New("is changed twice by one call")
+var errTwice = errors.New("one call would change this file in two ways")
 
 // conflicts returns an error if two steps are for one file, or one is for a file that another batch
 // relies on or edits as well.

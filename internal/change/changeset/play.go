@@ -86,16 +86,17 @@ func (p *player) resume() error {
 func (p *player) play(dead bool) (sets []*journalSet, err error) {
 	sets = p.sets()
 	for _, set := range sets {
-		made := false
-		if !dead || p.canEnd(set) {
-			set.result, set.err = Forward, p.forward(set, dead)
-			made = set.err == nil
+		mayMake := !dead || p.canEnd(set)
+		if mayMake {
+			set.result = Forward
+			set.err = p.forward(set, dead)
 		}
-		if !made {
+		if !mayMake || set.err != nil {
 			p.back(set)
 		}
 	}
-	if err = p.syncDirs(); err != nil {
+	err = p.syncDirs()
+	if err != nil {
 		for _, set := range sets {
 			if set.result == Forward {
 				set.err = err
@@ -113,17 +114,22 @@ func (p *player) play(dead bool) (sets []*journalSet, err error) {
 	return sets, err
 }
 
-// canEnd reports whether every change of a dead run's set was made or can be, but for files with
-// which somebody goes on.
+// canEnd reports whether every change of a dead run's set was made or can be, but for files that
+// somebody has saved since.
 func (p *player) canEnd(set *journalSet) bool {
-	return !slices.ContainsFunc(set.changes, func(c *change) bool { return !p.made(c) && !p.canMake(c) && !p.goneOnWith(c) })
+	for _, c := range set.changes {
+		if !p.made(c) && !p.canMake(c) && !p.savedSince(c) {
+			return false
+		}
+	}
+	return true
 }
 
-// forward makes every change that has not been made; of a dead run, but for files with which
-// somebody goes on.
+// forward makes every change that has not been made; of a dead run, but for files that somebody has
+// saved since.
 func (p *player) forward(set *journalSet, dead bool) error {
 	for _, c := range set.changes {
-		if dead && p.goneOnWith(c) {
+		if dead && p.savedSince(c) {
 			continue
 		}
 		if err := p.make(c); err != nil {
@@ -145,9 +151,13 @@ func (p *player) back(set *journalSet) {
 		}
 	}
 	if err := p.revert(goes); err != nil {
-		set.result, set.left, set.err = Stuck, nil, errors.Join(set.err, &StuckError{ID: p.journal.ID, Err: err})
-	} else if len(set.left) > 0 {
-		set.err = errors.Join(set.err, &LeftError{p.files(set.left, false)})
+		set.result = Stuck
+		set.left = nil
+		set.err = errors.Join(set.err, &StuckError{ID: p.journal.ID, Err: err})
+		return
+	}
+	if len(set.left) > 0 {
+		set.err = errors.Join(set.err, &LeftError{p.files(set.left, oneName)})
 	}
 }
 
@@ -157,7 +167,10 @@ func (p *player) commit() map[int]error {
 	failed := map[int]error{}
 	sets, err := p.play(false)
 	for _, set := range sets {
-		if failed[set.number] = set.err; err != nil && set.result == Back { // the journal stays: the next call keeps what was made, but may make the rest as well
+		failed[set.number] = set.err
+		// If the journal stays, the next call keeps what was made, but may make the rest as well.
+		journalStays := err != nil
+		if journalStays && set.result == Back {
 			failed[set.number] = errors.Join(set.err, &StuckError{ID: p.journal.ID, Err: err})
 		}
 	}
@@ -174,10 +187,12 @@ func (p *player) end() []Ended {
 	for _, set := range sets {
 		i := slices.IndexFunc(all, func(e Ended) bool { return e.Result == set.result })
 		if i < 0 {
-			i, all = len(all), append(all, Ended{Root: p.root.dir, ID: p.journal.ID, Command: p.journal.Command, Result: set.result})
+			i = len(all)
+			all = append(all, Ended{Root: p.root.dir, ID: p.journal.ID, Command: p.journal.Command, Result: set.result})
 		}
 		e := &all[i]
-		e.Files, e.Left = append(e.Files, p.files(set.changes, true)...), append(e.Left, p.files(set.left, false)...)
+		e.Files = append(e.Files, p.files(set.changes, bothNames)...)
+		e.Left = append(e.Left, p.files(set.left, oneName)...)
 		if set.result == Stuck {
 			e.Err = errors.Join(e.Err, set.err)
 		}
@@ -187,7 +202,14 @@ func (p *player) end() []Ended {
 
 // ended describes all sets as if they had ended with one result.
 func (p *player) ended(result Result, err error) Ended {
-	return Ended{Root: p.root.dir, ID: p.journal.ID, Command: p.journal.Command, Result: result, Files: p.files(p.changes, true), Err: err}
+	return Ended{
+		Root:    p.root.dir,
+		ID:      p.journal.ID,
+		Command: p.journal.Command,
+		Result:  result,
+		Files:   p.files(p.changes, bothNames),
+		Err:     err,
+	}
 }
 
 // confined returns an error if a file lies outside the root, even behind a link: a journal from
@@ -201,13 +223,21 @@ func (p *player) confined() error {
 	return nil
 }
 
-// files returns the files of changes; of a move, with both, the new name as well.
-func (p *player) files(changes []*change, both bool) (paths []string) {
+// Whether files returns the new name of a file that moved beside the old one.
+const (
+	oneName   = false
+	bothNames = true
+)
+
+// files returns the files of changes.
+func (p *player) files(changes []*change, names bool) (paths []string) {
 	for _, c := range changes {
-		if c.To != "" && c.after == nil {
+		isMove := c.To != ""
+		if isMove && c.after == nil {
 			continue // its other half has it
 		}
-		if paths = append(paths, p.root.at(c.Path)); c.To != "" && both {
+		paths = append(paths, p.root.at(c.Path))
+		if isMove && names == bothNames {
 			paths = append(paths, p.root.at(c.To))
 		}
 	}
@@ -219,11 +249,16 @@ func (p *player) files(changes []*change, both bool) (paths []string) {
 // or it is removed. The record comes first: what is in both has ended.
 func (p *player) close(sets []*journalSet) error {
 	name := p.root.own(p.journal.stem())
-	record, stuck, whole := slices.Clone(p.recorded), []*step(nil), len(p.recorded) == 0
+	record := slices.Clone(p.recorded)
+	var stuck []*step
+	allMade := len(p.recorded) == 0
 	for _, set := range sets {
-		whole = whole && set.result == Forward
+		if set.result != Forward {
+			allMade = false
+		}
 		for _, c := range set.changes {
-			if set.result == Back && slices.Contains(set.left, c) && c.Kept != "" && !absent(c.kept) {
+			wasLeft := set.result == Back && slices.Contains(set.left, c)
+			if wasLeft && c.Kept != "" && !absent(c.kept) {
 				c.Left = true
 			}
 			switch {
@@ -235,17 +270,13 @@ func (p *player) close(sets []*journalSet) error {
 			}
 		}
 	}
-	if whole && len(record) > 0 {
+	if allMade && len(record) > 0 {
 		return at(name+journalSuffix, p.disk.Rename(name+journalSuffix, name+recordSuffix, p.sync))
 	}
+
 	if len(record) > len(p.recorded) {
-		if err := p.journal.writeAs(p.root, recordSuffix, record, p.disk, p.sync); err != nil {
+		if err := p.writeRecord(record); err != nil {
 			return err
-		}
-		if p.sync {
-			if err := p.disk.SyncDir(p.root.own("")); err != nil {
-				return err
-			}
 		}
 	}
 	switch len(stuck) {
@@ -257,19 +288,40 @@ func (p *player) close(sets []*journalSet) error {
 	return p.journal.writeAs(p.root, journalSuffix, stuck, p.disk, p.sync)
 }
 
+// writeRecord writes a record of steps beside the journal.
+func (p *player) writeRecord(steps []*step) error {
+	err := p.journal.writeAs(p.root, recordSuffix, steps, p.disk, p.sync)
+	if err != nil || !p.sync {
+		return err
+	}
+	return p.disk.SyncDir(p.root.own(""))
+}
+
 // dropFolders removes the folders that were made for files which changes have removed, if nothing is
 // in them by now. That comes after all else: a folder that stays does no harm.
 func (p *player) dropFolders(sets []*journalSet) {
 	for _, set := range sets {
+		if set.result != Forward {
+			continue
+		}
 		for _, c := range set.changes {
-			dir := c.path
-			for range c.Folders {
-				dir = filepath.Dir(dir)
-				info, err := os.Lstat(dir)
-				if _, inside := below(p.root.dir, dir); set.result != Forward || c.after != nil || !inside || err != nil || !info.IsDir() || syscall.Rmdir(dir) != nil {
-					break
-				}
+			if c.after == nil {
+				p.dropFoldersOf(c)
 			}
+		}
+	}
+}
+
+// dropFoldersOf removes the folders that were made for a file, the innermost first.
+func (p *player) dropFoldersOf(c *change) {
+	dir := c.path
+	for range c.Folders {
+		dir = filepath.Dir(dir)
+		_, isInside := below(p.root.dir, dir)
+		info, err := os.Lstat(dir)
+		isFolder := err == nil && info.IsDir() // and no link to one
+		if !isInside || !isFolder || syscall.Rmdir(dir) != nil {
+			return
 		}
 	}
 }
@@ -398,7 +450,8 @@ func (p *player) clean(c *change) error {
 	// goes last: without it a kept file could be of a replacement.
 	drafted := c.Temp != "" && p.is(c.draft, c.after)
 	var errs []error
-	if c.Kept != "" && !absent(c.kept) && (drafted || p.isKept(c.path, c.before) || sameFile(c.path, c.kept)) {
+	keeps := c.Kept != "" && !absent(c.kept)
+	if keeps && (drafted || p.isKept(c.path, c.before) || sameFile(c.path, c.kept)) {
 		errs = append(errs, p.disk.Remove(c.kept))
 		p.dirs[p.root.own("")] = true // before the journal goes, or it would stay for good
 	}
@@ -419,13 +472,13 @@ func (p *player) double(from, to string) error {
 // bring gives the file a second name as put does. It is a link; where there can be none, a copy.
 func (p *player) bring(from, to string, put func(from, to string) error) error {
 	temp := filepath.Join(filepath.Dir(to), safefile.TempName())
-	err := second(p.disk, p.sync, from, temp)
-	if err == nil {
-		if err = put(temp, to); err != nil {
-			err = errors.Join(err, p.disk.Remove(temp))
-		}
+	if err := second(p.disk, p.sync, from, temp); err != nil {
+		return err
 	}
-	return err
+	if err := put(temp, to); err != nil {
+		return errors.Join(err, p.disk.Remove(temp))
+	}
+	return nil
 }
 
 // rename gives a file another name that is free or reserved, or its own in another letter case.
@@ -446,9 +499,8 @@ func (p *player) keep(c *change) error {
 	if !absent(kept) {
 		return at(path, p.checkKept(kept, c.before)) // may have changed since it was kept
 	}
-	renamed := !p.links && c.before.Size > copied &&
-		(p.disk.RenameNew(path, kept, p.sync) == nil || absent(kept) && p.disk.Rename(path, kept, p.sync) == nil)
-	if !renamed {
+	isTooLargeToCopy := !p.links && c.before.Size > copied
+	if !isTooLargeToCopy || !p.keepByRename(path, kept) {
 		if err := second(p.disk, p.sync, path, kept); err != nil {
 			return err
 		}
@@ -465,6 +517,14 @@ func (p *player) keep(c *change) error {
 		return errors.Join(err, p.disk.Remove(kept))
 	}
 	return nil
+}
+
+// keepByRename renames the old file to keep it, and reports whether it could.
+func (p *player) keepByRename(path, kept string) bool {
+	if p.disk.RenameNew(path, kept, p.sync) == nil {
+		return true
+	}
+	return absent(kept) && p.disk.Rename(path, kept, p.sync) == nil
 }
 
 // syncDirs forces to disk the folders whose names changed.

@@ -270,9 +270,13 @@ func Discard(ctx context.Context, dir, id string, opt Options) (Record, error) {
 		return rec, fmt.Errorf("%s: %w", id, ErrNoRecord)
 	}
 	for _, name := range orphans(stays) { // a journal and a record of one set share what was kept for it
-		if info, err := os.Lstat(r.own(name)); err == nil && idOf(keptFor(name)) == id {
-			rec.Files, rec.Bytes, goes = rec.Files+1, rec.Bytes+info.Size(), append(goes, name)
+		info, err := os.Lstat(r.own(name))
+		if err != nil || idOf(keptFor(name)) != id {
+			continue
 		}
+		rec.Files++
+		rec.Bytes += info.Size()
+		goes = append(goes, name)
 	}
 	for _, name := range goes {
 		if opt.DryRun {

@@ -122,7 +122,8 @@ func (r recovery) run(ctx context.Context) ([]Ended, error) {
 			return nil, err
 		}
 		defer unlock()
-		if ended, _, err = r.endAll(held); err != nil {
+		ended, _, err = r.endAll(held)
+		if err != nil {
 			return ended, err
 		}
 	}
@@ -143,7 +144,8 @@ func hasJournal(names []string) bool {
 // work on them; without locks the system is asked whether its process is gone. names is what
 // .stchat held before.
 func (r recovery) endAll(held bool) (all []Ended, names []string, err error) {
-	if names, err = r.root.look(); err != nil {
+	names, err = r.root.look()
+	if err != nil {
 		return nil, nil, err
 	}
 	var begun []string
@@ -210,26 +212,35 @@ func (r recovery) end(name string, j *journal, err error, held bool) []Ended {
 	isHome := err == nil && r.root.isHome(j)
 	if err == nil && (isHome || idOf(name) == r.adopt) {
 		p := newPlayer(r.root, j, r.opt)
-		p.loose = p.loose || !isHome
-		if err = p.resume(); err == nil && !isHome {
+		if !isHome {
+			p.loose = true
+		}
+		err = p.resume()
+		if err == nil && !isHome {
 			err = p.confined()
 		}
 		if err == nil && !r.opt.DryRun && path != begun { // where a kill leaves it, it is foreign again
 			err = at(path, r.opt.system().Publish(path, begun, !r.opt.NoSync))
 		}
-		switch {
-		case err == nil && r.opt.DryRun:
+		if err == nil && r.opt.DryRun {
 			return []Ended{p.ended(Pending, nil)}
-		case err == nil:
+		}
+		if err == nil {
 			return p.end()
 		}
 	}
+
 	e := r.foreign(name, j, err)
-	if useless := err == nil || errors.Is(err, errNoJournal) || errors.Is(err, ErrVersion); !useless || j == nil && !held {
+	isUseless := err == nil || errors.Is(err, errNoJournal) || errors.Is(err, ErrVersion)
+	mayBeInUse := j == nil && !held
+	if !isUseless || mayBeInUse {
 		e.Result = Stuck
-	} else if !r.opt.DryRun && path == begun {
-		if err := r.opt.system().Publish(path, strings.TrimSuffix(path, journalSuffix)+foreignSuffix, !r.opt.NoSync); err != nil {
-			e.Err = errors.Join(e.Err, at(path, err)) // it is told again
+		return []Ended{e}
+	}
+	if !r.opt.DryRun && path == begun {
+		aside := strings.TrimSuffix(path, journalSuffix) + foreignSuffix
+		if err := r.opt.system().Publish(path, aside, !r.opt.NoSync); err != nil {
+			e.Err = errors.Join(e.Err, at(path, err)) // it is reported again
 		}
 	}
 	return []Ended{e}

@@ -71,15 +71,21 @@ func (u *Undoing) Rehearse(ctx context.Context, as *Assumed) ([]Step, error) {
 // inverted returns the step that restores one file.
 func (st *state) inverted(r *root) Step {
 	step := Step{Path: r.show(st.path), About: st.about}
+	if st.before == nil {
+		step.Do = Remove
+		step.Bytes = st.after.Size
+		return step
+	}
+	step.Bytes = st.before.Size
 	switch {
-	case st.before == nil:
-		step.Do, step.Bytes = Remove, st.after.Size
 	case st.moved != nil:
-		step.Do, step.Path, step.To, step.Bytes = Move, r.show(st.moved.path), step.Path, st.before.Size
+		step.Do = Move
+		step.To = step.Path
+		step.Path = r.show(st.moved.path)
 	case st.after == nil:
-		step.Do, step.Bytes = Create, st.before.Size
+		step.Do = Create
 	default:
-		step.Do, step.Bytes = Replace, st.before.Size
+		step.Do = Replace
 	}
 	return step
 }

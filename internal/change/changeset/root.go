@@ -184,9 +184,12 @@ func (r *root) settle(opt Options, held bool) error {
 	}
 	newest := newestID(names)
 	if !r.recorded || newest > r.id { // a try that failed gives it no place among the others
-		r.id, r.sets, r.recorded = nextID(newest, opt.Now), 0, false
+		r.id = nextID(newest, opt.Now)
+		r.sets = 0
+		r.recorded = false
 	}
-	r.settled = !slices.ContainsFunc(ended, func(e Ended) bool { return e.Result == Stuck }) // else the next commit tries again
+	isStuck := func(e Ended) bool { return e.Result == Stuck }
+	r.settled = !slices.ContainsFunc(ended, isStuck) // else the next commit tries again
 	return nil
 }
 

@@ -20,8 +20,14 @@ import (
 // what dead runs began in the roots of the units.
 func Run(ctx context.Context, units []Unit, opt Options) []Outcome {
 	opt.Call = cmp.Or(opt.Call, new(Call))
-	c := &call{Options: opt, units: units, outcomes: make([]Outcome, len(units)), roots: map[string]*root{}, planned: map[string]bool{}}
-	c.begin(ctx)
+	c := &call{
+		Options:  opt,
+		units:    units,
+		outcomes: make([]Outcome, len(units)),
+		roots:    map[string]*root{},
+		planned:  map[string]bool{},
+	}
+	c.recoverRoots(ctx)
 	c.share()
 	commits := ctx
 	if len(units) > 1 {
@@ -144,22 +150,24 @@ func (b *batch) drafted() bool {
 	return b.left == 0
 }
 
-// begin finds the roots, and ends in each what dead runs began.
-func (c *call) begin(ctx context.Context) {
+// recoverRoots finds the roots, and ends in each what dead runs began.
+func (c *call) recoverRoots(ctx context.Context) {
 	c.sets = make([]*Set, len(c.units))
 	for i, u := range c.units {
 		if c.roots[u.Root] != nil {
 			continue
 		}
 		r := c.Call.root(u.Root)
-		known := slices.Contains(slices.Collect(maps.Values(c.roots)), r)
-		if c.roots[u.Root] = r; known {
+		isKnown := slices.Contains(slices.Collect(maps.Values(c.roots)), r) // by another path
+		c.roots[u.Root] = r
+		if isKnown {
 			continue
 		}
-		var err error
-		if c.outcomes[i].Ended, err = (recovery{root: r, opt: c.Options}).run(ctx); err != nil {
-			c.outcomes[i].Ended = append(c.outcomes[i].Ended, Ended{Root: r.dir, Result: Stuck, Err: err})
+		ended, err := recovery{root: r, opt: c.Options}.run(ctx)
+		if err != nil {
+			ended = append(ended, Ended{Root: r.dir, Result: Stuck, Err: err})
 		}
+		c.outcomes[i].Ended = ended
 	}
 }
 
@@ -208,7 +216,9 @@ func (c *call) share() {
 			c.batchOf[i] = &batch{root: c.roots[u.Root], number: i + 1}
 		}
 		b := c.batchOf[k]
-		c.batchOf[i], b.units, b.left = b, append(b.units, i), b.left+1
+		b.units = append(b.units, i)
+		b.left++
+		c.batchOf[i] = b
 	}
 }
 
@@ -265,7 +275,12 @@ func (c *call) rehearse(plans []*plan) error {
 // made from what stands there now.
 func (c *call) failedIn(r *root) (failed []int) {
 	for i, u := range c.units {
-		if c.roots[u.Root] == r && u.Again != nil && c.sets[i] != nil && c.outcomes[i].Err != nil && u.Again(c.outcomes[i].Err) {
+		wasDrafted := c.roots[u.Root] == r && c.sets[i] != nil
+		err := c.outcomes[i].Err
+		if !wasDrafted || err == nil || u.Again == nil {
+			continue
+		}
+		if u.Again(err) {
 			failed = append(failed, i)
 		}
 	}
@@ -281,7 +296,8 @@ func (c *call) draftAgain(ctx context.Context, r *root) {
 		for try := range tries {
 			time.Sleep(time.Duration(try) * time.Millisecond)
 			b := &batch{root: r, number: len(c.units) + i + 1, units: []int{i}, grouped: true}
-			c.batchOf[i], *o = b, Outcome{Ended: o.Ended}
+			c.batchOf[i] = b
+			*o = Outcome{Ended: o.Ended}
 			c.draft(ctx, i)
 			for _, t := range c.join(ctx, []*batch{b}) {
 				c.commit(ctx, t)

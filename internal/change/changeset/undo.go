@@ -73,7 +73,13 @@ type Undoing struct {
 func Undo(dir, id string, force bool) (*Undoing, error) {
 	r := newRoot(dir)
 	isMeant := func(rec *Record) bool {
-		return rec.ID != "" && rec.ID == id || id == "" && rec.ID != "" && !rec.Undone && rec.Undoes == ""
+		if rec.ID == "" {
+			return false
+		}
+		if id != "" {
+			return rec.ID == id
+		}
+		return !rec.Undone && rec.Undoes == ""
 	}
 	records, errs, err := readRecords(r.store, func(rec *Record, errs []error) bool {
 		return isMeant(rec) || id == "" && len(errs) > 0 // it may be the last
