@@ -32,12 +32,15 @@ func New(target string, opt Options) (*Temp, error) {
 		d := System()
 		t.disk = &d
 	}
-	var info fs.FileInfo
-	var err error
-	if t.real, info, err = resolve(target); err != nil {
+	real, info, err := resolve(target)
+	t.real = real
+	if err != nil {
 		t.like = opt.Like
-	} else if t.seen = info; info.Mode().IsRegular() {
-		t.like = info
+	} else {
+		t.seen = info
+		if info.Mode().IsRegular() {
+			t.like = info
+		}
 	}
 	perm := fs.FileMode(0o666)
 	if t.like != nil {

@@ -46,11 +46,11 @@ func stampOfInfo(info fs.FileInfo) Stamp {
 
 // Same reports whether both stamps are of one file that did not change in between.
 func (s Stamp) Same(o Stamp) bool {
-	return s.info != nil && o.info != nil &&
-		os.SameFile(s.info, o.info) &&
-		s.info.Size() == o.info.Size() &&
-		s.info.ModTime().Equal(o.info.ModTime()) &&
-		s.ctime == o.ctime
+	if !s.SameFile(o) {
+		return false
+	}
+	sameTimes := s.info.ModTime().Equal(o.info.ModTime()) && s.ctime == o.ctime
+	return sameTimes && s.info.Size() == o.info.Size()
 }
 
 // SameFile reports whether both stamps are of one file, by whatever path, changed or not.
