@@ -82,7 +82,8 @@ func chunks(c *chunkers.Chunker, r io.Reader, piece func(data []byte, part Part)
 					return err
 				}
 			}
-			held, begun = append(held[:0], data...), true
+			held = append(held[:0], data...)
+			begun = true
 		}
 		if err == nil {
 			continue
@@ -110,7 +111,8 @@ func (l *lineReader) Read(p []byte) (int, error) {
 	ahead, _ := l.r.Peek(min(len(p), l.r.Buffered()))
 	n := len(ahead)
 	data, _, found := bytes.Cut(ahead, []byte{'\n'})
-	if l.lf = found; found {
+	l.lf = found
+	if found {
 		n = len(data) + 1
 	}
 	copy(p, data)

@@ -150,7 +150,8 @@ type lineCounter struct {
 
 // whole counts a whole line with its LF, now or when the counter is flushed.
 func (n *lineCounter) whole(line []byte) {
-	if n.held = append(n.held, line...); len(n.held) >= longLine {
+	n.held = append(n.held, line...)
+	if len(n.held) >= longLine {
 		n.flush()
 	}
 }

@@ -172,10 +172,13 @@ func belong(ctx context.Context, s *Store, root string, now time.Time) error {
 		}
 	}
 	dev, ino := identity(root)
-	if was == "" || was == root && device == dev && inode == ino { // without a root it is in memory only
+	isSameFolder := device == dev && inode == ino
+	if was == "" || was == root && isSameFolder { // without a root it is in memory only
 		return nil
 	}
-	if d, i := identity(was); was != root && i != 0 && d == device && i == inode && (d != dev || i != ino) {
+	d, i := identity(was)
+	isStillThere := i != 0 && d == device && i == inode
+	if was != root && isStillThere && !isSameFolder {
 		return fmt.Errorf("%s: %w, %s", s.db.path, ErrOtherRoot, was)
 	}
 	if s.dry {

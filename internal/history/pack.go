@@ -146,14 +146,19 @@ func (r *row) pieces() int {
 
 // decode unpacks a row into p, whose memory is reused. An error wraps [ErrBroken].
 func (r *row) decode(dec *zstd.Decoder, p *pack) error {
-	p.first, p.ends, p.keys = r.first, p.ends[:0], parseKeys(r.keys)
-	if int64(len(p.keys)) != r.n || len(r.keys)%keySize != 0 || r.n < 1 || r.raw < 0 || r.raw > maxPack {
+	p.first = r.first
+	p.ends = p.ends[:0]
+	p.keys = parseKeys(r.keys)
+	hasItsKeys := r.n >= 1 && int64(len(p.keys)) == r.n && len(r.keys)%keySize == 0
+	fits := r.raw >= 0 && r.raw <= maxPack
+	if !hasItsKeys || !fits {
 		return fmt.Errorf("%w: pack %d has %d pieces and keys of %d bytes", ErrBroken, r.first, r.n, len(r.keys))
 	}
 	end := 0
 	for lens := r.lens; len(lens) > 0; {
 		var size uint64
-		if size, lens = cutUvarint(lens); lens == nil || size > maxPiece || len(p.ends) == len(p.keys) {
+		size, lens = cutUvarint(lens)
+		if lens == nil || size > maxPiece || len(p.ends) == len(p.keys) {
 			return fmt.Errorf("%w: the lengths of pack %d make no sense", ErrBroken, r.first)
 		}
 		end += int(size)

@@ -34,7 +34,8 @@ func (s *Store) Lines(ctx context.Context, runs []Run) iter.Seq2[Line, error] {
 			line := Line{cmp.Or(first, part.id), part.data}
 			if part.kind == More || first != 0 {
 				joined = append(joined, part.data...)
-				first, line.Data = line.Piece, joined
+				first = line.Piece
+				line.Data = joined
 			}
 			if part.kind == More {
 				continue
@@ -42,7 +43,8 @@ func (s *Store) Lines(ctx context.Context, runs []Run) iter.Seq2[Line, error] {
 			if !yield(line, nil) {
 				return
 			}
-			first, joined = 0, joined[:0]
+			first = 0
+			joined = joined[:0]
 		}
 	}
 }
@@ -59,8 +61,10 @@ func (s *Store) WriteTo(ctx context.Context, w io.Writer, v *Version) error {
 		return err
 	}
 	out := bufio.NewWriterSize(w, writeSize)
-	sum, size, first := sha256.New(), int64(0), int64(0)
-	begun := false
+	sum := sha256.New()
+	size := int64(0)
+	first := int64(0) // the first piece
+	begun := false    // a line before ended
 	for part, err := range s.pieces(ctx, runs) {
 		if err != nil {
 			return err

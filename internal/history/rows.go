@@ -32,31 +32,47 @@ const (
 )
 
 // IsChat reports whether files of this kind are chats.
-func (k Kind) IsChat() bool { return k == Solo || k == Group || k == File || k == Backup }
+func (k Kind) IsChat() bool {
+	switch k {
+	case Solo, Group, File, Backup:
+		return true
+	}
+	return false
+}
 
 // KindOf returns the kind of the file at a path that is relative to the user's folder, with
 // slashes.
 func KindOf(rel string) Kind {
 	owner := path.Dir(rel)
+	if owner == "backups" {
+		return Backup
+	}
 	first, rest, _ := strings.Cut(owner, "/")
 	isChat := strings.EqualFold(path.Ext(rel), ".jsonl")
+	if !isChat {
+		return kindBeside(first)
+	}
+	isOwnersFolder := rest != "" && !strings.Contains(rest, "/")
 	switch {
-	case owner == "backups":
-		return Backup
-	case !isChat && first == "groups":
-		return Members
-	case !isChat && first == "worlds":
-		return World
-	case !isChat && first == "characters":
-		return Card
-	case !isChat:
-		return Sidecar
-	case first == "chats" && rest != "" && !strings.Contains(rest, "/"):
+	case first == "chats" && isOwnersFolder:
 		return Solo
 	case owner == "group chats":
 		return Group
 	}
 	return File
+}
+
+// kindBeside returns the kind of a file that is no chat, by its first folder.
+func kindBeside(folder string) Kind {
+	switch folder {
+	case "groups":
+		return Members
+	case "worlds":
+		return World
+	case "characters":
+		return Card
+	}
+	return Sidecar
 }
 
 // Label names a file for people: its folder's name and its own.
@@ -72,7 +88,9 @@ func Label(rel string) string {
 // taken in.
 func inside(rel string) bool {
 	local := filepath.FromSlash(strings.ReplaceAll(rel, ":", "_")) // IsLocal refuses them on Windows
-	return filepath.IsLocal(local) && path.Clean(rel) == rel && rel != "." && !strings.Contains(path.Base(rel), string(filepath.Separator))
+	isClean := rel != "." && path.Clean(rel) == rel
+	isName := !strings.Contains(path.Base(rel), string(filepath.Separator))
+	return isClean && isName && filepath.IsLocal(local)
 }
 
 // Snapshot is one run that found changes, or has a note.

@@ -74,12 +74,18 @@ func decodeRuns(b []byte) ([]Run, error) {
 		delta, n := binary.Varint(b)
 		count, rest := cutUvarint(b[max(n, 0):])
 		part, after := cutUvarint(rest)
-		first := end + delta
-		if n <= 0 || after == nil || part > uint64(Last) || first < 1 || count < 1 || count > math.MaxInt32 || first > math.MaxInt64-math.MaxInt32 || delta > math.MaxInt64/2 {
+		isWhole := n > 0 && after != nil
+		if !isWhole || part > uint64(Last) || count < 1 || count > math.MaxInt32 {
 			return nil, errRuns
 		}
+		first := end + delta
+		isSmall := delta <= math.MaxInt64/2 && first <= math.MaxInt64-math.MaxInt32 // no sum overflows
+		if first < 1 || !isSmall {
+			return nil, errRuns
+		}
+		runs = append(runs, Run{first, int64(count), Part(part)})
 		end = first + int64(count)
-		runs, b = append(runs, Run{first, int64(count), Part(part)}), after
+		b = after
 	}
 	if len(runs) == 0 || runs[len(runs)-1].Part == More {
 		return nil, errRuns

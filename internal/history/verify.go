@@ -439,15 +439,18 @@ func (v *verifier) version(ctx context.Context, label string, of *Version) error
 		lost.Text = "its list of pieces is damaged"
 		return v.problem(lost)
 	}
-	sum, line, bad := sha256.New(), 0, -1
-	header, lines := 1, int64(0) // the first line of a chat is usually its header
+	lines := int64(0)
 	for _, r := range runs {
 		lines += r.Lines()
 	}
+	header := 1 // the first line of a chat is usually its header
 	if int64(of.Messages) >= lines {
 		header = 0
 	}
-	found := false
+
+	sum := sha256.New()
+	line := 0
+	reported := -1 // the last line that was reported
 	for _, r := range runs {
 		for id := r.First; id < r.First+r.Count; id++ {
 			l, err := v.listOf(ctx, id)
@@ -460,8 +463,8 @@ func (v *verifier) version(ctx context.Context, label string, of *Version) error
 			}
 			k := l.keys[id-l.first]
 			sum.Write(k[:])
-			if _, isBad := v.d.pieces[id]; isBad && bad != line {
-				bad, found = line, true
+			if _, isBad := v.d.pieces[id]; isBad && reported != line {
+				reported = line
 				message := Problem{Rule: Lost, Chat: lost.Chat, Rev: lost.Rev, Text: "does not come back"}
 				if index := line - header; KindOf(of.Path).IsChat() && index >= 0 {
 					message.Index = &index
@@ -475,12 +478,16 @@ func (v *verifier) version(ctx context.Context, label string, of *Version) error
 			}
 		}
 	}
-	if !found && !slices.Equal(sum.Sum(nil), []byte(of.Sum)) {
+	if reported >= 0 {
+		return nil
+	}
+	if !slices.Equal(sum.Sum(nil), []byte(of.Sum)) {
 		lost.Text = "its sum differs"
 		return v.problem(lost)
 	}
-	if of.Changed && !found {
-		lost.Rule, lost.Text = Row, "its name, time, note or list of pieces was changed"
+	if of.Changed {
+		lost.Rule = Row
+		lost.Text = "its name, time, note or list of pieces was changed"
 		return v.problem(lost)
 	}
 	return nil
@@ -608,25 +615,21 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 			if err != nil {
 				return err
 			}
-			old, now := &pack{}, &pack{first: r.first}
+			old := &pack{}
+			now := &pack{first: r.first}
 			whole := r.decode(dec, old) == nil
 			for i := range r.pieces() {
-				id, k, data := r.first+int64(i), keyAt(r, i), []byte(nil)
+				id := r.first + int64(i)
+				k := keyAt(r, i)
+				var data []byte
 				if whole {
 					data = old.piece(i) // if it is damaged and was not found, it stays lost
 				}
-				if wanted, bad := m.bad.pieces[id]; bad {
-					again := m.found[wanted]
-					if whole && again == nil {
-						// known by the key of its present bytes, only the key in the pack is damaged
-						if known, ok, err := m.s.find(ctx, m.keys.of(data)); err == nil && ok && known == id {
-							again = data
-						}
-					}
-					if again != nil {
-						data, k = again, m.keys.of(again)
-						pieces++
-					}
+				again := m.foundAgain(ctx, id, data)
+				if again != nil {
+					data = again
+					k = m.keys.of(again)
+					pieces++
 				}
 				now.add(data, k)
 			}
@@ -642,6 +645,25 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 	return pieces, err
 }
 
+// foundAgain returns the bytes of a piece that is damaged, nil if they were not found, or it is not
+// damaged. data is what the pack has of it now, nil if that cannot be unpacked.
+func (m *Mender) foundAgain(ctx context.Context, id int64, data []byte) []byte {
+	wanted, isBad := m.bad.pieces[id]
+	if !isBad {
+		return nil
+	}
+	if again := m.found[wanted]; again != nil || data == nil {
+		return again
+	}
+	// if the index knows the piece by the key of its present bytes, only the key in the pack is damaged
+	known, ok, err := m.s.find(ctx, m.keys.of(data))
+	if err != nil || !ok || known != id {
+		return nil
+	}
+	return data
+}
+
+// indexAgain builds the index of keys anew.
 func indexAgain(ctx context.Context, db *database) error {
 	if err := db.Exec(ctx, "DELETE FROM key"); err != nil {
 		return err

@@ -73,6 +73,7 @@ func (w *Writer) begin() error {
 	return w.s.db.wrap(err)
 }
 
+// look notices what another program has written meanwhile.
 func (w *Writer) look() error {
 	was := w.seen
 	if err := w.s.db.Row(w.ctx, "PRAGMA data_version").Scan(&w.seen); err != nil {
@@ -85,7 +86,9 @@ func (w *Writer) look() error {
 	if err := w.s.db.Get(w.ctx, metaGeneration, &w.s.gen); err != nil {
 		return err
 	}
-	w.s.lists, w.filter, w.misses = nil, nil, 0
+	w.s.lists = nil
+	w.filter = nil
+	w.misses = 0
 	if err := w.s.nextPiece(w.ctx, &w.next); err != nil {
 		return err
 	}
@@ -99,15 +102,21 @@ func (w *Writer) look() error {
 // the store after the next Commit.
 func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 	c := &Content{}
-	sum, last := sha256.New(), int64(0)
+	sum := sha256.New()
+	last := int64(0) // the piece before
 	count := &w.count
-	count.c, count.held, count.headed = c, count.held[:0], false
+	count.c = c
+	count.held = count.held[:0]
+	count.headed = false
 	add := func(data []byte, part Part) error {
-		if n := len(c.Runs); n > 0 && c.Runs[n-1].Part != More {
+		isFirst := len(c.Runs) == 0
+		beginsLine := isFirst || c.Runs[len(c.Runs)-1].Part != More
+		if beginsLine && !isFirst {
 			c.Size++ // the LF before this line
 		}
 		c.Size += int64(len(data))
-		if w.read += int64(len(data)); w.read >= stayRead {
+		w.read += int64(len(data))
+		if w.read >= stayRead {
 			if err := w.Commit(); err != nil {
 				return err
 			}
@@ -122,7 +131,7 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 			return err
 		}
 		last = id
-		if n := len(c.Runs); chat && part != Whole && (n == 0 || c.Runs[n-1].Part != More) {
+		if chat && beginsLine && part != Whole {
 			count.long(data)
 		}
 		c.Runs = appendRun(c.Runs, id, part)
@@ -304,8 +313,12 @@ func (w *Writer) Leave(p Place, snapshot int64) error {
 
 // Add adds a version with the given content, and returns it with its number.
 func (w *Writer) Add(v Version, c *Content) (Version, error) {
-	v.Size, v.Messages, v.Sum, v.runs = c.Size, c.Messages, string(c.Sum[:]), encodeRuns(c.Runs)
-	v.At, v.Thin = time.UnixMilli(v.At.UnixMilli()), 0
+	v.Size = c.Size
+	v.Messages = c.Messages
+	v.Sum = string(c.Sum[:])
+	v.runs = encodeRuns(c.Runs)
+	v.At = time.UnixMilli(v.At.UnixMilli())
+	v.Thin = 0
 	if w.s.dry && w.rev == 0 {
 		if err := w.s.db.Row(w.ctx, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'version'), 0)").Scan(&w.rev); err != nil {
 			return v, w.s.db.wrap(err)
