@@ -103,7 +103,8 @@ func Edit(raw []byte, edit func(o *Object)) []byte {
 	if err != nil {
 		return raw
 	}
-	if edit(o); !o.Edited() {
+	edit(o)
+	if !o.Edited() {
 		return raw
 	}
 	return o.Bytes()
@@ -120,7 +121,8 @@ func (o *Object) Edit(edit func(inner *Object), path ...string) {
 	if !ok {
 		return
 	}
-	if inner.Edit(edit, path[1:]...); inner.Edited() {
+	inner.Edit(edit, path[1:]...)
+	if inner.Edited() {
 		o.Set(path[0], inner.Bytes())
 	}
 }
@@ -151,11 +153,13 @@ func EditList(array []byte, edit func(i int, value []byte) (edited []byte, keep 
 	kept := l.items[:0]
 	for i, e := range l.items {
 		var keep bool
-		if e.value, keep = edit(i, e.value); keep {
+		e.value, keep = edit(i, e.value)
+		if keep {
 			kept = append(kept, e)
 		}
 	}
-	if l.items = kept; len(kept) == 0 {
+	l.items = kept
+	if len(kept) == 0 {
 		l.empty()
 	}
 	return l.Bytes()

@@ -24,17 +24,19 @@ func Value(raw []byte, path ...string) []byte {
 func Place(raw []byte, path ...string) (at, end int, ok bool) {
 	end = len(raw)
 	for _, key := range path {
-		base, found := at, false
 		in := raw[at:end]
+		place := span{-1, -1}
 		walk(in, '{', func(k, v span) bool {
 			if KeyIs(in[k.at:k.end], key) {
-				at, end, found = base+v.at, base+v.end, true
+				place = v // the last one counts
 			}
 			return true
 		})
-		if !found {
+		if place.at < 0 {
 			return 0, 0, false
 		}
+		end = at + place.end
+		at += place.at
 	}
 	return at, end, true
 }

@@ -31,7 +31,8 @@ func AppendQuoted(out []byte, s string) []byte {
 			return append(out, '"')
 		}
 		n = 1
-		k, c := strings.IndexByte(escaped, s[0]), s[0]
+		c := s[0]
+		k := strings.IndexByte(escaped, c)
 		switch u, alone := surrogateAt(s); {
 		case k >= 0:
 			out = append(out, '\\', escapes[k])
@@ -50,7 +51,12 @@ func AppendQuoted(out []byte, s string) []byte {
 
 // surrogateAt returns the surrogate whose three WTF-8 bytes s begins with.
 func surrogateAt(s string) (u rune, ok bool) {
-	if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2] < 0x80 || s[2] > 0xBF {
+	if len(s) < 3 || s[0] != 0xED {
+		return 0, false
+	}
+	isSurrogate := s[1] >= 0xA0 && s[1] <= 0xBF
+	isContinued := s[2] >= 0x80 && s[2] <= 0xBF
+	if !isSurrogate || !isContinued {
 		return 0, false
 	}
 	return 0xD000 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f), true

@@ -34,7 +34,8 @@ func Splices(raw []byte, list []Splice) []byte {
 	out := make([]byte, 0, size)
 	kept := int64(0)
 	for _, s := range list {
-		out = append(append(out, raw[kept:s.At]...), s.Data...)
+		out = append(out, raw[kept:s.At]...)
+		out = append(out, s.Data...)
 		kept = s.At + s.Len
 	}
 	return append(out, raw[kept:]...)
@@ -47,29 +48,39 @@ func SetSplice(raw, value []byte, path ...string) (Splice, error) {
 	for i, key := range path {
 		key = literal(key)
 		in := raw[at:end]
-		place, first, last := span{-1, -1}, -1, 0
+		place := span{-1, -1} // of the value
+		first := -1           // where the first key begins
+		last := 0             // where the last value ends
 		braces, ok := walk(in, '{', func(k, v span) bool {
 			if first < 0 {
 				first = k.at
 			}
-			if last = v.end; KeyIs(in[k.at:k.end], key) {
+			last = v.end
+			if KeyIs(in[k.at:k.end], key) {
 				place = v
 			}
 			return true
 		})
-		switch {
-		case !ok && i == 0:
+		if !ok && i == 0 {
 			return Splice{}, ErrNotObject
-		case !ok:
+		}
+		if !ok {
 			return Splice{}, fmt.Errorf("%q: %w", path[i-1], ErrNotObject)
-		case place.at >= 0:
-			at, end = at+place.at, at+place.end
+		}
+		if place.at >= 0 {
+			end = at + place.end
+			at += place.at
 			continue
-		case first >= 0 && bytes.IndexByte(in[braces.at:first], '\n') >= 0:
-			whole := Edit(in, func(o *Object) { o.Set(key, nest(value, path[i+1:])) }) // on a line of its own
+		}
+
+		fresh := nest(value, path[i+1:])
+		hasLines := first >= 0 && bytes.IndexByte(in[braces.at:first], '\n') >= 0 // a member a line
+		if hasLines {
+			whole := Edit(in, func(o *Object) { o.Set(key, fresh) })
 			return Splice{int64(at), int64(end - at), whole}, nil
 		}
-		data := append(append(Quote(key), ':'), nest(value, path[i+1:])...)
+		data := append(Quote(key), ':')
+		data = append(data, fresh...)
 		if first < 0 {
 			return Splice{At: int64(at + braces.at + 1), Data: data}, nil
 		}

@@ -33,18 +33,18 @@ func KindOf(raw []byte) Kind {
 	if i >= len(raw) {
 		return Invalid
 	}
-	switch c := raw[i]; {
-	case c == '{':
+	switch raw[i] {
+	case '{':
 		return ObjectKind
-	case c == '[':
+	case '[':
 		return Array
-	case c == '"':
+	case '"':
 		return String
-	case c == 'n':
+	case 'n':
 		return Null
-	case c == 't', c == 'f':
+	case 't', 'f':
 		return Bool
-	case c == '-', '0' <= c && c <= '9':
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		return Number
 	default:
 		return Invalid
