@@ -49,7 +49,9 @@ type keptLine struct {
 }
 
 func (b *block) reset() {
-	b.data, b.long, b.err = nil, 0, nil
+	b.data = nil
+	b.long = 0
+	b.err = nil
 	b.scanned.reset()
 }
 

@@ -56,7 +56,7 @@ func (buf *Buffer) Lines(data []byte, keys *Keys, work func(*Line)) {
 // scan calls work with every line of a block that is not blank.
 func (buf *Buffer) scan(b *block, keys *Keys, work func(*Line)) {
 	if buf.sc.keys != keys {
-		buf.read(keys)
+		buf.want(keys)
 	}
 	buf.each(b, -1, work)
 }
@@ -87,7 +87,11 @@ func ReadHead(ctx context.Context, src Source) (h Head, err error) {
 	p := c.Last[0]
 	line := make([]byte, p.Len+2) // it is followed by LF, CR LF or the end
 	n, err := src.readAt(line, p.Off)
-	h.Line, h.Number, h.Off, h.Next, h.BadUTF8 = line[:p.Len:p.Len], p.Line, p.Off, p.Off+p.Len, p.BadUTF8
+	h.Line = line[:p.Len:p.Len]
+	h.Number = p.Line
+	h.Off = p.Off
+	h.Next = p.Off + p.Len
+	h.BadUTF8 = p.BadUTF8
 	for _, c := range line[p.Len:max(n, int(p.Len))] {
 		h.Next++
 		if c == '\n' {

@@ -41,10 +41,11 @@ type indexState struct {
 	rare     uint64   // not 0: there is an escape with u or a slash
 }
 
-// of indexes the next stretch of data from base on. It returns false if indexing it does not
+// fill indexes the next stretch of data from base on. It returns false if indexing it does not
 // pay, or if a string in it is damaged or not UTF-8: the scanner finds out what is wrong.
-func (x *index) of(data []byte, base int) bool {
-	x.base, x.end = base, min(len(data), base+stretch)
+func (x *index) fill(data []byte, base int) bool {
+	x.base = base
+	x.end = min(len(data), base+stretch)
 	x.end = base + lastLF(data[base:x.end]) + 1
 	if x.end-x.base < indexPays || x.end > math.MaxInt32 {
 		x.end = max(x.end, base+1) // at least this line is left to the scanner
@@ -55,7 +56,9 @@ func (x *index) of(data []byte, base int) bool {
 	if cap(x.slashes) < words {
 		x.slashes = make([]uint64, words)
 	}
-	x.slashes, x.quotes, x.next = x.slashes[:words], x.quotes[:0], 0
+	x.slashes = x.slashes[:words]
+	x.quotes = x.quotes[:0]
+	x.next = 0
 	var st indexState
 	whole := len(p) &^ 63
 	for at := 0; at < whole; at += piece {

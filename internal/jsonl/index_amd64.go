@@ -7,7 +7,8 @@ import "golang.org/x/sys/cpu"
 // canIndex reports whether the processor has what [indexWide] needs.
 func canIndex() bool {
 	x := &cpu.X86
-	return x.HasAVX2 && x.HasPCLMULQDQ && x.HasBMI1 && x.HasBMI2 && x.HasPOPCNT
+	hasBits := x.HasBMI1 && x.HasBMI2 && x.HasPOPCNT
+	return hasBits && x.HasAVX2 && x.HasPCLMULQDQ
 }
 
 // indexWide continues with p, whose length is a multiple of 64 and whose first byte is at place

@@ -199,7 +199,7 @@ func TestIndexUTF8(t *testing.T) {
 		for _, before := range []int{0, 29, 30, 31} {
 			line := `{"mes":"` + strings.Repeat("a", 24+before) + s + `"}`
 			data := []byte(line + strings.Repeat(" ", indexPays-len(line)) + "\n")
-			if got := x.of(data, 0); got != utf8.ValidString(s) {
+			if got := x.fill(data, 0); got != utf8.ValidString(s) {
 				t.Fatalf("%q behind %d bytes: %v", s, before, got)
 			}
 		}

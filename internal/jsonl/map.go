@@ -154,10 +154,11 @@ type lineReader struct {
 	line Line
 }
 
-// read sets the keys that are wanted.
-func (r *lineReader) read(keys *Keys) {
+// want sets the keys that are wanted.
+func (r *lineReader) want(keys *Keys) {
 	r.sc.keys = keys
-	r.line.at, r.line.order = make([]int, len(keys.names)), nil
+	r.line.at = make([]int, len(keys.names))
+	r.line.order = nil
 }
 
 // each calls work with the lines of a block that are not blank, up to limit surviving ones (below
@@ -169,11 +170,17 @@ func (r *lineReader) each(b *block, limit int, work func(*Line)) {
 		if l.Index == limit {
 			return
 		}
-		l.Raw, l.Damage, l.BadUTF8, l.CRLF = line, d, r.sc.text.bad, crlf
+		l.Raw = line
+		l.Damage = d
+		l.BadUTF8 = r.sc.text.bad
+		l.CRLF = crlf
 		l.Plain = d == nil && r.sc.plain
-		l.Number, l.Off, l.members = number, b.off+at, nil
+		l.Number = number
+		l.Off = b.off + at
+		l.members = nil
 		if d == nil {
-			l.members, l.inside = r.sc.found, r.sc.inside
+			l.members = r.sc.found
+			l.inside = r.sc.inside
 			l.index(r.sc.keys)
 		}
 		work(l)
@@ -238,7 +245,7 @@ func (m *mapper[T]) run(ctx context.Context) error {
 	}
 	return pipeline(ctx, m.src, opt.From, m.src.workers(opt.From, opt.Limit, opt.Workers), func() stage {
 		st := &mapStage[T]{all: m}
-		st.read(opt.Keys)
+		st.want(opt.Keys)
 		return st
 	})
 }

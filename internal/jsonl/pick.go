@@ -33,7 +33,8 @@ func Pick[J, T any](ctx context.Context, src Source, jobs iter.Seq[J], line func
 	p.jobs, stop = iter.Pull(jobs)
 	defer stop()
 	workers := runtime.GOMAXPROCS(0)
-	if p.fill(&p.first); p.over {
+	p.fill(&p.first)
+	if p.over { // all are in the first batch
 		workers = 1
 	}
 	return run(ctx, workers, p.next, func() stage { return &picking[J, T]{all: p} })
@@ -61,18 +62,26 @@ type picked[J any] struct {
 }
 
 func (b *picked[J]) add(job J, at Picked) {
-	b.jobs, b.at, b.bytes = append(b.jobs, job), append(b.at, at), b.bytes+at.Len
+	b.jobs = append(b.jobs, job)
+	b.at = append(b.at, at)
+	b.bytes += at.Len
 }
 
-func (b *picked[J]) reset() { b.jobs, b.at, b.bytes = b.jobs[:0], b.at[:0], 0 }
+func (b *picked[J]) reset() {
+	b.jobs = b.jobs[:0]
+	b.at = b.at[:0]
+	b.bytes = 0
+}
 
 // next takes the next batch, and returns false if there is none.
 func (p *picker[J, T]) next(s *slot) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	st := s.stage.(*picking[J, T]) //nolint:forcetypeassert // all stages are
-	if s.reset(); len(p.first.jobs) > 0 {
-		st.picked, p.first = p.first, picked[J]{}
+	s.reset()
+	if len(p.first.jobs) > 0 {
+		st.picked = p.first
+		p.first = picked[J]{}
 	} else {
 		p.fill(&st.picked)
 	}
@@ -95,7 +104,9 @@ func (p *picker[J, T]) fill(b *picked[J]) {
 			return
 		}
 		at := p.line(job)
-		if n := len(b.jobs); n == pickLines || n > 0 && b.bytes+at.Len > pickBytes {
+		n := len(b.jobs)
+		isTooLong := n > 0 && b.bytes+at.Len > pickBytes
+		if n == pickLines || isTooLong {
 			p.held.add(job, at)
 			return
 		}
@@ -169,7 +180,9 @@ func (st *picking[J, T]) read(src Source) error {
 	buf := st.buf[:room]
 	put := 0
 	for i := 0; i < len(st.at); {
-		off, end, n := st.at[i].Off, st.at[i].Off+st.at[i].Len, 1
+		off := st.at[i].Off
+		end := off + st.at[i].Len
+		n := 1 // lines that follow one another
 		for ; i+n < len(st.at); n++ {
 			next := st.at[i+n]
 			if next.Off < end || next.Off > end+gap {

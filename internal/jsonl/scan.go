@@ -19,7 +19,7 @@ func (s *scanner) scanLines(b *block, join bool, each func(line []byte, d *Damag
 			start += len(bom)
 		}
 		if i >= known {
-			indexed = s.index.of(data, i)
+			indexed = s.index.fill(data, i)
 			known = s.index.end
 		}
 		i = s.line(data, start, indexed)
@@ -83,7 +83,9 @@ func (s *scanner) scanLong(src Source, b *block, n int) error {
 	room := b.buf[1 : len(b.buf)-1]
 	s.reset()
 	b.lines = 1
-	p, at, last := room[:n], int64(0), byte(0)
+	p := room[:n]
+	at := int64(0)
+	last := byte(0)
 	hasBOM := b.off == 0 && bytes.HasPrefix(p, []byte(bom))
 	if hasBOM {
 		at = int64(len(bom))

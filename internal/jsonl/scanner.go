@@ -72,9 +72,17 @@ type scanner struct {
 
 // reset prepares for a new line.
 func (s *scanner) reset() {
-	s.state, s.depth, s.pos, s.first, s.falsy = stStart, 0, 0, 0, false
-	s.text.bad, s.text.tailLen, s.code, s.plain = false, 0, 0, false
-	s.found, s.inside.at = s.found[:0], 0
+	s.state = stStart
+	s.depth = 0
+	s.pos = 0
+	s.first = 0
+	s.falsy = false
+	s.text.bad = false
+	s.text.tailLen = 0
+	s.code = 0
+	s.plain = false
+	s.found = s.found[:0]
+	s.inside.at = 0
 }
 
 func (s *scanner) inObject() bool {
@@ -84,7 +92,10 @@ func (s *scanner) inObject() bool {
 
 // fail notes what is wrong first.
 func (s *scanner) fail(code Code, at int64, is int, in state) {
-	s.code, s.badAt, s.badIs, s.badIn = code, at, is, in
+	s.code = code
+	s.badAt = at
+	s.badIs = is
+	s.badIn = in
 	s.state = stBad
 }
 
@@ -515,5 +526,7 @@ func digits(p []byte, i int) int {
 }
 
 func isHex(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+	lower := c | 0x20
+	isDigit := c >= '0' && c <= '9'
+	return isDigit || lower >= 'a' && lower <= 'f'
 }

@@ -55,7 +55,9 @@ func (s *scanner) walkObject(p []byte, line, i int, list *[]Member, wanted strin
 		}
 		key, keyEnd := i, int(quotes[q+1])+1
 		m := add(list) // written where it stays: a copy would wait for what was just written
-		m.Key, m.KeyEnd, m.Count = key-line, keyEnd-line, 0
+		m.Key = key - line
+		m.KeyEnd = keyEnd - line
+		m.Count = 0
 		m.Escaped = x.mayHaveSlash(key, keyEnd-1) && x.hasSlash(key, keyEnd-1)
 		q += 2
 		if i = afterBlanks(p, keyEnd); p[i] != ':' {
