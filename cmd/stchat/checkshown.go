@@ -49,7 +49,7 @@ func showFindings(c *console, rep *report.Check, paths []string) {
 		}
 		if dir := filepath.Dir(f.Path); dir != owner {
 			owner = dir
-			t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(filepath.Base(dir))})
+			t.Rows = append(t.Rows, grid.Row{Heading: visible.Text(filepath.Base(absolute(dir)))})
 		}
 		name := ""
 		if f.Path != file {
@@ -104,7 +104,7 @@ func findingName(path string) string {
 	return filepath.Base(path)
 }
 
-// showRules tells once what each rule that found something means, and names the command that mends.
+// showRules tells once what each rule that found something means, and names the command that fixes.
 func showRules(c *console, list []rules.Finding, paths []string) {
 	found := rulesOf(list)
 	for _, id := range found.findings.keys {
@@ -125,10 +125,10 @@ func showRules(c *console, list []rules.Finding, paths []string) {
 	fmt.Fprintln(c.w)
 	switch {
 	case found.repaired:
-		c.whole("", "to mend what can be mended:", "stchat repair"+where)
+		c.whole("", "to fix what can be fixed:", "stchat repair"+where)
 	case len(found.onRequest) > 0:
-		c.whole("", "mended only on request:", "stchat repair --rule "+found.onRequest[0]+where)
+		c.whole("", "on request:", "stchat repair --rule "+found.onRequest[0]+where)
 	default:
-		c.line(c.prose("nothing of this is mended by a command; 'stchat check --list-rules' says more", ""))
+		c.line(c.prose("no command fixes these; 'stchat check --list-rules' says more", ""))
 	}
 }

@@ -28,3 +28,19 @@ func TestWorstFirst(t *testing.T) {
 		t.Errorf("exit code %d, the error at %d, the warning at %d; stdout:\n%s\nstderr:\n%s", code, worst, least, out, errs)
 	}
 }
+
+// TestFolderIsNamed: a chat in the current folder stands under the name of that folder.
+func TestFolderIsNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("chats/Mira", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("chats/Mira/torn.jsonl", []byte(`{"chat_metadata":{"main_chat":"gone"}}`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir("chats/Mira")
+	out, errs, _ := terminal(t, 100, "check", "torn.jsonl", "--color", "never")
+	if !strings.Contains(out, "\nMira\n") || strings.Contains(out, "\n.\n") {
+		t.Errorf("%s%s", out, errs)
+	}
+}

@@ -235,7 +235,7 @@ func repairCommand(f *rules.Finding) string {
 	case !f.ByHand():
 		return fmt.Sprintf("stchat repair --rule %s %s", f.Rule, visible.Args(f.Path))
 	case f.Rule == rules.LorebookSharedState:
-		return fmt.Sprintf("stchat clone-lorebook --rebind %s %s", visible.Quote(f.Path), visible.Args(f.Path))
+		return "stchat clone-lorebook --rebind " + visible.Args(f.Path)
 	}
 	return ""
 }

@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
 	"stchat/internal/ops/book"
+	"stchat/internal/text/plural"
 )
 
 // cloneLorebookOptions are the flags of clone-lorebook.
@@ -37,18 +40,17 @@ Without --name the clone is called "NAME (1)", "NAME (2)" and so on, like
 SillyTavern's own duplicates. A name that is taken gets such a number too: a
 lorebook is never overwritten.
 
---rebind edits a chat in place so that it uses the clone: world_info,
-Auto-Recap's lorebookName, and the timed effects of entries change; no other
-line of the chat does. With several SOURCEs, each chat gets the clone of the
-SOURCE that it is, or whose lorebook it names.
+--rebind gives each SOURCE, a chat, its clone: the chat is edited in place, so
+that world_info, Auto-Recap's lorebookName and the timed effects of entries name
+it; no other line of the chat changes. 'stchat meta set CHAT lorebook=NAME'
+points a chat at any other lorebook.
 
 Prints the path of each clone, one per line.
 `,
 		example: `  stchat clone-lorebook "worlds/Harbour.json" --name "Harbour, spring"
-  stchat clone-lorebook chats/Mira/branch.jsonl --rebind chats/Mira/branch.jsonl
-  stchat clone-lorebook chats/Mira/*.jsonl --internal reset --drop "draft*"
-  stchat clone-lorebook worlds/Sea.json --rebind a.jsonl --rebind b.jsonl`,
-		means:   single(),
+  stchat clone-lorebook --rebind Mira/Harbour
+  stchat clone-lorebook --rebind "Mira/*" --internal reset --drop "draft*"`,
+		means:   edits(),
 		options: &cloneLorebookOptions{},
 	}
 }
@@ -58,7 +60,7 @@ func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the clone; default: numbered")
 	fs.Var(oneOf(&o.opt.Internal, lorebook.Drop, lorebook.Internals()...), "internal", "extension-internal entries: `HOW` is drop, keep or reset")
 	fs.Var(each(&o.opt.Drop, lorebook.CheckGlob), "drop", "leave out entries whose title matches `GLOB` (repeatable)")
-	fs.Var(each(&o.opt.Rebind, func(string) error { return nil }).notEmpty(), "rebind", "point `CHAT` at the clone, in place (repeatable)")
+	fs.BoolVar(&o.opt.Rebind, "rebind", false, "each SOURCE, a chat, gets its clone: the chat is edited in place")
 }
 
 func (o *cloneLorebookOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
@@ -68,19 +70,46 @@ func (o *cloneLorebookOptions) run(ctx context.Context, c *console, fs *pflag.Fl
 	}
 	opt := o.opt
 	opt.Sources, opt.Data = args, userFolder(c, args)
-	if opt.Rebind, err = c.resolve(single(), opt.Rebind); err != nil {
-		return err
+	if i := slices.IndexFunc(args, isBook); opt.Rebind && i >= 0 {
+		return usagef("--rebind takes chats, each of which gets its clone, and %s is a lorebook; 'stchat meta set CHAT lorebook=NAME' points a chat at one", args[i])
 	}
 	c.changes(&opt.Changes)
 	opt.BumpIntegrity = c.newSlugs()
-	results, err := book.Run(ctx, opt)
-	if err != nil {
-		return withHint(err, nil)
-	}
-	how := &saying{steps: !c.json, hints: []hint{{ops.ErrNotInPlace, " (--rebind)"}}, no: never, bumped: opt.BumpIntegrity}
+
+	how := &saying{hints: []hint{{ops.ErrNotInPlace, " (--rebind)"}}, no: never, bumped: opt.BumpIntegrity}
 	of := func(r *book.Result) (string, *book.Result) { return r.Doc.Source, r }
-	return sayAll(c, how, results, of, func(r *book.Result) {
+	return sayAll(c, how, book.Run(ctx, opt), of, func(r *book.Result) {
 		how.edited = append(how.edited, r.Doc.Rebound...)
+		if c.tells() {
+			c.block(c.cloneBlock(r))
+			return
+		}
+		c.tellState(r.Doc.Path, r.Doc.Changes)
 		c.made(r.Doc.Path)
 	})
+}
+
+// cloneBlock tells a person of a lorebook's clone.
+func (c *console) cloneBlock(r *book.Result) block {
+	d := &r.Doc
+	cloned := "cloned"
+	if c.dryRun {
+		cloned = "would clone"
+	}
+	b := block{
+		sentence: fmt.Sprintf("%s the lorebook %q as %q: %s", cloned, d.From, d.Name, plural.Of(d.Entries, "entry", "entries")),
+		made:     d.Path,
+	}
+	if d.Dropped > 0 {
+		b.add("left out", plural.Of(d.Dropped, "entry", "entries"))
+	}
+	for _, chat := range d.Rebound {
+		uses := "uses it now"
+		if c.dryRun {
+			uses = "would use it"
+		}
+		b.add("chat", nameOf(chat)+" "+uses)
+	}
+	b.facts = append(b.facts, c.stateFacts(d.Changes, 0)...)
+	return b
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -76,7 +75,7 @@ func copyHints(chat string) []hint {
 // is the result with its document, r what it has in common with others.
 func sayMade[R any](c *console, source string, made R, r *cut.Result, hints []hint) error {
 	isReplaced := func(s ops.Step) bool { return s.Do == changeset.Replace }
-	how := &saying{counted: c.json, hints: hints, no: never, block: true}
+	how := &saying{hints: hints, no: never}
 	how.end = func() {
 		if slices.ContainsFunc(r.Doc.Steps, isReplaced) && !c.dryRun {
 			c.closeTabs(false) // a card or a group was edited
@@ -89,17 +88,13 @@ func sayMade[R any](c *console, source string, made R, r *cut.Result, hints []hi
 			return
 		}
 		remark(c, &r.Doc)
-		for _, book := range r.Doc.Lorebooks {
-			switch {
-			case book.Path == nil:
-			case c.dryRun:
-				c.note("it would share the lorebook %q", book.Name)
-			default:
-				c.note("it shares the lorebook %q; `stchat clone-lorebook --rebind %s %s` makes one of its own", book.Name, visible.Quote(r.Doc.Path), visible.Args(r.Doc.Path))
-			}
-		}
 		c.made(r.Doc.Path)
 	})
+}
+
+// ownBook says what gives a new chat a lorebook of its own.
+func (c *console) ownBook(path string) string {
+	return "`stchat clone-lorebook --rebind " + visible.Quote(c.addressOf(path)) + "` gives the new one its own"
 }
 
 // copyBlock tells a person of a chat that was made of one or more.
@@ -112,17 +107,13 @@ func (c *console) copyBlock(source string, r *cut.Result) block {
 	b := block{sentence: fmt.Sprintf("%s %q of %s: %s", made, nameOf(d.Path), nameOf(source), plural.Many(d.Messages, "message")), made: d.Path}
 	for _, book := range d.Lorebooks {
 		if book.Path != nil {
-			b.add("lorebook", fmt.Sprintf("%q, shared; `stchat clone-lorebook --rebind %s %s` makes one of its own", book.Name, visible.Quote(d.Path), visible.Args(d.Path)))
+			b.add("lorebook", fmt.Sprintf("both chats now write to %q", book.Name))
+			b.add("", c.ownBook(d.Path))
 		}
 	}
+	isShared := func(f ops.Fact) bool { return f.Kind == ops.FactSharedBook } // as told above
+	b.facts = append(b.facts, factsOf(slices.DeleteFunc(slices.Clone(r.Facts), isShared), "")...)
 	b.facts = append(b.facts, c.stateFacts(d.State, d.At)...)
-	if len(d.Sidecars) > 0 {
-		b.add("Luker", sidecarText(d))
-	}
-	for _, note := range r.Notes {
-		if _, text, told := strings.Cut(note, ": "); told {
-			b.add("also", text)
-		}
-	}
+	b.addLuker(d)
 	return b
 }

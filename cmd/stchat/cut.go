@@ -257,7 +257,7 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 	inPlace := false
 	var linked []string
 	how := &saying{
-		counted: c.json, hints: cutHints(o), no: isRefused, block: true,
+		hints: cutHints(o), no: isRefused,
 		end: func() {
 			if inPlace && !c.dryRun {
 				c.closeTabs(c.newSlugs(), linked...)
@@ -268,7 +268,9 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 					c.document(sum)
 				}
 				c.flush()
-				c.note("%s", sum.text(o.opt.Kind))
+				if c.tells() || c.verbose {
+					c.note("%s", sum.text(o.opt.Kind))
+				}
 			}
 		},
 	}
@@ -368,12 +370,41 @@ func (o *splitOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 		return opt.Chat, p.Result
 	}
 	return sayAll(c, how, parts, of, func(p *cut.Part) {
+		if c.tells() {
+			c.block(c.partBlock(p))
+			return
+		}
 		if p.Recap {
-			c.warn("%s: what Auto-Recap says of the messages before %d stays with the chat; to put it in as a message: `stchat state get %s recap: --jq 'last(.values[\"recap:\"].running.versions[] | select((.new_scene_index // 0) < %d)).content' | stchat add %s --at 0 --role narrator -`",
-				p.Doc.Path, p.Doc.First, visible.Quote(opt.Chat), p.Doc.First, visible.Quote(p.Doc.Path))
+			c.warn("%s: %s", p.Doc.Path, recapStays(p))
 		}
 		c.made(p.Doc.Path)
 	})
+}
+
+// recapStays says that what Auto-Recap has written before a part begins is not in it.
+func recapStays(p *cut.Part) string {
+	return fmt.Sprintf("the recap of messages 0 to %d stays in the old chat", p.Doc.First-1)
+}
+
+// partBlock tells a person of one part of a chat.
+func (c *console) partBlock(p *cut.Part) block {
+	d := &p.Doc
+	made := "made"
+	if c.dryRun {
+		made = "would make"
+	}
+	b := block{
+		sentence: fmt.Sprintf("%s %q of %s: messages %d to %d", made, nameOf(d.Path), nameOf(d.Source), d.First, d.Last),
+		made:     d.Path,
+	}
+	b.facts = factsOf(p.Facts, "--lorebook clone gives the new ones their own")
+	b.addClones(&d.Document)
+	b.facts = append(b.facts, c.stateFacts(d.State, d.At)...)
+	if p.Recap {
+		b.join("Auto-Recap", recapStays(p))
+	}
+	b.addLuker(&d.Document)
+	return b
 }
 
 // skippable is the hint for a damaged chat that --skip-damaged reads.
@@ -404,12 +435,7 @@ func remark(c *console, d *cut.Document) {
 	if more := d.SkippedTotal - len(d.Skipped); more > 0 {
 		c.warn("%s: %s left out", source, c.many(more, "more damaged line"))
 	}
-	if c.tells() {
-		return // the block has it
-	}
-	for _, s := range d.State {
-		c.note("%s: %s: %s", d.Path, s.Extension, s.Change)
-	}
+	c.tellState(d.Path, d.State)
 }
 
 // cutSummary is the last document where several chats are given.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -79,6 +80,9 @@ func (o *editOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		return o.runEditor(ctx, c, choice, common)
 	}
 	if o.texts {
+		if givesText(&values) {
+			return usagef("the text is given twice: as TEXT, and in --set, --unset, --merge, --patch or --replace")
+		}
 		if len(common.Chats) > 1 {
 			return usagef("a text is for one message of one chat, and these are %d chats; --set mes=TEXT gives it to all of them", len(common.Chats))
 		}
@@ -87,6 +91,15 @@ func (o *editOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 
 	opt := edit.SetOptions{Options: common, Choice: choice, Values: values, One: o.texts}
 	return o.reportMany(c, edit.Set(ctx, opt), func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Changed) })
+}
+
+// givesText reports whether values are about the text of a message.
+func givesText(values *patch.Changes) bool {
+	isText := func(path patch.Path) bool { return len(path) > 0 && path[0] == "mes" }
+	inEdits := slices.ContainsFunc(values.Edits, func(e patch.Edit) bool { return isText(e.Path) })
+	inPatch := slices.ContainsFunc(values.Patch, func(o patch.Operation) bool { return isText(o.Path) })
+	inMerge := rawjson.Value(values.Merge, "mes") != nil || rawjson.Value(values.MergePatch, "mes") != nil
+	return inEdits || inPatch || inMerge || values.Replace != nil
 }
 
 // readText reads the text from stdin if it is given as -.

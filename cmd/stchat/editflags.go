@@ -145,7 +145,7 @@ func isNo(err error) bool {
 // report prints what became of the chats, and returns the worst outcome. result, if it is not
 // nil, prints a chat's result on stdout; --json and --dry-run print their own.
 func (o *inPlaceFlags) report(c *console, results []*edit.Result, result func(r *edit.Result)) error {
-	how := &saying{hints: editHints(), bumped: true, block: true}
+	how := &saying{hints: editHints(), bumped: true}
 	of := func(r *edit.Result) (string, *ops.Result[edit.Document]) { return r.Doc.Path, &r.Result }
 	return sayAll(c, how, results, of, func(r *edit.Result) {
 		if r.Doc.DidWrite {
@@ -154,15 +154,14 @@ func (o *inPlaceFlags) report(c *console, results []*edit.Result, result func(r 
 		if c.tells() && !o.many {
 			c.block(c.editBlock(r))
 		}
+		c.tellState(r.Doc.Path, r.Doc.State)
+		c.tellUnchanged(r.Doc.Path, r.Doc.Unchanged)
 		switch {
 		case c.json:
-		case c.dryRun:
+		case c.dryRun && (c.tells() || c.verbose):
 			o.show(c, r)
 		case !c.tells():
 			result(r)
-		}
-		if r.Doc.Unchanged && !c.tells() {
-			c.note("%s: unchanged", r.Doc.Path)
 		}
 	})
 }
@@ -230,7 +229,7 @@ func (o *inPlaceFlags) sum(c *console, s *editSummary) {
 	if o.many && c.json {
 		c.document(*s)
 	}
-	if o.many && c.printed() == nil && !c.tells() {
+	if o.many && c.printed() == nil && c.verbose && !c.tells() {
 		c.note("%s of %s %s%s%s", c.number(s.Changed), c.many(s.Chats, "chat"), either(s.DryRun, "would change", "changed"),
 			when(s.messages > 0, ", "+c.many(s.messages, "message")), when(s.Unchanged > 0, ", "+c.number(s.Unchanged)+" unchanged"))
 	}

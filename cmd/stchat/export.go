@@ -17,6 +17,7 @@ import (
 	"stchat/internal/ops/publish"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 )
@@ -34,11 +35,12 @@ func newExport() verb {
   sharegpt  a chat per line: {"conversations":[{"from":"human","value":"..."}]}
   rows      a message per line with everything about it, for DuckDB and others
 
--o DIR/, or a folder that is there, takes a file per chat, with an index.html.
-Hidden messages are left out (rows has all), and so are comments and calls of
-tools.
+-o FILE takes several chats for people to read as a chapter each; -o DIR/, or a
+folder that is there, a file per chat, with an index.html. Hidden messages are
+left out (rows has all), and so are comments and calls of tools.
 `, no: "no message was chosen",
 		example: `  stchat export Mira/Harbour -o harbour.html
+  stchat export "Mira/*" -o mira.md
   stchat export "Mira/*" -o site/
   stchat export chats --format openai --leaves -o ~/mira.jsonl`,
 		rules:   []string{"force needs output = --force goes with -o", "dry-run needs output = --dry-run goes with -o"},
@@ -55,7 +57,7 @@ type exportOptions struct {
 
 func (o *exportOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(exportFormat(&o.format), "format", "`FORMAT`: txt, markdown, html, openai, sharegpt or rows; default: by the ending of -o (.html, .md, .txt), else html")
-	fs.VarP(output(&o.opt.Output), "output", "o", "write to `FILE`; if it ends in / or is a folder, a file per chat into that folder")
+	fs.VarP(output(&o.opt.Output), "output", "o", "write to `FILE`, several chats as a chapter each; if it ends in / or is a folder, a file per chat into that folder")
 	fs.BoolVar(&o.opt.Swipes, "swipes", false, "also the other swipes, folded; in rows a line for each")
 	fs.BoolVar(&o.opt.Reasoning, "reasoning", false, "also the reasoning: folded, in openai as reasoning_content, in sharegpt in <think>")
 	fs.BoolVar(&o.opt.WithHidden, "with-hidden", false, "also hidden messages")
@@ -186,8 +188,46 @@ func (e *exporting) written(path *string) {
 	}
 }
 
+// exportBlock tells a person of the chats that were written, one by its name and several counted.
+func (e *exporting) exportBlock(written []*publish.Document) block {
+	wrote := "wrote"
+	if e.dryRun {
+		wrote = "would write"
+	}
+	chats := plural.Many(len(written), "chat")
+	if len(written) == 1 {
+		chats = nameOf(written[0].Path)
+	}
+	messages, pictures, leftOut := 0, 0, 0
+	var leftPictures []publish.LeftPicture
+	for _, d := range written {
+		messages += d.Messages
+		pictures += d.Pictures
+		leftOut += d.LeftOut
+		leftPictures = append(leftPictures, d.PicturesLeftOut...)
+	}
+
+	b := block{sentence: fmt.Sprintf("%s %s: %s", wrote, chats, plural.Many(messages, "message"))}
+	if len(written) > 1 && !e.opt.Folder {
+		b.sentence += ", a chapter each"
+	}
+	if pictures > 0 {
+		b.add("pictures", plural.Grouped(pictures)+" in the page")
+	}
+	if n := len(leftPictures); n > 0 {
+		first := leftPictures[0]
+		b.add("left out", fmt.Sprintf("%s, the first at message %d: %s", plural.Many(n, "picture"), first.Index, first.Reason))
+	}
+	if leftOut > 0 {
+		b.add("left out", plural.Many(leftOut, "message")+", hidden or not for this format")
+	}
+	return b
+}
+
 // pages writes chats for people to read.
 func (e *exporting) pages(ctx context.Context, format publish.Format) error {
+	var file *string // of one chat, or of several
+	var written []*publish.Document
 	sum, err := publish.Export(ctx, publish.Options{Export: e.opt.Export, Format: format, Reasoning: e.opt.Reasoning}, func(r *publish.Result) error {
 		d := &r.Doc
 		e.none, e.some = e.none || d.Messages == 0, e.some || d.Messages > 0
@@ -199,15 +239,28 @@ func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 		case d.Messages == 0:
 			e.note("%s: no message was chosen, so nothing is written", chat.Label(d.Path))
 		}
-		if n := len(d.PicturesLeftOut); n > 0 {
-			first := d.PicturesLeftOut[0]
-			e.note("%s: %s left out, the first at message %d: %s", chat.Label(d.Path), e.many(n, "picture"), first.Index, first.Reason)
+		if e.verbose && !e.tells() {
+			for _, f := range e.exportBlock([]*publish.Document{d}).facts {
+				e.note("%s: %s: %s", chat.Label(d.Path), f.label, f.text)
+			}
 		}
-		e.written(d.Output)
+		if d.Output != nil {
+			file = d.Output
+			written = append(written, d)
+		}
+		if isPlain := !e.tells() || e.verbose; e.opt.Folder && isPlain {
+			e.written(d.Output)
+		}
 		return nil
 	})
 	if err != nil {
 		return err
+	}
+	if e.tells() && len(written) > 0 {
+		e.block(e.exportBlock(written))
+	}
+	if !e.opt.Folder {
+		e.written(file)
 	}
 	if sum.Doc.Index != nil {
 		sayDone(e, e.opt.Output, sum)

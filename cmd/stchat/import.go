@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -16,6 +18,7 @@ import (
 	"stchat/internal/ops/bring"
 	"stchat/internal/ops/bring/convert"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 
@@ -101,22 +104,27 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	inPlace := false // a card or a group
 	done := func(r *bring.Result) {
 		inPlace = inPlace || slices.ContainsFunc(r.Doc.Steps, func(s ops.Step) bool { return s.Do == changeset.Replace })
+		if c.tells() {
+			c.block(c.importBlock(r))
+			for _, d := range r.More {
+				c.made(d.Path)
+			}
+			return
+		}
+		if c.verbose {
+			for _, f := range c.importBlock(r).facts {
+				c.note("%s: %s: %s", r.Doc.Path, f.label, f.text)
+			}
+			if r.Doc.Existed {
+				c.note("%s: imported before", r.Doc.Path)
+			}
+		}
 		c.made(r.Doc.Path) // whose document is printed already
 		for _, d := range r.More {
 			if c.json {
 				c.document(d)
 			}
 			c.made(d.Path)
-		}
-		if r.Doc.Existed {
-			c.note("%s: imported before%s", r.Doc.Path, when(len(r.Doc.Steps) > 0 && !r.Doc.DryRun, ", and now the chat that is open"))
-			return
-		}
-		if len(r.Doc.Dropped) > 0 {
-			c.note("%s: left out: %s", r.Doc.Path, convert.Counts(r.Doc.Dropped))
-		}
-		if r.Doc.Branches > 0 {
-			c.note("%s: %s of the conversation not imported; --branches imports them too%s", r.Doc.Path, c.many(r.Doc.Branches, "other end"), when(!r.Doc.DryRun, ", after 'stchat undo'"))
 		}
 	}
 	told, outcome := false, error(nil)
@@ -139,6 +147,47 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		c.closeTabs(false)
 	}
 	return outcome
+}
+
+// importBlock tells a person of one conversation that was imported.
+func (c *console) importBlock(r *bring.Result) block {
+	d := &r.Doc
+	from := filepath.Base(d.Source)
+	if d.Source == chat.Stdin {
+		from = nameOf(chat.Stdin)
+	}
+	b := block{made: d.Path}
+	switch {
+	case d.Existed:
+		b.sentence = fmt.Sprintf("%q is here already, imported before from %s", nameOf(d.Path), from)
+	case c.dryRun:
+		b.sentence = fmt.Sprintf("would import %q from %s: %s", nameOf(d.Path), from, plural.Many(d.Messages, "message"))
+	default:
+		b.sentence = fmt.Sprintf("imported %q from %s: %s", nameOf(d.Path), from, plural.Many(d.Messages, "message"))
+	}
+	b.facts = factsOf(r.Facts, "")
+	if d.Existed {
+		if opens := len(d.Steps) > 0 && !c.dryRun; opens {
+			b.add("open", "it is now the chat that is open")
+		}
+		return b
+	}
+	if d.Swipes > 0 {
+		b.add("swipes", plural.Grouped(d.Swipes))
+	}
+	if d.Undated > 0 {
+		b.add("undated", plural.Many(d.Undated, "message")+", dated by their neighbours or the file")
+	}
+	if len(d.Dropped) > 0 {
+		b.add("left out", convert.Counts(d.Dropped))
+	}
+	if n := len(r.More); n > 0 {
+		b.add("branches", plural.Grouped(n)+" beside it")
+	}
+	if d.Branches > 0 {
+		b.add("branches", plural.Many(d.Branches, "other end")+" of the conversation left out; --branches imports them too"+when(!c.dryRun, ", after 'stchat undo'"))
+	}
+	return b
 }
 
 // ownerLast returns the arguments with the files first, and then whose chats they become.

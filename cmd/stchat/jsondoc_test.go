@@ -223,7 +223,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"checkpoint, branch", "", "0", []string{"checkpoint", "--json", "--skip-damaged", "--dry-run", "--unset", "main_chat", "--unset", "integrity", story}},
 		{"copy", "", "0", []string{"copy", "--json", "--dry-run", at("chats/Mira/media.jsonl"), at("groups/7.json")}},
 		{"join", "", "0", []string{"join", "--json", "--dry-run", at("chats/Mira/media.jsonl"), at("chats/Mira/child.jsonl")}},
-		{"clone-lorebook", "", "0", []string{"clone-lorebook", "--json", at("worlds/Sea.json"), "--rebind", at("chats/Mira/child.jsonl")}},
+		{"clone-lorebook", "", "0", []string{"clone-lorebook", "--json", "--rebind", at("chats/Mira/child.jsonl")}},
 		{"clone-lorebook", "", "0", []string{"clone-lorebook", "--json", at("worlds/Sea.json"), "--name", "Land"}},
 		{"repair", "", "1", []string{"repair", "--json", "--dry-run", user}},
 		{"repair", "", "0", []string{"repair", "--json", "-y", story}},

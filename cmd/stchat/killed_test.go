@@ -148,7 +148,7 @@ func TestKilledImport(t *testing.T) {
 		}
 	}
 	kill()
-	if out := bring("in.jsonl", 0); strings.Count(out, "the change is now completed") != 1 || strings.Count(out, "imported before") != 2 {
+	if out := bring("in.jsonl", 0); strings.Count(out, "the change is now completed") != 1 || strings.Count(out, "\nchats/Mira/") != 2 {
 		t.Errorf("it does not say what it found:\n%s", out)
 	}
 	kill()

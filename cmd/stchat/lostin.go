@@ -79,7 +79,7 @@ func (o *lostOptions) putBack(ctx context.Context, c *console, chats []*keep.Los
 	}
 
 	results := keep.PutBack(ctx, chats, o.asSwipe, edit.Terms{ExpectMessages: -1, BumpIntegrity: c.newSlugs(), Changes: changes})
-	how := &saying{hints: editHints(), bumped: true, block: true}
+	how := &saying{hints: editHints(), bumped: true}
 	of := func(r *edit.Result) (string, *ops.Result[edit.Document]) { return r.Doc.Path, &r.Result }
 	err := sayAll(c, how, results, of, func(r *edit.Result) {
 		in := chats[slices.IndexFunc(chats, func(in *keep.LostIn) bool { return in.Path == r.Doc.Path })]

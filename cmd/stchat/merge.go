@@ -242,15 +242,42 @@ func (o *mergeOptions) report(c *console, r *merge.Result) error {
 	for _, row := range r.Rows {
 		t.row(row)
 	}
-	text := fmt.Sprintf("%s the same, %s ahead, %s %s, %s refused", c.number(r.Doc.Same), c.number(r.Doc.Ahead), c.number(r.Doc.Done), either(r.Doc.DryRun, "to do", "done"), c.number(r.Doc.Refused)) +
-		when(len(r.Doc.Left) > 0, "; not merged: "+strings.Join(r.Doc.Left, ", "))
-	if c.shown {
-		c.table(&t.Table)
-		fmt.Fprintln(c.w, c.prose(text, ""))
-	} else {
-		c.note("%s", text)
-	}
+	c.told(c.mergeBlock(r, o.opt))
+	c.table(&t.Table)
 	return c.unprinted()
+}
+
+// mergeBlock tells a person what came of a merge, which a table below shows thing by thing.
+func (c *console) mergeBlock(r *merge.Result, opt merge.Options) block {
+	d := &r.Doc
+	merged := "merged"
+	if d.DryRun {
+		merged = "would merge"
+	}
+	from := "the conflict files"
+	if opt.From != "" {
+		from = nameOf(opt.From)
+		if userdir.IsDir(opt.From) {
+			from = filepath.Base(opt.From)
+		}
+	}
+	b := block{sentence: fmt.Sprintf("%s %s of %s", merged, plural.Many(d.Done, "change"), from)}
+	if d.Done == 0 {
+		b.sentence = "nothing of " + from + " is new"
+	}
+	if d.Same > 0 {
+		b.add("the same", plural.Grouped(d.Same))
+	}
+	if d.Ahead > 0 {
+		b.add("ahead here", plural.Grouped(d.Ahead))
+	}
+	if d.Refused > 0 {
+		b.add("refused", plural.Grouped(d.Refused))
+	}
+	if len(d.Left) > 0 {
+		b.add("not merged", strings.Join(d.Left, ", "))
+	}
+	return b
 }
 
 // mergeRoot returns the folder from which paths in INTO are shown: the user's, if there is one.

@@ -49,7 +49,7 @@ func TestMergeAsks(t *testing.T) {
 		t.Errorf("unasked: %d, %d files\n%s%s", code, count(into), out, errs)
 	}
 	into, out, errs, code = merge("y\n", "a.jsonl", "b.jsonl")
-	if code != 0 || count(into) != 2 || strings.Count(out, "chats/Mira/b.jsonl") != 1 || !strings.Contains(out, "2 done") {
+	if code != 0 || count(into) != 2 || strings.Count(out, "chats/Mira/b.jsonl") != 1 || !strings.Contains(out, "\nmerged 2 changes of Mira") {
 		t.Errorf("asked: %d, %d files\n%s%s", code, count(into), out, errs)
 	}
 	into, out, errs, code = merge("", "a.jsonl")

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/ops"
 	"stchat/internal/ops/move"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
@@ -53,29 +54,32 @@ func (o *moveFlags) options(c *console, paths ...string) move.Options {
 
 // how returns how results are printed.
 func (o *moveFlags) how(c *console) *saying {
-	return &saying{steps: c.verbose, no: never, bumped: c.newSlugs()}
+	return &saying{no: never, bumped: c.newSlugs()}
 }
 
 // report prints what became of the chats, and returns the worst outcome.
 func (o *moveFlags) report(c *console, results []*move.Result) error {
 	of := func(r *move.Result) (string, *move.Result) { return r.Doc.From, r }
 	how := o.how(c)
-	if c.shown && !c.json {
-		how.counted = !c.verbose
+	if c.tells() {
 		o.plan(c, results)
 	} else {
 		for _, r := range results { // what the plan tells a person
 			for _, book := range r.Doc.Unnamed {
-				r.Note("no chat names the lorebook %q any more; it is left as it is", book)
+				r.Tell(ops.Fact{Kind: ops.FactUnnamedBook, Name: book})
 			}
 			if len(r.Doc.Unreachable) > 0 {
-				r.Note("not reached: %s", strings.Join(r.Doc.Unreachable, ", "))
+				r.Tell(ops.Fact{Kind: ops.FactUnreached, Name: strings.Join(r.Doc.Unreachable, ", ")})
 			}
 		}
 	}
 	return sayAll(c, how, results, of, func(r *move.Result) {
 		path := cmp.Or(deref(r.Doc.To), r.Doc.From)
 		if r.ID == "" && len(r.Steps) == 0 {
+			if c.tells() {
+				c.block(block{sentence: nameOf(path) + " is unchanged", made: path})
+				return
+			}
 			c.made(path)
 			return
 		}
@@ -109,10 +113,8 @@ func (o *moveFlags) run(ctx context.Context, c *console, _ *pflag.FlagSet, args 
 			c.block(openBlock(c, r))
 			return
 		}
+		c.tellUnchanged(r.Doc.Card, !r.Doc.Changed)
 		c.made(r.Doc.Card)
-		if !r.Doc.Changed {
-			c.note("%s: unchanged", r.Doc.Card)
-		}
 	})
 	if err == nil && !c.dryRun {
 		c.note("reload SillyTavern: it keeps cards and groups in memory")

@@ -49,7 +49,7 @@ func TestNameKeys(t *testing.T) {
 				wantNames(t, k, "Old", "B", "chats/Ann/B.jsonl", "worlds/Old.json")
 			},
 			"delete": func(t *testing.T, k extension.Row) {
-				if said := mustRun(t, "rm", "chats/Mira/A.jsonl"); opens(k) != strings.Contains(said, `no chat names the lorebook "Old" any more`) {
+				if said := mustRun(t, "rm", "-v", "chats/Mira/A.jsonl"); opens(k) != strings.Contains(said, "no chat names Old any more") {
 					t.Errorf("delete says %s", said)
 				}
 			},

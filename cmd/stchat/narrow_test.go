@@ -266,7 +266,7 @@ func TestCommandsInNotes(t *testing.T) {
 		args       []string
 		begin, end string // of the command
 	}{
-		{[]string{"split", story, "--last", "10"}, "`stchat state get ", " --role narrator -`"},
+		{[]string{"copy", story, "Second"}, "`stchat clone-lorebook --rebind ", "/Second'`"},
 		{[]string{"branch", story, "--at", "3"}, "", ""},
 		{[]string{"check", "chats", "--severity", "info", "--rule", "lorebook-shared-state"}, "stchat clone-lorebook --rebind ", ".jsonl'"},
 		{[]string{"rm", strings.TrimSuffix(story, ".jsonl") + " - Branch #2.jsonl"}, "", ""},

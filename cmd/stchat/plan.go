@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/ops"
 	"stchat/internal/ops/move"
 	"stchat/internal/ops/past"
 	"stchat/internal/place/userdir"
@@ -83,9 +84,16 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 		{"edits", edits.with(&names, nouns)},
 		{"opens", opened},
 		{"leaves", strings.Join(leaves, "; ")},
-		{"beyond", when(outside, "prompts in the browser, the vector index, an open tab")},
+		{"untouched", when(outside, "prompts in the browser, the vector index, an open tab")},
 		{"keeps", when(deletes && prune != "", "in "+userdir.Own+", until '"+prune+"'")},
 	})
+	var told []ops.Fact
+	for _, r := range results {
+		told = append(told, r.Facts...)
+	}
+	for _, f := range factsOf(told, "") {
+		s.plan(false, [][2]string{{f.label, f.text}})
+	}
 	_ = s.w.Flush() // what cannot be said is no failure
 }
 

@@ -28,12 +28,12 @@ func TestPlan(t *testing.T) {
 		}, args)
 		return stdout.String(), stderr.String()
 	}
-	if out, _ := said("snapshot", "--dry-run", root); !strings.HasPrefix(out, "Maren Holm  Before the storm, 2026-03-01 18:42, … - Branch #1, and 1 more\n") {
+	if out, _ := said("snapshot", "--dry-run", root); !strings.Contains(out, "\n  Maren Holm   Before the storm, 2026-03-01 18:42, … - Branch #1, and 1 more\n") {
 		t.Errorf("a snapshot tells\n%s", out)
 	}
-	for at, want := range map[int]string{60: "Maren Holm  Before the storm, 2026-03-01 18:42, and 2 more\n", 24: "Maren Holm  4 files\n"} {
+	for at, want := range map[int]string{60: "\n  Maren Holm   Before the storm, and 3 more\n", 24: "\n  …Holm     4 files\n"} {
 		width = at
-		if out, errs := said("snapshot", "--dry-run", root); !strings.HasPrefix(out, want) || strings.Contains(errs, "0 B") {
+		if out, errs := said("snapshot", "--dry-run", root); !strings.Contains(out, want) || strings.Contains(errs, "0 B") {
 			t.Errorf("at %d a snapshot tells\n%s%s", at, out, errs)
 		}
 	}
@@ -44,7 +44,7 @@ func TestPlan(t *testing.T) {
   remove    1 chat, 48.5 kB
   edit      3 chats: 3 links
   leave     lorebook "z-AutoLB-Gull Rock__CP_Before the storm": no chat names it any more
-  beyond    prompts in the browser, the vector index, an open tab
+  untouched prompts in the browser, the vector index, an open tab
 `
 	if errs != want {
 		t.Errorf("a dry run tells\n%s\nnot\n%s", errs, want)
@@ -68,10 +68,10 @@ func TestPlan(t *testing.T) {
 	if line, _, _ := strings.Cut(out, "\n"); visible.Width(line) > 100 {
 		t.Errorf("undo breaks within words: %q", line)
 	}
-	if n := strings.Count(out, "\n"); n > 8 || !strings.Contains(out, "  restores  4 chats, 1 card\n") && !strings.Contains(out, "  restores  3 chats, 1 card\n") {
+	if n := strings.Count(out, "\n"); n > 8 || !strings.Contains(out, "  restores       4 chats, 1 card\n") && !strings.Contains(out, "  restores       3 chats, 1 card\n") {
 		t.Errorf("undo tells\n%s", out)
 	}
-	if !strings.Contains(out, "\n  opens     Maren Holm - 2026-03-01@18h42m07s311ms\n") { // as delete tells it, so that it is wrapped
+	if !strings.Contains(out, "\n  opens          Maren Holm - 2026-03-01@18h42m07s311ms\n") { // as delete tells it, so that it is wrapped
 		t.Errorf("undo tells\n%s", out)
 	}
 	width, locale, chat = 40, "C", filepath.Join(filepath.Dir(chat), "Calm.jsonl")

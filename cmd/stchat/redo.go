@@ -61,8 +61,8 @@ func (o *redoOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, _ [
 	if c.json || c.dryRun {
 		return nil
 	}
+	c.also(fact{"undo", c.undoCommand(root, "")})
 	c.note("reload these chats in SillyTavern now, or its next save undoes this")
-	c.note("'%s' takes it back again", c.undoCommand(root, ""))
 	return nil
 }
 

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,7 +15,7 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/keep"
 	"stchat/internal/place/userdir"
-	"stchat/internal/text/visible"
+	"stchat/internal/text/plural"
 )
 
 type restoreOptions struct {
@@ -112,7 +114,7 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		if err != nil {
 			return beginsOne(err)
 		}
-		return reportRestored(c, results)
+		return reportRestored(c, results, opt.Output)
 	}
 	r, err := keep.Restore(ctx, opt)
 	switch {
@@ -125,26 +127,94 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		c.notes(r.Notes)
 		return nil
 	}
-	return reportRestored(c, []*keep.RestoreResult{r})
+	return reportRestored(c, []*keep.RestoreResult{r}, "")
 }
 
-// reportRestored prints what was written, or would be, and returns the worst outcome.
-func reportRestored(c *console, results []*keep.RestoreResult) error {
+// reportRestored prints what was written, or would be, and returns the worst outcome. folder is where all
+// files of a folder were written, "" for chats.
+func reportRestored(c *console, results []*keep.RestoreResult, folder string) error {
 	var inPlace []string
-	how := &saying{counted: c.json, no: never, end: func() {
+	how := &saying{no: never, end: func() {
 		if len(inPlace) > 0 && !c.lukersTabs(inPlace) {
 			c.note("reload this chat in SillyTavern now: until then its saves are refused")
 		}
 	}}
+	if folder != "" && c.tells() {
+		c.block(c.folderBlock(results, folder))
+	}
 	of := func(r *keep.RestoreResult) (string, *keep.RestoreResult) { return r.Doc.Source, r }
 	return sayAll(c, how, results, of, func(r *keep.RestoreResult) {
-		if !c.json && r.Doc.Path != cut.Stdout {
-			fmt.Fprintln(c.w, either(c.OutTTY, visible.Args(r.Doc.Path), r.Doc.Path))
+		c.tellState(r.Doc.Path, r.Doc.State)
+		switch {
+		case r.Doc.Path == cut.Stdout || c.json:
+		case c.tells() && folder == "":
+			c.block(c.restoreBlock(r))
+		case !c.tells():
+			c.made(r.Doc.Path)
 		}
 		if r.Doc.InPlace && !c.dryRun && userdir.HasExtension(r.Doc.Path) {
 			inPlace = append(inPlace, r.Doc.Path)
 		}
 	})
+}
+
+// restoreBlock tells a person of one file that was brought back.
+func (c *console) restoreBlock(r *keep.RestoreResult) block {
+	d := &r.Doc
+	b := block{made: d.Path}
+	of := nameOf(cmp.Or(d.Source, d.Path))
+	version := "as of " + c.versionTime(d)
+	switch {
+	case d.InPlace && c.dryRun:
+		b.sentence = fmt.Sprintf("would put %s back %s", of, version)
+	case d.InPlace:
+		b.sentence = fmt.Sprintf("put %s back %s", of, version)
+	case d.Exact && c.dryRun:
+		b.sentence = fmt.Sprintf("would bring back %s %s", of, version)
+	case d.Exact:
+		b.sentence = fmt.Sprintf("brought back %s %s", of, version)
+	case c.dryRun:
+		b.sentence = fmt.Sprintf("would make %q of %s %s", nameOf(d.Path), of, version)
+	default:
+		b.sentence = fmt.Sprintf("made %q of %s %s", nameOf(d.Path), of, version)
+	}
+	if d.Messages > 0 {
+		b.sentence += ": " + plural.Many(d.Messages, "message")
+	}
+	b.facts = factsOf(r.Facts, c.ownBook(d.Path))
+	b.facts = append(b.facts, c.stateFacts(d.State, d.At)...)
+	b.addLuker(&d.Document)
+	if d.InPlace {
+		b.add("kept", "what was in its place, for undo")
+	}
+	return b
+}
+
+// versionTime returns when a version was taken, as it is shown.
+func (c *console) versionTime(d *keep.Restored) string {
+	at, err := time.Parse(time.RFC3339, deref(d.AtVersion))
+	if err != nil {
+		return deref(d.AtVersion)
+	}
+	return at.Local().Format(minute)
+}
+
+// folderBlock tells a person of a folder whose files were written as they were.
+func (c *console) folderBlock(results []*keep.RestoreResult, folder string) block {
+	var kinds tally
+	newest := ""
+	for _, r := range results {
+		if r.Err != nil {
+			continue
+		}
+		kinds.add(fileKind(r.Doc.Path), 1)
+		newest = max(newest, c.versionTime(&r.Doc))
+	}
+	wrote := "wrote"
+	if c.dryRun {
+		wrote = "would write"
+	}
+	return block{sentence: fmt.Sprintf("%s %s as of %s", wrote, kinds.text(), newest), made: folder}
 }
 
 // inLost is the hint for a chat of which neither the history nor a backup is known to have a version.

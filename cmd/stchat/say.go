@@ -28,9 +28,7 @@ type hint struct {
 
 // saying is how the results of a verb are printed.
 type saying struct {
-	steps   bool // print what was done too, not only what would be
-	counted bool // the steps are told otherwise: counted, or in the documents
-	block   bool // a block tells a person what notes and warnings of one shared book tell others
+	counted bool // the steps are told otherwise
 	hints   []hint
 	no      func(error) bool // whether an error is an answer to what was asked; nil: isNo
 	end     func()           // tells what is to be known of all results; nil: nothing
@@ -40,13 +38,14 @@ type saying struct {
 	left   bool     // a chat has left its path, so that an open tab would make the file anew
 }
 
-// say prints all about a result but its document: the warnings, the notes, the steps, and
-// the error with its hint. source is what the result was made from.
+// say prints all about a result but its document and its block: the warnings, what arguments were taken
+// to mean, and the error with its hint; and with --verbose the facts, where no block has them, and the
+// steps. source is what the result was made from.
 func say[D any](c *console, how *saying, source string, r *ops.Result[D]) {
-	blocks := how.block && c.tells()
 	c.ended(r.Ended)
 	for _, warning := range r.Warnings {
-		if !blocks || !sharedBook().MatchString(warning) {
+		isFact := func(f ops.Fact) bool { return f.Warning == warning }
+		if inBlock := c.tells() && slices.ContainsFunc(r.Facts, isFact); !inBlock {
 			c.warn("%s", warning)
 		}
 	}
@@ -54,12 +53,13 @@ func say[D any](c *console, how *saying, source string, r *ops.Result[D]) {
 		c.failed(source, withHint(r.Err, how.hints))
 		return
 	}
-	if !blocks || c.verbose {
-		c.notes(r.Notes)
+	c.notes(r.Notes)
+	if c.verbose && !c.tells() {
+		c.tellFacts(source, r.Facts)
 	}
 	c.work.done++
 	c.wrote = c.wrote || len(r.Steps) > 0 && !c.dryRun
-	if (c.dryRun || how.steps) && !how.counted && (!blocks || c.verbose) {
+	if c.verbose && !c.json && !how.counted {
 		for _, s := range r.Steps {
 			c.note("%s", stepText(s, c.dryRun))
 		}

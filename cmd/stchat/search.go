@@ -260,6 +260,7 @@ type hitPrinter struct {
 	texts int
 	chats map[string]bool // that have them
 	rows  bool            // there are some for a pipe
+	date  int             // cells of a date: all of it, the day alone, or 0 for none
 }
 
 // row prints a text for a pipe, between the messages around it, if these are wanted.
@@ -357,14 +358,27 @@ func (p *hitPrinter) neighbours(list []look.Neighbour, beside bool) (rows []grid
 func (p *hitPrinter) cells(index int, date, name *string, text string, beside bool) []string {
 	cells := []string{fmt.Sprintf("#%d", index), "", "", text, ""}
 	if beside {
-		cells[1] = visible.CutRight(shownDate(p.c, deref(date)), leastText, p.sign("…")) // what is none may be cut
+		cells[1] = p.dateCell(deref(date))
 		cells[2] = textOr(name)
 	}
 	return cells
 }
 
+// dateCell returns a date in as many cells as there are.
+func (p *hitPrinter) dateCell(date string) string {
+	switch shown := shownDate(p.c, date); p.date {
+	case 0:
+		return ""
+	case dayCells:
+		return visible.CutRight(shown, dayCells, "")
+	default:
+		return visible.CutRight(shown, leastText, p.sign("…")) // what is none may be cut
+	}
+}
+
 // rooms returns how many cells there are for the texts at least, whether there is room beside them
-// for dates and names, and whether what else is told of them goes below.
+// for dates and names, and whether what else is told of them goes below. Half of the width is text,
+// where that can be.
 func (p *hitPrinter) rooms(hits []*look.SearchHit) (room int, beside, below bool) {
 	var index, name, rest int
 	for _, h := range hits {
@@ -377,14 +391,23 @@ func (p *hitPrinter) rooms(hits []*look.SearchHit) (room int, beside, below bool
 		rest = max(rest, visible.Width(about(h))+2)
 	}
 	room = p.width - index - len("    #  ")
-	if n := leastText + name + 4; room-n >= leastText {
+	half := max(p.width/2, leastText)
+	for _, p.date = range []int{leastText, dayCells, 0} {
+		if room-(p.date+name+4) >= half {
+			break
+		}
+	}
+	if n := p.date + name + 4; room-n >= leastText {
 		beside, room = true, room-n
 	}
-	if below = room-rest < leastText; !below {
+	if below = room-rest < half; !below {
 		room -= rest
 	}
 	return room, beside, below
 }
+
+// dayCells is how many cells the day of a date takes.
+const dayCells = len("2006-01-02")
 
 // leastText is to how many cells a table makes names and texts narrower; a date takes as many.
 const leastText = 16
@@ -425,7 +448,7 @@ func (p *hitPrinter) end(ctx context.Context, first *look.SearchHit) {
 		last = *m.Index
 		return nil
 	})
-	path := visible.Args(first.Path)
+	path := visible.Args(p.c.addressOf(first.Path))
 	fmt.Fprintf(p.c.Err, "  %s   stchat show %s -a %d..%d\n", paint(p.c.errColor, dim, "read on"), path, max(first.Index-2, 0), last)
 	fmt.Fprintf(p.c.Err, "  %s    stchat branch %s --at %d\n", paint(p.c.errColor, dim, "branch"), path, first.Index)
 }

@@ -95,13 +95,10 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	var freed int64
 	var edited []string
 	bumped := true
-	how := &saying{hints: editHints(), block: true, end: func() {
+	how := &saying{hints: editHints(), end: func() {
 		sum.Failed += len(list) - sum.Changed - sum.Unchanged
 		if o.sum(c, &sum); len(edited) > 0 && c.printed() == nil {
-			c.note("%s are free once 'stchat undo --prune' drops what is kept for undo", formatBytes(freed))
-			if slices.Contains(o.drop, "swipes") {
-				c.note("a copy that still has the swipes brings them back when it is merged")
-			}
+			c.also(fact{"free", formatBytes(freed) + " once 'stchat undo --prune' drops what is kept for undo"})
 			c.closeTabs(bumped, edited...)
 		}
 	}}
@@ -116,21 +113,16 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 		if r.Doc.DidWrite {
 			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
 		}
+		b := o.block(c, r)
 		if c.tells() {
-			c.block(o.block(c, r))
+			c.block(b)
 			return
 		}
-		if r.Doc.Unchanged {
-			c.note("%s: unchanged", r.Doc.Path)
-		}
-		if r.Slim.Spared > 0 {
-			c.note("%s: %s with something to drop left alone, among the last %d (--keep-last)", r.Doc.Path, c.many(r.Slim.Spared, "message"), o.keepLast)
-		}
-		if r.Slim.Left > 0 {
-			c.note("%s: %s left alone: the text is not that of the chosen swipe; see 'stchat repair'", r.Doc.Path, c.many(r.Slim.Left, "message"))
-		}
-		if r.Slim.Unfit > 0 {
-			c.note("%s: %s left alone: what an extension keeps for each swipe does not fit the swipes", r.Doc.Path, c.many(r.Slim.Unfit, "message"))
+		c.tellUnchanged(r.Doc.Path, r.Doc.Unchanged)
+		if c.verbose {
+			for _, f := range b.facts {
+				c.note("%s: %s: %s", r.Doc.Path, f.label, f.text)
+			}
 		}
 		if !c.json && !r.Doc.Unchanged {
 			c.row(c.path(r.Doc.Path), formatBytes(r.Doc.BytesBefore)+c.sign(" → ")+formatBytes(r.Doc.Bytes), strings.Join(o.parts(c, r), "; "))

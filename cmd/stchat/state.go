@@ -17,6 +17,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/state"
 	"stchat/internal/show/grid"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 
@@ -40,18 +41,50 @@ See 'stchat state COMMAND --help' for each command.`, no: "there is no such stat
 
 // sayState prints what became of the state of a chat or a card.
 func sayState(c *console, r *state.Result) error {
-	how := &saying{steps: !c.json, hints: editHints()}
+	how := &saying{hints: editHints()}
 	how.end = func() {
 		if r.Doc.DidWrite {
-			c.note("if this chat is open in Luker, reload it there: it keeps the state that it has read")
+			c.note("reload this chat in Luker now: an open tab keeps the state that it has read")
 		}
 	}
 	of := func(r *state.Result) (string, *ops.Result[state.Changed]) { return r.Doc.Path, &r.Result }
 	return sayAll(c, how, []*state.Result{r}, of, func(r *state.Result) {
-		if !r.Doc.Changed {
-			c.note("%s: unchanged", r.Doc.Path)
+		if c.tells() {
+			c.block(c.stateBlock(r))
 		}
+		c.tellUnchanged(r.Doc.Path, !r.Doc.Changed)
 	})
+}
+
+// stateBlock tells a person what became of the state of a chat or a card.
+func (c *console) stateBlock(r *state.Result) block {
+	d := &r.Doc
+	what := deref(d.Namespace)
+	of := nameOf(d.Path)
+	isDeleted := len(d.Removed) > 0
+	b := block{}
+	switch {
+	case !d.Changed:
+		b.sentence = fmt.Sprintf("%s of %s is unchanged", what, of)
+		return b
+	case isDeleted && c.dryRun:
+		b.sentence = fmt.Sprintf("would delete %s of %s", what, of)
+	case isDeleted:
+		b.sentence = fmt.Sprintf("deleted %s of %s", what, of)
+	case c.dryRun:
+		b.sentence = fmt.Sprintf("would change %s of %s", what, of)
+	default:
+		b.sentence = fmt.Sprintf("changed %s of %s", what, of)
+	}
+	if d.Commit != nil {
+		b.sentence += fmt.Sprintf(" at message %d", d.Commit.Floor)
+		b.add("swipe", plural.Grouped(d.Commit.Swipe))
+	}
+	b.facts = append(b.facts, factsOf(r.Facts, "")...)
+	if isDeleted && !c.dryRun {
+		b.add("undo", "brings it back")
+	}
+	return b
 }
 
 // stateUsage makes the error of a bad namespace a usage error, and adds hints to others.

@@ -166,16 +166,11 @@ func (o *storeOptions) print(c *console, d *keep.History) {
 	}
 	wrong.end("", nil)
 	if o.verify {
-		if d.Mended != nil {
-			c.note("%s stored again", c.many(*d.Mended, "line"))
-		}
-		found := cmp.Or(c.some(len(d.Problems), "problem"), "nothing is wrong")
-		c.note("%s in %s checked, %s", c.many(int(d.Versions), "version"), formatBytes(d.Bytes), found)
+		c.told(o.verifyBlock(d))
 		return
 	}
 	if f := d.Freed; f != nil && !o.compact {
-		verb := either(c.dryRun, "would be dropped", "dropped")
-		c.note("%s and %s %s: %s", c.many(f.Versions, "version"), c.many(int(f.Pieces), "line"), verb, formatBytes(f.Bytes))
+		c.told(c.freedBlock(f))
 	}
 	s := newScreen(c, 0)
 	s.line(cyan, visible.Text(d.Store))
@@ -185,6 +180,28 @@ func (o *storeOptions) print(c *console, d *keep.History) {
 		{Cells: []string{"  lines", c.number(int(d.Pieces))}},
 		{Cells: []string{"  on disk", formatBytes(d.Bytes)}},
 	}})
+}
+
+// verifyBlock tells a person what came of checking the history.
+func (o *storeOptions) verifyBlock(d *keep.History) block {
+	found := "nothing is wrong"
+	if n := len(d.Problems); n > 0 {
+		found = plural.Many(n, "problem")
+	}
+	b := block{sentence: fmt.Sprintf("%s: %s in %s checked", found, plural.Many(int(d.Versions), "version"), formatBytes(d.Bytes))}
+	if d.Mended != nil {
+		b.add("repaired", plural.Many(*d.Mended, "line")+" stored again")
+	}
+	return b
+}
+
+// freedBlock tells a person what went from the history.
+func (c *console) freedBlock(f *history.Freed) block {
+	dropped := "dropped"
+	if c.dryRun {
+		dropped = "would drop"
+	}
+	return block{sentence: fmt.Sprintf("%s %s and %s: %s", dropped, plural.Many(f.Versions, "version"), plural.Many(int(f.Pieces), "line"), formatBytes(f.Bytes))}
 }
 
 type snapshotOptions struct {
@@ -240,6 +257,9 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 	}
 	sum, err := keep.Snapshot(ctx, opt)
 	end()
+	if few.any() && err == nil {
+		c.title(few.sum(sum))
+	}
 	few.print()
 	c.flush()
 	for _, e := range sum.Errs {
@@ -253,12 +273,12 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 		c.work.left = max(0, int(opt.Meter.State().Files)-c.work.done)
 		return withHint(err, nil)
 	}
-	if sum.Files > 0 || len(sum.Errs) == 0 {
-		if c.shown && !c.verbose && !c.json {
-			c.note("%s", few.sum(sum))
-		} else {
-			c.note("%s", snapshotSum(sum))
-		}
+	switch isEmpty := sum.Files == 0 && len(sum.Errs) > 0; {
+	case isEmpty || few.any():
+	case c.tells() && !c.verbose:
+		c.title(few.sum(sum))
+	case c.verbose:
+		c.note("%s", snapshotSum(sum))
 	}
 	if sum.Gone > 0 && !c.dryRun {
 		folder := ""
@@ -292,8 +312,22 @@ func (f *takenFiles) add(t keep.Taken) {
 	f.names.add(owner, name)
 }
 
+func (f *takenFiles) any() bool { return len(f.names.keys) > 0 }
+
+// print prints a line for each owner, up to as many as facts.
 func (f *takenFiles) print() {
-	for _, owner := range f.names.keys {
+	owners := f.names.keys
+	folders := map[string]string{"worlds": "lorebooks", "characters": "cards"} // as a person calls them
+	column := 0                                                                // of what an owner has
+	for _, owner := range owners {
+		column = max(column, visible.Width(visible.Text(cmp.Or(folders[owner], owner))))
+	}
+	left := 0
+	if len(owners) > factsShown+1 {
+		left = len(owners) - factsShown
+		owners = owners[:factsShown]
+	}
+	for _, owner := range owners {
 		all := f.names.of[owner]
 		slices.Sort(all) // what a chat grew from before it
 		shown := all[:min(len(all), namesShown)]
@@ -301,7 +335,10 @@ func (f *takenFiles) print() {
 		for i := range short {
 			short[i] = f.shortened(short[i])
 		}
-		head := either(owner != "", f.fitName(visible.Text(owner), f.measure/2)+"  ", "")
+		const lead, gap = "  ", "  "
+		most := f.measure/2 - len(lead+gap)
+		head := f.fitName(visible.Text(cmp.Or(folders[owner], owner)), f.measure-most)
+		head = lead + visible.Pad(head, min(column, most)) + gap
 		text := either(len(all) == 1, f.fitName(short[0], visible.Width(head)), plural.Many(len(all), "file"))
 		for n := len(short); n > 0; n-- { // as many as fit
 			named := strings.Join(short[:n], ", ") + when(len(all) > n, ", and "+plural.Grouped(len(all)-n)+" more")
@@ -310,7 +347,10 @@ func (f *takenFiles) print() {
 				break
 			}
 		}
-		fmt.Fprintln(f.w, paint(f.color, bold+";"+cyan, head)+text)
+		fmt.Fprintln(f.w, paint(f.color, cyan, head)+text)
+	}
+	if left > 0 {
+		fmt.Fprintln(f.w, paint(f.color, dim, "  "+plural.Grouped(left)+" more (-v)"))
 	}
 }
 
@@ -322,9 +362,17 @@ func (f *takenFiles) sum(s *keep.Snapshotted) string {
 			parts = append(parts, plural.Many(n, kind))
 		}
 	}
-	text := fmt.Sprintf("%s of %s changed", plural.Grouped(s.Versions), plural.Many(s.Files, "file"))
-	if len(parts) > 0 {
-		text += ": " + strings.Join(parts, ", ") + when(!s.DryRun, "; "+formatBytes(s.Stored)+" stored")
+	of := plural.Many(s.Files, "file")
+	kept := "kept"
+	if s.DryRun {
+		kept = "would keep"
+	}
+	text := fmt.Sprintf("%s %s (of %s)", kept, strings.Join(parts, ", "), of)
+	switch {
+	case len(parts) == 0:
+		text = of + " unchanged: nothing to keep"
+	case !s.DryRun:
+		text += ", " + formatBytes(s.Stored)
 	}
 	return text + when(s.LeftOut > 0, fmt.Sprintf("; %d left out", s.LeftOut))
 }

@@ -131,7 +131,7 @@ func (c *console) find(f *address.Finder, s *subjects, arg string) (paths []stri
 
 // shortName returns the name of a chat as tables show it.
 func shortName(path string) string {
-	return names.Short(filepath.Base(filepath.Dir(path)), userdir.ChatName(path))
+	return names.Short(filepath.Base(filepath.Dir(absolute(path))), userdir.ChatName(path))
 }
 
 // numbered is the error of a CHAT that is not there, which may have been meant as MESSAGES.
@@ -251,4 +251,16 @@ func (c *console) where(args []string) (keep.Where, error) {
 		return keep.Where{}, usagef("name a chat, e.g. `stchat %s \"chats/Mira/Harbour.jsonl\"` or Mira/Harbour", strings.TrimPrefix(c.started, "stchat "))
 	}
 	return keep.Where{Chat: args[0], Store: c.store(), Data: cmp.Or(c.data, c.Getenv(dataVariable)), Now: c.Now()}, nil
+}
+
+// addressOf returns how a chat is named in a command: OWNER/NAME, or its path where no user folder is
+// around, or in a group.
+func (c *console) addressOf(path string) string {
+	dir, ok := userdir.Enclosing(path)
+	kind, _ := userdir.KindOf(path)
+	root := c.finder().Root()
+	if !ok || kind != userdir.Solo || root == "" || userdir.RealPath(root) != userdir.RealPath(dir.Root) {
+		return path
+	}
+	return filepath.Base(filepath.Dir(absolute(path))) + "/" + userdir.ChatName(path)
 }

@@ -112,12 +112,12 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	if c.json || last.Doc.Redo == nil {
 		return nil
 	}
-	c.note("reload these chats in SillyTavern now, or its next save undoes this")
 	again := c.redoCommand(root)
 	if last.Doc.Undoes != "" { // it brought something back
 		again = c.undoCommand(root, *last.Doc.Redo)
 	}
-	c.note("'%s' does it again", again)
+	c.also(fact{"redo", again})
+	c.note("reload these chats in SillyTavern now, or its next save undoes this")
 	return nil
 }
 
@@ -138,17 +138,18 @@ func (o *undoOptions) taken(c *console, r *past.Result) error {
 
 // print prints lines, of which a person sees the first alone, with a plan in place of the others.
 func (o *undoOptions) print(c *console, lines []string, plan [][2]string) error {
-	brief := c.shown && !c.verbose
-	if brief {
-		c.title(lines[0])
-		lines = nil
+	if c.tells() && !c.verbose {
+		b := block{sentence: lines[0]}
+		for _, row := range plan {
+			if row[1] != "" {
+				b.add(row[0], row[1])
+			}
+		}
+		c.block(b)
+		return c.unprinted()
 	}
 	for _, line := range lines {
 		c.line(c.prose(line, ""))
-	}
-	if brief {
-		s := newScreen(c, 0)
-		s.plan(c.dryRun, plan)
 	}
 	return c.unprinted()
 }
@@ -307,7 +308,17 @@ func relativeTo(root string, args []string) []string {
 	return short
 }
 
-// runPrune drops records and prints how much that frees.
+// pruneBlock tells a person how much is no longer kept for undo.
+func (c *console) pruneBlock(commands int, freed int64) block {
+	switch {
+	case commands == 0:
+		return block{sentence: "nothing so old is kept for undo"}
+	case c.dryRun:
+		return block{sentence: fmt.Sprintf("would drop what is kept for undo of %s: %s", plural.Many(commands, "command"), formatBytes(freed))}
+	}
+	return block{sentence: fmt.Sprintf("dropped what was kept for undo of %s: %s are free", plural.Many(commands, "command"), formatBytes(freed))}
+}
+
 // runPrune drops records, once that is agreed to: no undo brings them back.
 func runPrune(ctx context.Context, c *console, opt past.PruneOptions) error {
 	if c.asks() {
@@ -335,8 +346,6 @@ func runPrune(ctx context.Context, c *console, opt past.PruneOptions) error {
 			c.document(rec)
 		}
 	}
-	c.flush()
-	verb := either(c.dryRun, "would be dropped, which would free", "dropped, which frees")
-	c.note("%s %s %s", c.many(len(list), "record"), verb, formatBytes(freed))
+	c.told(c.pruneBlock(len(list), freed))
 	return nil
 }

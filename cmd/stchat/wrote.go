@@ -4,17 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
-	"stchat/internal/extension"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/text/lazyregexp"
 	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
@@ -54,16 +50,7 @@ func (c *console) block(b block) {
 		facts = facts[:factsShown]
 	}
 	for _, f := range facts {
-		const column = 17
-		head := visible.Pad("  "+f.label, column-1) + " "
-		text := prosed(visible.Text(f.text), max(c.proseWidth()-column, 20), "")
-		for i, line := range strings.Split(text, "\n") {
-			lead := paint(c.outColor, dim, head)
-			if i > 0 {
-				lead = strings.Repeat(" ", column)
-			}
-			fmt.Fprintln(c.w, lead+line)
-		}
+		c.fact(f)
 	}
 	if left > 0 {
 		fmt.Fprintln(c.w, paint(c.outColor, dim, "  "+plural.Grouped(left)+" more (-v)"))
@@ -72,6 +59,49 @@ func (c *console) block(b block) {
 		c.made(b.made)
 	}
 	c.flush()
+}
+
+// fact prints one fact below a block.
+func (c *console) fact(f fact) {
+	if c.quiet {
+		return
+	}
+	const column = 17
+	head := visible.Pad("  "+visible.Text(f.label), column-1) + " "
+	text := prosed(visible.Text(f.text), max(c.proseWidth()-column, 20), "")
+	for i, line := range strings.Split(text, "\n") {
+		lead := paint(c.outColor, dim, head)
+		if i > 0 {
+			lead = strings.Repeat(" ", column)
+		}
+		fmt.Fprintln(c.w, lead+line)
+	}
+	c.flush()
+}
+
+// told prints a block that has no path; where no person reads blocks, with --verbose as notes.
+func (c *console) told(b block) {
+	if c.tells() {
+		c.block(b)
+		return
+	}
+	if !c.verbose {
+		return
+	}
+	c.note("%s", b.sentence)
+	for _, f := range b.facts {
+		c.also(f)
+	}
+}
+
+// also prints one more fact; where no person reads blocks, with --verbose as a note.
+func (c *console) also(f fact) {
+	switch {
+	case c.tells():
+		c.fact(f)
+	case c.verbose:
+		c.note("%s: %s", f.label, f.text)
+	}
 }
 
 // title prints a sentence that begins a block.
@@ -94,7 +124,7 @@ func nameOf(path string) string {
 func (c *console) cutBlock(r *cut.Result, label string) block {
 	d := &r.Doc
 	source := nameOf(d.Source)
-	label = cmp.Or(label, names.Short(filepath.Base(filepath.Dir(d.Path)), userdir.ChatName(d.Path), userdir.ChatName(d.Source)))
+	label = cmp.Or(label, names.Short(filepath.Base(filepath.Dir(absolute(d.Path))), userdir.ChatName(d.Path), userdir.ChatName(d.Source)))
 	made := map[string]string{"branch": "branched", "checkpoint": "made checkpoint"}[d.Kind]
 	if d.DryRun {
 		made = map[string]string{"branch": "would branch", "checkpoint": "would make checkpoint"}[d.Kind]
@@ -107,29 +137,12 @@ func (c *console) cutBlock(r *cut.Result, label string) block {
 		b.made = d.Path
 	}
 
-	for _, book := range d.Lorebooks {
-		if book.Cloned {
-			text := fmt.Sprintf("its own, %q", book.Name)
-			if book.Dropped > 0 {
-				text += "; " + plural.Of(book.Dropped, "entry of an extension", "entries of an extension") + " left out"
-			}
-			b.add("lorebook", text)
-		}
-	}
-	for _, warning := range d.Warnings {
-		if name := sharedBook().FindStringSubmatch(warning); name != nil {
-			b.add("lorebook", "both chats now write to "+name[1]+"; --isolate gives the new one its own")
-		}
-	}
+	b.addClones(d)
+	b.facts = append(b.facts, factsOf(r.Facts, "--isolate gives the new one its own")...)
 	b.facts = append(b.facts, c.stateFacts(d.State, d.At)...)
-	if len(d.Sidecars) > 0 {
-		b.add("Luker", sidecarText(d))
-	}
+	b.addLuker(d)
 	if d.Linked {
 		text := fmt.Sprintf("noted on message %d of %s", d.At, source)
-		if d.ReplacedLink != nil {
-			text += fmt.Sprintf(", in place of %q", *d.ReplacedLink)
-		}
 		b.add("link", text)
 	}
 	if d.SkippedTotal > 0 {
@@ -140,8 +153,37 @@ func (c *console) cutBlock(r *cut.Result, label string) block {
 
 func (b *block) add(label, text string) { b.facts = append(b.facts, fact{label, text}) }
 
-// sharedBook is the warning that two chats share a lorebook in which an extension keeps its state.
-var sharedBook = lazyregexp.New(`the lorebook (".*") holds extension state`)
+// join adds a fact to that of the same label, if there is one.
+func (b *block) join(label, text string) {
+	for i := range b.facts {
+		if b.facts[i].label == label {
+			b.facts[i].text += "; " + text
+			return
+		}
+	}
+	b.add(label, text)
+}
+
+// addClones tells which lorebooks were cloned for a new chat.
+func (b *block) addClones(d *cut.Document) {
+	for _, book := range d.Lorebooks {
+		if !book.Cloned {
+			continue
+		}
+		text := fmt.Sprintf("its own, %q", book.Name)
+		if book.Dropped > 0 {
+			text += "; " + plural.Of(book.Dropped, "entry of an extension", "entries of an extension") + " left out"
+		}
+		b.add("lorebook", text)
+	}
+}
+
+// addLuker tells what became of Luker's files beside a chat.
+func (b *block) addLuker(d *cut.Document) {
+	if len(d.Sidecars) > 0 {
+		b.add("Luker", sidecarText(d))
+	}
+}
 
 // sidecarText counts what became of a chat's sidecars.
 func sidecarText(d *cut.Document) string {
@@ -156,95 +198,6 @@ func sidecarText(d *cut.Document) string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// extensionLabels are the names under which a person knows extensions.
-func extensionLabel(extension string) string {
-	switch extension {
-	case "core":
-		return "lore timers"
-	case "auto_recap":
-		return "Auto-Recap"
-	case "auto_illustrator":
-		return "Illustrator"
-	}
-	return extension
-}
-
-// plainChange turns a change of an extension's state into what a person reads.
-type plainChange struct {
-	extension string
-	pattern   func() *regexp.Regexp
-	say       func(m []string, at int) string // "" is only for --verbose
-}
-
-// plainChanges lists the changes that have plainer words than their documents.
-func plainChanges() []plainChange {
-	never := func([]string, int) string { return "" }
-	return []plainChange{
-		{"core", inContext, never},
-		{"core", timersKept, func(m []string, _ int) string {
-			kept, _ := strconv.Atoi(m[1])
-			all, _ := strconv.Atoi(m[2])
-			if kept == all {
-				return ""
-			}
-			return plural.S(all-kept, m[3]+" effect") + " ended"
-		}},
-		{"core", timersMoved, func(m []string, _ int) string {
-			n, _ := strconv.Atoi(m[1])
-			return plural.S(n, m[2]+" effect") + " moved along"
-		}},
-		{"auto_recap", recapNames, never},
-		{"auto_recap", recapKept, func(m []string, at int) string {
-			if m[1] == "0" {
-				return fmt.Sprintf("no recap yet at %d", at)
-			}
-			return "goes back to recap " + cmp.Or(m[3], m[1]) + " of " + m[2]
-		}},
-	}
-}
-
-var (
-	inContext   = lazyregexp.New(`^lastInContextMessageId`)
-	timersKept  = lazyregexp.New(`^(\d+) of (\d+) (sticky|cooldown) effects? kept`)
-	timersMoved = lazyregexp.New(`^(\d+) (sticky|cooldown) effects? moved`)
-	recapNames  = lazyregexp.New(`^(chat_id|lorebookName) set|scene indexes moved`)
-	recapKept   = lazyregexp.New(`^(\d+) of (\d+) versions? kept(?:, current \d+ → (\d+))?`)
-)
-
-// stateFacts tells what became of the state of extensions, a line each.
-func (c *console) stateFacts(changes []extension.Change, at int) (facts []fact) {
-	for _, change := range changes {
-		text := change.Change
-		if !c.verbose {
-			text = plainText(change, at)
-		}
-		if text == "" {
-			continue
-		}
-		label := extensionLabel(change.Extension)
-		i := slices.IndexFunc(facts, func(f fact) bool { return f.label == label })
-		if i < 0 {
-			facts = append(facts, fact{label, text})
-			continue
-		}
-		facts[i].text += ", " + text
-	}
-	return facts
-}
-
-// plainText returns the plain words of a change, "" if it is none of a person's business.
-func plainText(change extension.Change, at int) string {
-	for _, plain := range plainChanges() {
-		if plain.extension != change.Extension {
-			continue
-		}
-		if m := plain.pattern().FindStringSubmatch(change.Change); m != nil {
-			return plain.say(m, at)
-		}
-	}
-	return change.Change
 }
 
 // editDone is how a command that edits says what it did: to one chat, and what it would do.
@@ -296,9 +249,7 @@ func (c *console) editBlock(r *edit.Result) block {
 		last = *d.Messages - 1
 	}
 	b.facts = c.stateFacts(d.State, last)
-	if lost := len(d.LostLinks); lost > 0 {
-		b.add("links", plural.Many(lost, "link")+" to other chats went with the messages")
-	}
+	b.facts = append(b.facts, factsOf(r.Facts, "")...)
 	if len(d.Deleted) > 0 && !c.dryRun {
 		b.add("undo", "brings it back")
 	}

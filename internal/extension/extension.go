@@ -18,6 +18,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/plural"
 )
 
 // About says what an extension is called, and which keys are its own.
@@ -154,7 +155,24 @@ type Change struct {
 	Extension string `json:"extension"`
 	Change    string `json:"change"` // for people: "3 of 10 versions kept, current 10 → 3"
 	Left      bool   `json:"-"`      // its value could not be found out, so the later one stays
+
+	What      What   `json:"-"` // for who has other words for it
+	Things    string `json:"-"` // what is counted, in the singular
+	Count, Of int    `json:"-"`
 }
+
+// What is what a [Change] does to an extension's state.
+type What int
+
+// The changes that have words of their own.
+const (
+	Other    What = iota
+	Internal      // what nobody but the extension looks at
+	Kept          // Count of Of Things are kept
+	Moved         // Count Things go along with their messages
+	Removed       // Count Things go
+	Rewound       // the running recap goes back to version Count of Of, 0: to none
+)
 
 // Report collects changes.
 type Report struct{ Changes []Change }
@@ -164,10 +182,24 @@ func (r *Report) Add(e Extension, format string, args ...any) {
 	r.Changes = append(r.Changes, Change{Extension: e.About().Name, Change: fmt.Sprintf(format, args...)})
 }
 
-// Kept adds how many of some things are left, unless that is all.
-func (r *Report) Kept(e Extension, kept, total int, things string) {
+// AddInternal adds a change that nobody but the extension looks at.
+func (r *Report) AddInternal(e Extension, format string, args ...any) {
+	r.Add(e, format, args...)
+	r.Changes[len(r.Changes)-1].What = Internal
+}
+
+// Count adds a change of some of several things, with its text in full.
+func (r *Report) Count(e Extension, what What, things string, n, of int, format string, args ...any) {
+	r.Add(e, format, args...)
+	last := &r.Changes[len(r.Changes)-1]
+	last.What, last.Things, last.Count, last.Of = what, things, n, of
+}
+
+// Kept adds how many of some things are left, unless that is all. thing is one of them, behind what else
+// is said of them.
+func (r *Report) Kept(e Extension, kept, total int, thing, behind string) {
 	if kept < total {
-		r.Add(e, "%d of %s kept", kept, things)
+		r.Count(e, Kept, thing, kept, total, "%d of %s%s kept", kept, plural.S(total, thing), behind)
 	}
 }
 

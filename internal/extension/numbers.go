@@ -202,13 +202,13 @@ func (d *renumbered) report(e Extension, to *Report, why string) {
 	switch {
 	case !d.changed():
 	case !d.row.isMany() && d.now == nil:
-		to.Add(e, "%s %s removed: %s", d.row.key(), rawjson.Compact(d.was), why)
+		to.AddInternal(e, "%s %s removed: %s", d.row.key(), rawjson.Compact(d.was), why)
 	case !d.row.isMany():
-		to.Add(e, "%s %s → %s", d.row.key(), rawjson.Compact(d.was), d.now)
+		to.AddInternal(e, "%s %s → %s", d.row.key(), rawjson.Compact(d.was), d.now)
 	default:
-		to.Kept(e, d.total-d.gone, d.total, plural.S(d.total, d.row.What))
+		to.Kept(e, d.total-d.gone, d.total, d.row.What, "")
 		if d.moved > 0 {
-			to.Add(e, "%s moved with the messages", plural.S(d.moved, d.row.What))
+			to.Count(e, Moved, d.row.What, d.moved, d.moved, "%s moved with the messages", plural.S(d.moved, d.row.What))
 		}
 	}
 }

@@ -19,9 +19,10 @@ import (
 // Result is what a verb made of one CHAT. D is its JSON document, with nothing else in it.
 type Result[D any] struct {
 	Doc D
-	// Warnings are what one should know before relying on the result; Notes are further
-	// remarks.
+	// Warnings are what one should know before relying on the result; Notes are what arguments
+	// were taken to mean.
 	Warnings, Notes []string
+	Facts           []Fact
 	// Outcome is what became of the files; its Err is why there is no result.
 	changeset.Outcome
 }
@@ -31,7 +32,7 @@ func (r *Result[D]) Warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
-// Note adds a remark that is not a warning.
+// Note says what an argument was taken to mean.
 func (r *Result[D]) Note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
@@ -98,9 +99,10 @@ func Create(s *changeset.Set, path, about string, data []byte, opts ...changeset
 	return err
 }
 
-// LeftOut returns the note that keys were named which a merge or a patch cannot change.
-func LeftOut(keys []string) string {
-	return fmt.Sprintf("what is given for %s is left out", strings.Join(keys, " and "))
+// WarnLeftOut warns that keys were named which a merge or a patch cannot change.
+func WarnLeftOut[D any](r *Result[D], keys []string) {
+	named := strings.Join(keys, " and ")
+	r.WarnOf(Fact{Kind: FactLeftOut, Name: named}, "what is given for %s is left out", named)
 }
 
 // Written is the part of the JSON document that all commands that write have in common.

@@ -69,7 +69,7 @@ export const ours = {
     }),
     checkpoint: grow((at) => at.messages.length ? ['checkpoint', at.file, '--at', some(at), '-n', someName(at), ...at.dice.maybe('--naming', 'sillytavern'), ...at.dice.maybe('--force'), ...copying(at)] : null,
         { refused: /exists|already|is not a checkpoint or branch|was not|messages|is the source/, may: parted }),
-    'clone-lorebook': deed((at) => at.meta.world_info ? ['clone-lorebook', at.file, ...at.dice.maybe('-n', bookName(at)), ...at.dice.maybe('--rebind', at.file)] : null,
+    'clone-lorebook': deed((at) => at.meta.world_info ? ['clone-lorebook', at.file, ...at.dice.maybe('-n', bookName(at)), ...at.dice.maybe('--rebind')] : null,
         { may: ['lorebook-shared-state'], refused: /exists|already|is taken|does not exist/ }), // an old version may name a lorebook that was renamed
     import: grow((at) => ['import', lay(at, 'openai.jsonl', { messages: [
         { role: 'user', content: `Imported in step ${at.step}?` }, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'Good.' },

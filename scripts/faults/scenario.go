@@ -103,7 +103,7 @@ func scenarios() []*scenario {
 		{
 			name: "clone-lorebook --rebind", files: booked,
 			args: func(label string) []string {
-				return []string{"clone-lorebook", lore, "--name", "Harbour " + label, "--rebind", harbour}
+				return []string{"clone-lorebook", "--rebind", harbour, "--name", "Harbour " + label}
 			},
 		},
 		{

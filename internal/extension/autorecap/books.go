@@ -74,7 +74,7 @@ func (e *Extension) Rename(r *extension.Renaming) {
 		if raw, ok := books.Get("lorebookName"); ok {
 			if old, _ := rawjson.Unquote(raw); old != r.To.Name {
 				books.Set("lorebookName", rawjson.Quote(r.To.Name))
-				r.Add(e, "lorebookName set to %q", r.To.Name)
+				r.AddInternal(e, "lorebookName set to %q", r.To.Name)
 			}
 		}
 		books.Edit(func(index *rawjson.Object) {

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stchat/internal/extension"
@@ -147,10 +148,10 @@ func (e *Extension) Isolate(b *extension.Branch) {
 		said = append(said, fmt.Sprintf("current %s → %s", pruned.Was, pruned.Now))
 	}
 	if len(said) > 0 {
-		b.Add(e, "%s", strings.Join(said, ", "))
+		e.rewound(&b.Report, pruned, strings.Join(said, ", "))
 	}
 	if b.Chat != "" && SetRunningChat(b.Metadata, b.Chat) {
-		b.Add(e, "chat_id set to %q", b.Chat)
+		b.AddInternal(e, "chat_id set to %q", b.Chat)
 	}
 	b.Metadata.Edit(func(auto *rawjson.Object) {
 		if operations, ok := auto.Object("pendingOps"); ok && operations.Len() > 0 {
@@ -159,13 +160,22 @@ func (e *Extension) Isolate(b *extension.Branch) {
 		}
 	}, keyPending)
 	if !e.dropCombined(b.Metadata, &b.Report, b.Messages()) && b.Chat != "" && own(b.Metadata, b.Chat, keyDocumented, keyCombined) {
-		b.Add(e, "chat_id of the combined recap set to %q", b.Chat)
+		b.AddInternal(e, "chat_id of the combined recap set to %q", b.Chat)
 	}
 	for _, key := range [...]string{keyProcessed, keyCheckpoint} {
 		if b.Metadata.Has(key) {
 			b.Add(e, "%s left as it is at the end of the source: no rule says what it was at message %d", key, b.At)
 		}
 	}
+}
+
+// rewound adds that versions of the running recap are gone; text says it in full.
+func (e *Extension) rewound(r *extension.Report, pruned Pruned, text string) {
+	now := pruned.Kept
+	if n, err := strconv.Atoi(pruned.Now); err == nil {
+		now = n
+	}
+	r.Count(e, extension.Rewound, "recap", now, pruned.Total, "%s", text)
 }
 
 // dropCombined removes a combined recap that covers more messages than there are, and reports
@@ -222,9 +232,11 @@ func (e *Extension) Follow(f *extension.Following) {
 			scene, ok := rawjson.Int(v.Scene())
 			return !ok || !f.Goes(scene)
 		})
-		f.Kept(e, pruned.Kept, pruned.Total, plural.S(pruned.Total, "version"))
+		if pruned.Kept < pruned.Total {
+			e.rewound(&f.Report, pruned, fmt.Sprintf("%d of %s kept", pruned.Kept, plural.S(pruned.Total, "version")))
+		}
 		if pruned.Now != "" {
-			f.Add(e, "current %s → %s", pruned.Was, pruned.Now)
+			f.AddInternal(e, "current %s → %s", pruned.Was, pruned.Now)
 		}
 	}
 	if f.Moves() {
@@ -236,7 +248,7 @@ func (e *Extension) Follow(f *extension.Following) {
 			}
 		})
 		if moved > 0 {
-			f.Add(e, "%s of the running recap: scene indexes moved", plural.S(moved, "version"))
+			f.AddInternal(e, "%s of the running recap: scene indexes moved", plural.S(moved, "version"))
 		}
 	}
 	if !e.dropCombined(f.Metadata, &f.Report, f.Left()) && len(f.Gone) > 0 && combinedIn(f.Metadata) != nil {

@@ -100,10 +100,10 @@ func (e *Extension) eachEffect(metadata *rawjson.Object, r *extension.Report, vi
 					}
 				}
 				if kept := effects.Len(); kept < total {
-					r.Add(e, "%d of %s kept at %s", kept, plural.S(total, kind+" effect"), plural.S(visible, "visible message"))
+					r.Count(e, extension.Kept, kind+" effect", kept, total, "%d of %s kept at %s", kept, plural.S(total, kind+" effect"), plural.S(visible, "visible message"))
 				}
 				if edited > 0 {
-					r.Add(e, "%s moved with the messages before it", plural.S(edited, kind+" effect"))
+					r.Count(e, extension.Moved, kind+" effect", edited, edited, "%s moved with the messages before it", plural.S(edited, kind+" effect"))
 				}
 			}, kind)
 		}

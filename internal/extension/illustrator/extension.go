@@ -52,9 +52,9 @@ func (*Extension) About() extension.About {
 // Isolate removes prompts of messages that the branch lacks.
 func (e *Extension) Isolate(b *extension.Branch) {
 	did := Prune(b.Metadata, b.Messages(), nil)
-	b.Kept(e, did.Prompts-did.Gone, did.Prompts, plural.S(did.Prompts, "prompt"))
-	b.Kept(e, did.Images-did.ImagesGone, did.Images, plural.S(did.Images, "image"))
-	b.Kept(e, did.Open-did.OpenGone, did.Open, plural.S(did.Open, "open message")+" of the gallery")
+	b.Kept(e, did.Prompts-did.Gone, did.Prompts, "prompt", "")
+	b.Kept(e, did.Images-did.ImagesGone, did.Images, "image", "")
+	b.Kept(e, did.Open-did.OpenGone, did.Open, "open message", " of the gallery")
 }
 
 // Holds reports whether a message may have a marker, in a chat that has prompts.
@@ -79,12 +79,12 @@ func (e *Extension) Follow(f *extension.Following) {
 			return message
 		},
 	}).Apply(f.Metadata)
-	f.Kept(e, did.Prompts-did.Gone, did.Prompts, plural.S(did.Prompts, "prompt"))
+	f.Kept(e, did.Prompts-did.Gone, did.Prompts, "prompt", "")
 	if did.ImagesGone > 0 {
-		f.Add(e, "%s removed", plural.S(did.ImagesGone, "image"))
+		f.Count(e, extension.Removed, "image", did.ImagesGone, did.ImagesGone, "%s removed", plural.S(did.ImagesGone, "image"))
 	}
 	if did.Moved > 0 {
-		f.Add(e, "%s moved with their messages", plural.S(did.Moved, "prompt"))
+		f.Count(e, extension.Moved, "prompt", did.Moved, did.Moved, "%s moved with their messages", plural.S(did.Moved, "prompt"))
 	}
 	for _, id := range e.kept {
 		f.Add(e, "the prompt %s keeps its id: another prompt has the one it would get", id)

@@ -302,7 +302,7 @@ func Rebind(r *extension.Renaming) {
 			return name
 		}
 		_, within, _ := strings.Cut(k.Path, "/")
-		r.Changes = append(r.Changes, extension.Change{Extension: k.Extension, Change: fmt.Sprintf("%s set to %q", within, r.To.Name)})
+		r.Changes = append(r.Changes, extension.Change{Extension: k.Extension, What: extension.Internal, Change: fmt.Sprintf("%s set to %q", within, r.To.Name)})
 		return r.To.Name
 	})
 	follow(list, r)

@@ -11,6 +11,7 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
+	"stchat/internal/extension"
 	"stchat/internal/extension/all"
 	"stchat/internal/folder/library"
 	"stchat/internal/lorebook"
@@ -27,9 +28,9 @@ type Options struct {
 	Name     string   // of the clone; empty: numbered as SillyTavern does
 	Internal lorebook.Internal
 	Drop     []string // globs of entry comments; matching entries are left out
-	Rebind   []string // chats to point at the clone, in place
+	Rebind   bool     // point each source, a chat, at its clone, in place
 
-	BumpIntegrity bool   // give the rebound chats a new slug
+	BumpIntegrity bool   // give chats that are rebound a new slug
 	Data          string // the user folder
 	Changes       changeset.Options
 }
@@ -45,6 +46,9 @@ type Clone struct {
 	Dropped int       `json:"dropped"`
 	Rebound []string  `json:"rebound" is:"path"`
 	State   []Rebound `json:"state"`
+
+	Changes []extension.Change `json:"-"` // State, for who has other words for it
+
 	ops.Warned
 	ops.Written
 }
@@ -59,16 +63,13 @@ type Rebound struct {
 // Result is the result for one source.
 type Result = ops.Result[Clone]
 
-// ErrAmbiguous means that it is not clear which clone a chat should be pointed at.
-var ErrAmbiguous = error(&ops.Kind{Code: "usage", Text: "with several sources a chat to rebind must be one of them, or name the lorebook of just one of them"})
-
 // job is one source on its way to a clone.
 type job struct {
 	source string
 	folder string // of the lorebook and of the clone
 	book   *lorebook.Book
-	name   string // of the clone
-	chats  []*rebinding
+	name   string     // of the clone
+	chat   *rebinding // that is pointed at the clone; nil: none is
 	res    *Result
 	err    error // why there will be no clone
 }
@@ -76,37 +77,40 @@ type job struct {
 // target is the clone's path.
 func (j *job) target() string { return filepath.Join(j.folder, j.name+lorebook.Extension) }
 
-// Run clones the lorebook of every source and points the chats of Rebind at their clones; a
-// clone and its chats are written together or not at all. It returns one result per source, in
-// their order, each with its own error. The error of Run itself is about the chats to rebind;
-// nothing is written then.
-func Run(ctx context.Context, opt Options) ([]*Result, error) {
+// Run clones the lorebook of every source, and with opt.Rebind points the source at it; both are
+// written together or not at all. It returns one result per source, in their order, each with its
+// own error.
+func Run(ctx context.Context, opt Options) []*Result {
 	lib := new(library.Library)
+	sources := opt.Sources
+	if opt.Rebind {
+		sources = ops.Distinct(sources)
+	}
 	var jobs []*job
-	for _, source := range opt.Sources {
+	for _, source := range sources {
 		j := &job{source: source, res: &Result{Doc: Clone{Schema: 1, Source: source}}}
 		if path, err := bookOf(ctx, lib, opt, source); err != nil {
 			j.err = err
 		} else {
 			j.err = j.read(lib, opt, path)
 		}
+		if j.err == nil && opt.Rebind {
+			j.err = j.rebind(ctx, lib, opt)
+		}
 		jobs = append(jobs, j)
-	}
-	if err := assign(ctx, lib, opt, jobs); err != nil {
-		return nil, err
 	}
 	results := ops.Each(ctx, opt.Changes, jobs, func(j *job) (*Result, changeset.Unit) { return j.res, j.unit(opt) })
 	for _, j := range jobs {
 		j.finish()
 	}
-	return results, nil
+	return results
 }
 
 // unit makes the clone; if another program takes its name meanwhile, under the next one.
 func (j *job) unit(opt Options) changeset.Unit {
 	u := changeset.Unit{Root: j.root()}
-	for _, r := range j.chats {
-		u.Shares = append(u.Shares, r.path)
+	if j.chat != nil {
+		u.Shares = append(u.Shares, j.chat.path)
 	}
 	u.Again = func(err error) bool {
 		taken, lost := errors.AsType[*safefile.ExistsError](err)
@@ -153,18 +157,18 @@ func (j *job) next(lib *library.Library, opt Options) error {
 	return nil
 }
 
-// root returns the folder whose files are edited: that of the chats, if any are rebound.
+// root returns the folder whose files are edited: that of the chat, if it is rebound.
 func (j *job) root() string {
 	switch {
-	case len(j.chats) > 0:
-		return changeset.RootOf(j.chats[0].path)
+	case j.chat != nil:
+		return changeset.RootOf(j.chat.path)
 	case j.book != nil:
 		return changeset.RootOf(j.book.Path)
 	}
 	return changeset.RootOf(j.source)
 }
 
-// draft drafts the clone and the edits of its chats.
+// draft drafts the clone and the edit of its chat.
 func (j *job) draft(opt Options, s *changeset.Set) error {
 	if j.err != nil {
 		return j.err
@@ -181,12 +185,10 @@ func (j *job) draft(opt Options, s *changeset.Set) error {
 		return err
 	}
 	j.describe(opt, clone, made)
-	for _, r := range j.chats {
-		if err := r.draft(opt, j, clone, s); err != nil {
-			return err
-		}
+	if j.chat == nil {
+		return nil
 	}
-	return nil
+	return j.chat.draft(opt, j, clone, s)
 }
 
 // describe fills in the document and collects warnings about the clone.
@@ -215,15 +217,13 @@ func (j *job) describe(opt Options, clone *lorebook.Book, made lorebook.Cloned) 
 // finish fills in the result once the change is committed.
 func (j *job) finish() {
 	r := j.res
-	if r.Err != nil {
+	if r.Err != nil || j.chat == nil {
 		return
 	}
-	for _, rb := range j.chats {
-		r.Doc.Rebound = append(r.Doc.Rebound, rb.shown)
-		for _, c := range rb.changes {
-			r.Doc.State = append(r.Doc.State, Rebound{rb.shown, c.Extension, c.Change})
-			r.Note("%s: %s: %s", rb.shown, c.Extension, c.Change)
-		}
+	r.Doc.Rebound = append(r.Doc.Rebound, j.chat.shown)
+	r.Doc.Changes = j.chat.changes
+	for _, c := range j.chat.changes {
+		r.Doc.State = append(r.Doc.State, Rebound{j.chat.shown, c.Extension, c.Change})
 	}
 }
 

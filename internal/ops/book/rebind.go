@@ -14,7 +14,6 @@ import (
 	"stchat/internal/lorebook"
 	"stchat/internal/meta"
 	"stchat/internal/ops"
-	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
 )
@@ -29,71 +28,21 @@ type rebinding struct {
 	sidecars []luker.Sidecar // of a Luker chat
 }
 
-// assign assigns every chat to rebind to a clone: that of the only source, that of the source
-// which is the chat itself, or that of the only source with the lorebook it names. Each chat
-// counts once, by whatever paths it is given.
-func assign(ctx context.Context, lib *library.Library, opt Options, jobs []*job) error {
-	for _, shown := range ops.Distinct(opt.Rebind) {
-		r, err := look(ctx, lib, opt, shown)
-		if err != nil {
-			return err
-		}
-		j := jobFor(r, jobs)
-		if j == nil {
-			return fmt.Errorf("%s: %w", shown, ErrAmbiguous)
-		}
-		j.chats = append(j.chats, r)
-		if j.err == nil {
-			judge(j, lib, r)
-		}
+// rebind has the chat that the source is pointed at the clone.
+func (j *job) rebind(ctx context.Context, lib *library.Library, opt Options) error {
+	r, err := look(ctx, lib, opt, j.source)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// jobFor returns the source that a chat belongs to, nil if that is not clear.
-func jobFor(r *rebinding, jobs []*job) *job {
-	if len(jobs) == 1 {
-		return jobs[0]
-	}
-	var own, named []*job
-	for _, j := range jobs {
-		if names.Fold(userdir.RealPath(j.source)) == names.Fold(r.path) {
-			own = append(own, j)
-		}
-		if j.book != nil && r.name == j.book.Name {
-			named = append(named, j)
-		}
-	}
-	switch {
-	case len(own) == 1:
-		return own[0]
-	case len(own) == 0 && len(named) == 1:
-		return named[0]
-	}
-	return nil
-}
-
-// judge refuses a chat of another user, and warns if the chat named a lorebook other than the
-// cloned one, or a clone.
-func judge(j *job, lib *library.Library, r *rebinding) {
-	chats, inUser := userdir.Enclosing(r.path)
-	books, ok := userdir.Enclosing(j.book.Path)
-	if ok && inUser && userdir.RealPath(chats.Root) != userdir.RealPath(books.Root) {
-		j.err = fmt.Errorf("%s: is another user's than the lorebook %s: SillyTavern would not find the clone", r.shown, j.book.Path)
-		return
-	}
+	j.chat = r
 	shelf, err := lib.Shelf(j.folder)
 	if err != nil {
-		return // making the clone will report it
+		return nil //nolint:nilerr // making the clone will report it
 	}
-	switch from, isClone := shelf.CloneOf(r.name); {
-	case isClone && r.name == j.book.Name:
+	if from, isClone := shelf.CloneOf(r.name); isClone {
 		j.res.Warn("%s: the chat has a clone already: it names the lorebook %q, a clone of %q", r.shown, r.name, from)
-	case isClone && from == j.book.Name:
-		j.res.Warn("%s: the chat has a clone of %q already: it named the lorebook %q", r.shown, from, r.name)
-	case r.name != j.book.Name && r.name != "":
-		j.res.Warn("%s: the chat named the lorebook %q, not %q", r.shown, r.name, j.book.Name)
 	}
+	return nil
 }
 
 // look opens a chat to rebind, and refuses one that cannot be edited.

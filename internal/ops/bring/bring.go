@@ -369,7 +369,7 @@ func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversa
 // judge finds out whether the owner has a conversation already, and otherwise takes names for it.
 func (c *call) judge(j *job, full *complete) {
 	j.Warnings = nil
-	j.Notes = nil
+	j.Facts = nil
 	j.More = nil
 
 	d := &j.Doc
@@ -405,7 +405,7 @@ func (c *call) judge(j *job, full *complete) {
 		d.Messages = k.messages
 		d.DryRun = c.Changes.DryRun
 		if hasGrown {
-			j.Note("%s: its source has %d messages, here are %d; --grown imports it again, beside", d.Path, wants(k), k.messages)
+			j.Tell(ops.Fact{Kind: ops.FactGrown, Path: d.Path, Count: wants(k), Of: k.messages})
 		}
 		return
 	}

@@ -401,8 +401,8 @@ func TestNotUTF8(t *testing.T) {
 	dir := user(t)
 	for text, want := range map[string]int{"caf\xe9": 1, "caf\u00e9": 0, `caf\ud800`: 0} {
 		file := put(t, filepath.Join(dir, "f.json"), []byte(`{"messages":[{"role":"user","content":"`+text+`"},{"role":"assistant","content":"b"}]}`))
-		if r := bring(t, dir, Options{Files: []string{file}})[0]; r.Err != nil || len(r.Notes) != want {
-			t.Errorf("%q: %v, %q", text, r.Err, r.Notes)
+		if r := bring(t, dir, Options{Files: []string{file}})[0]; r.Err != nil || len(r.Facts) != want {
+			t.Errorf("%q: %v, %v", text, r.Err, r.Facts)
 		}
 	}
 }

@@ -116,7 +116,7 @@ func (c *call) compose(j *job, full *complete, s *changeset.Set) error {
 	d := &j.Doc
 	d.Path, d.Name = c.path(j.name), j.name
 	for _, note := range full.Notes {
-		j.Note("%s: %s", d.Path, note)
+		j.Tell(ops.Fact{Kind: ops.FactConverted, Path: d.Path, Name: note})
 	}
 	d.Branches = len(full.Branches) - len(j.branches)
 	if c.greets(full) && full.greeting == nil {

@@ -23,7 +23,6 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
-	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 )
 
@@ -79,7 +78,7 @@ func document(source, kind string, opt changeset.Options) cut.Document {
 // finished puts the warnings into the document; a chat that was not made has none.
 func finished(r *Result) *Result {
 	if r.Err != nil {
-		r.Warnings, r.Notes = nil, nil
+		r.Warnings, r.Facts = nil, nil
 	}
 	r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)
 	return r
@@ -184,7 +183,7 @@ func draftCopy(ctx context.Context, set *changeset.Set, opt *Options, to *place,
 	}
 
 	if links > 0 {
-		r.Note("%s: links to checkpoints and branches left out of %s", path, plural.Many(links, "message"))
+		r.Tell(ops.Fact{Kind: ops.FactLinks, Path: path, Count: links})
 	}
 	dress.tell(path, w.messages, r)
 	cut.ShareBooks(lib, src.Chat, header.Metadata(), r)

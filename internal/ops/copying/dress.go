@@ -11,12 +11,12 @@ import (
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
-	"stchat/internal/text/plural"
 )
 
 // Keys of a message that says which member of a group speaks.
@@ -190,15 +190,13 @@ func (d *dress) tell(path string, messages int, r *Result) {
 	switch {
 	case d.owner == nil, d.kind == sameKind && d.owner.Group == nil:
 		if d.owner != nil && !d.heard && messages > 0 {
-			r.Note("%s: no message bears the name of %q; messages keep their speakers' names", path, d.owner.Name)
+			r.Tell(ops.Fact{Kind: ops.FactSpeakers, Path: path, Name: d.owner.Name})
 		}
 	case total == 0:
 	case d.owner.Group != nil:
-		r.Note("%s: not members of the group: %s; their messages stay as they are (%s)", path, named, plural.Many(total, "message"))
-	case total == 1:
-		r.Note("%s: 1 message of others keeps its name and picture: %s", path, named)
+		r.Tell(ops.Fact{Kind: ops.FactNoMembers, Path: path, Name: named, Count: total})
 	default:
-		r.Note("%s: %s of others keep their names and pictures: %s", path, plural.Many(total, "message"), named)
+		r.Tell(ops.Fact{Kind: ops.FactOthers, Path: path, Name: named, Count: total})
 	}
 }
 

@@ -20,7 +20,6 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
-	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 )
 
@@ -126,7 +125,7 @@ func draftJoined(ctx context.Context, set *changeset.Set, opt *JoinOptions, to *
 	}
 
 	if links > 0 {
-		r.Note("%s: links to chats that are not there left out of %s", path, plural.Many(links, "message"))
+		r.Tell(ops.Fact{Kind: ops.FactDeadLinks, Path: path, Count: links})
 	}
 	cut.ShareBooks(lib, first.Chat, header.Metadata(), r)
 	if err := cut.CopySidecars(set, first.Chat, sidecars, path, own, opt.Changes.Now, r); err != nil {
@@ -181,14 +180,14 @@ func joinNext(ctx context.Context, lib *library.Library, w *writer, first *ops.S
 		return err
 	}
 	if left := leftOut(src.Metadata(), first.Metadata()); len(left) > 0 {
-		r.Note("%s: left out, since the new chat has what %s keeps: %s", src.Label(), first.Label(), strings.Join(left, ", "))
+		r.Tell(ops.Fact{Kind: ops.FactStateLeft, Path: src.Label(), Name: strings.Join(left, ", ")})
 	}
 	sidecars, err := src.Sidecars()
 	if err != nil {
 		return err
 	}
 	isSlug := func(s luker.Sidecar) bool { return s.Kind == luker.ChatSync }
-	cut.LeaveSidecars(slices.DeleteFunc(slices.Clone(sidecars), isSlug), ": it goes by the messages of that chat", r)
+	cut.LeaveSidecars(slices.DeleteFunc(slices.Clone(sidecars), isSlug), "it goes by the messages of that chat", r)
 	return nil
 }
 

@@ -199,7 +199,7 @@ func ShareBooks(lib *library.Library, src *chat.Chat, md *rawjson.Object, r *Res
 func warnOfState(src *chat.Chat, name string, book *lorebook.Book, r *Result) {
 	n := book.InternalCount()
 	if n > 0 {
-		r.Warn("%s: the lorebook %q holds extension state (%s), and the new chat writes into the same book; a clone would be its own",
+		r.WarnOf(ops.Fact{Kind: ops.FactSharedBook, Name: name, Count: n}, "%s: the lorebook %q holds extension state (%s), and the new chat writes into the same book; a clone would be its own",
 			src.Label(), name, plural.Of(n, "entry", "entries"))
 	}
 }
@@ -209,6 +209,6 @@ func noteBookless(jobs []*job) {
 	bookless := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return !j.drafted.bookless })
 	n := len(bookless)
 	if n > 0 {
-		bookless[0].res.Note("%s no lorebook, so nothing is cloned", plural.Of(n, "chat names", "chats name"))
+		bookless[0].res.Tell(ops.Fact{Kind: ops.FactNoBook, Count: n})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/jsonl"
+	"stchat/internal/ops"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/text/plural"
@@ -192,7 +193,7 @@ func prepareStream(ctx context.Context, opt *Options, j *job, header []byte) (fu
 	}
 	j.res.Doc.Bytes = size
 	if opt.Changes.DryRun {
-		j.res.Note("would write %s to standard output, %d bytes", plural.S(j.res.Doc.Messages, "message"), size)
+		j.res.Tell(ops.Fact{Kind: ops.FactStdout, Count: j.res.Doc.Messages, Of: int(size)})
 	}
 	return func(ctx context.Context) error {
 		if _, err := opt.Stdout.Write(header); err != nil {

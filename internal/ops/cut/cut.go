@@ -64,7 +64,7 @@ func Run(ctx context.Context, opt Options) []*Result {
 	noteBookless(c.jobs)
 	for _, r := range results {
 		if r.Err != nil {
-			r.Warnings, r.Notes = nil, nil // they are about a chat that was not made
+			r.Warnings, r.Notes, r.Facts = nil, nil, nil // they are about a chat that was not made
 		}
 		r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)
 	}
@@ -79,7 +79,7 @@ func noteLeftOut(results []*Result, left []string) {
 	}
 	made := slices.IndexFunc(results, func(r *Result) bool { return r.Err == nil })
 	if made >= 0 {
-		results[made].Note("%s", ops.LeftOut(left))
+		ops.WarnLeftOut(results[made], left)
 	}
 }
 

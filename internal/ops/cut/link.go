@@ -112,7 +112,7 @@ func noteReplaced(jobs []*job) {
 		linked[m] = j.name.File
 		if old != "" && old != linked[m] {
 			r.Doc.ReplacedLink = &old
-			r.Warn("%s: message %d was linked to the checkpoint %q; that link is replaced, its file is untouched", r.Doc.Source, r.Doc.At, old)
+			r.WarnOf(ops.Fact{Kind: ops.FactReplacedLink, Path: r.Doc.Source, Name: old, Count: r.Doc.At}, "%s: message %d was linked to the checkpoint %q; that link is replaced, its file is untouched", r.Doc.Source, r.Doc.At, old)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func cutSidecars(opt *Options, set *changeset.Set, j *job, at int) error {
 			}
 			doc.sidecar(path, SidecarFresh)
 		default:
-			leave(s, ": only its extension knows what it holds", j.res)
+			leave(s, "only its extension knows what it holds", j.res)
 		}
 	}
 	return nil
@@ -95,5 +95,5 @@ func (j *job) cutLog(set *changeset.Set, from, path string, messages int) (kept,
 // leave lists a sidecar that does not go with the new chat, and why.
 func leave(s luker.Sidecar, why string, r *Result) {
 	r.Doc.sidecar(s.Path, SidecarLeft)
-	r.Note("%s: %s%s", s.Path, SidecarLeft, why)
+	r.Tell(ops.Fact{Kind: ops.FactSidecarSource, Path: s.Path, Name: why})
 }

@@ -158,7 +158,7 @@ func partsOf(src *chat.Chat, makings []making) []*Part {
 		p.Doc = PartDocument{p.Result.Doc, k + 1, len(parts), from, to - 1}
 		if k > 0 {
 			p.Warnings = without(p.Warnings, parts[0].Warnings)
-			p.Notes = without(p.Notes, parts[0].Notes)
+			p.Facts = without(p.Facts, parts[0].Facts)
 		}
 		if p.Err != nil {
 			return parts[k : k+1]
@@ -167,9 +167,9 @@ func partsOf(src *chat.Chat, makings []making) []*Part {
 	return parts
 }
 
-// without returns the texts of list that are not in said.
-func without(list, said []string) []string {
-	return slices.DeleteFunc(list, func(text string) bool { return slices.Contains(said, text) })
+// without returns what of a list is not in said.
+func without[T comparable](list, said []T) []T {
+	return slices.DeleteFunc(list, func(one T) bool { return slices.Contains(said, one) })
 }
 
 // joint is the parts of one set.

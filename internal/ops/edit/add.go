@@ -94,7 +94,7 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 				return nil, fmt.Errorf("object %d: %w", i+1, err)
 			}
 			if id := generation(line); id != nil && bytes.Equal(id, generation(last)) { // Luker's append
-				o.result.Note("%s: object %d is not added again: the message before has the same extra.gen_id", o.chat.Label(), i+1)
+				o.result.Tell(ops.Fact{Kind: ops.FactRepeated, Path: o.chat.Label(), Count: i + 1})
 				continue
 			}
 			p.add(at, before, line)

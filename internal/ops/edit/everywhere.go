@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/ops"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 )
@@ -19,7 +20,7 @@ type ReplaceOptions struct {
 }
 
 // Replace makes substitutions in all text of chats: what messages say, who speaks, the header, and what
-// extensions keep, but never in names of chats, lorebooks and files. A note says in how many of these
+// extensions keep, but never in names of chats, lorebooks and files. A fact says in how many of these
 // it would have found something.
 func Replace(ctx context.Context, opt ReplaceOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
@@ -48,7 +49,7 @@ func Replace(ctx context.Context, opt ReplaceOptions) []*Result {
 			}
 		}
 		if kept := keptNames(o.chat.Header.Metadata().Bytes(), subs); kept > 0 {
-			o.result.Note("%s: %d names of chats, lorebooks and files in the header stay as they are", o.chat.Label(), kept)
+			o.result.Tell(ops.Fact{Kind: ops.FactNamesKept, Path: o.chat.Label(), Count: kept})
 		}
 		return p, nil
 	})

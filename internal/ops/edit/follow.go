@@ -72,13 +72,10 @@ func (d *drafting) followUp(ctx context.Context) (err error) {
 		return d.chat.Errorf("%w", err)
 	}
 	r := d.result
-	for _, c := range d.state.Metadata(metadata) {
-		r.Doc.State = append(r.Doc.State, c)
-		r.Note("%s: %s: %s", r.Doc.Path, c.Extension, c.Change)
-	}
+	r.Doc.State = append(r.Doc.State, d.state.Metadata(metadata)...)
 	for _, l := range d.state.Lost() {
 		r.Doc.LostLinks = append(r.Doc.LostLinks, l)
-		r.Warn("%s: the link to the %s %q is deleted with message %d", r.Doc.Path, l.Kind, l.Name, l.At)
+		r.WarnOf(ops.Fact{Kind: ops.FactLostLink, Path: r.Doc.Path, Name: l.Name}, "%s: the link to the %s %q is deleted with message %d", r.Doc.Path, l.Kind, l.Name, l.At)
 	}
 	for _, text := range d.state.Warnings() {
 		r.Warn("%s: %s", r.Doc.Path, text)
@@ -88,7 +85,7 @@ func (d *drafting) followUp(ctx context.Context) (err error) {
 			continue
 		}
 		r.Doc.Sidecars = append(r.Doc.Sidecars, ops.Sidecar{Path: sidecar.Path, Action: "left"})
-		r.Note("%s: left as it is: only its extension knows what it holds", sidecar.Path)
+		r.Tell(ops.Fact{Kind: ops.FactSidecarLeft, Path: sidecar.Path})
 	}
 	return nil
 }
@@ -156,7 +153,6 @@ func (d *drafting) rewriteLog(log luker.Sidecar, file *os.File, where luker.Wher
 	}
 	d.result.Doc.Sidecars = append(d.result.Doc.Sidecars, ops.Sidecar{Path: log.Path, Action: "changed"})
 	d.result.Doc.State = append(d.result.Doc.State, extension.Change{Extension: "luker", Change: fmt.Sprintf("%s: %s moved, %d dropped", luker.DataOf(log.Namespace), plural.S(did.Moved, "commit"), did.Dropped)})
-	d.result.Note("%s: %s moved, %d dropped", log.Path, plural.S(did.Moved, "commit"), did.Dropped)
 	return did, nil
 }
 

@@ -75,7 +75,9 @@ func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
 		return p, err
 	})
 	if at := slices.IndexFunc(results, func(r *Result) bool { return r.Err == nil }); len(left) > 0 && at >= 0 {
-		results[at].Note("%s", ops.LeftOut(left))
+		r := results[at]
+		ops.WarnLeftOut(&r.Result, left)
+		r.Doc.Warnings = r.Warnings
 	}
 	return results
 }

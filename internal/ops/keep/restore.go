@@ -330,7 +330,7 @@ func (r *restoring) branch(ctx context.Context) error {
 		cutting.Name = freeName(r.s.path, timeName(r.v.At), places{})
 	}
 	made := cut.Run(ctx, cutting)[0]
-	r.res.Doc.Document, r.res.Warnings, r.res.Notes, r.res.Outcome = made.Doc, made.Warnings, append(r.res.Notes, made.Notes...), made.Outcome
+	r.res.Doc.Document, r.res.Warnings, r.res.Facts, r.res.Outcome = made.Doc, made.Warnings, made.Facts, made.Outcome
 	if n := made.Doc.SkippedTotal; n > 0 {
 		r.res.Warn("%s: damaged lines of this version are left out: %d", r.s.path, n)
 	}

@@ -32,7 +32,7 @@ func RenameBook(ctx context.Context, opt RenameOptions) *Result {
 		}
 		if strings.TrimSuffix(opt.Name, lorebook.Extension) == b.from.Name {
 			b.r.Doc.To = &b.from.Path
-			b.r.Note("%s: unchanged", b.from.Path)
+			b.r.Tell(ops.Fact{Kind: ops.FactUnchanged, Path: b.from.Path})
 			return nil
 		}
 		unreachable(b.r)
@@ -139,7 +139,7 @@ func (b *bookNames) fresh(name string) error {
 		return err
 	}
 	if name = strings.TrimSuffix(name, lorebook.Extension); safe != name {
-		b.r.Note("the name is made safe: %s → %s", name, safe)
+		b.r.Tell(ops.Fact{Kind: ops.FactSafeName, Name: name, To: safe})
 	}
 	entries, err := os.ReadDir(b.dir.Worlds())
 	if err != nil {

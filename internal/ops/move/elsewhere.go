@@ -186,12 +186,12 @@ func cut(n *renameSet, goes []*family.Chat) {
 		if c.MainChat != "" && stays(c.MainChat) {
 			n.edits.Name(family.Reference{Path: c.Path, From: c, Index: family.Header, Kind: family.Parent, Name: c.MainChat}, "")
 			n.edits.Name(family.Reference{Path: c.Path, From: c, Index: family.Header, Kind: family.Recap}, n.to[c])
-			n.r.Warn("%s: main_chat %q is removed: that chat stays behind", c.Path, c.MainChat)
+			n.r.WarnOf(ops.Fact{Kind: ops.FactParentCut, Path: c.Path, Name: c.MainChat}, "%s: main_chat %q is removed: that chat stays behind", c.Path, c.MainChat)
 		}
 		for _, l := range c.Links {
 			if stays(l.Name) {
 				n.edits.Name(family.Reference{Path: c.Path, From: c, Index: l.Index, Kind: l.Kind, Name: l.Name}, "")
-				n.r.Warn("%s: the link to %q on message %d is removed: that chat stays behind", c.Path, l.Name, l.Index)
+				n.r.WarnOf(ops.Fact{Kind: ops.FactLinkCut, Path: c.Path, Name: l.Name}, "%s: the link to %q on message %d is removed: that chat stays behind", c.Path, l.Name, l.Index)
 			}
 		}
 	}
@@ -223,7 +223,7 @@ func noteSpeakers(ctx context.Context, n *renameSet, goes []*family.Chat) error 
 			return err
 		}
 		if !speaks {
-			n.r.Note("%s: no message bears the name of %q; messages keep their speakers' names", c.Path, n.elsewhere.Name)
+			n.r.Tell(ops.Fact{Kind: ops.FactSpeakers, Path: c.Path, Name: n.elsewhere.Name})
 		}
 	}
 	return nil

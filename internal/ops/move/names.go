@@ -151,9 +151,9 @@ func (n *renameSet) decide(ref family.Reference, named *family.Chat) (to string,
 		to = ""
 		switch ref.Kind {
 		case family.Parent:
-			n.r.Warn("%s: main_chat %q is removed: that chat moves away", ref.Path, ref.Name)
+			n.r.WarnOf(ops.Fact{Kind: ops.FactParentCut, Path: ref.Path, Name: ref.Name}, "%s: main_chat %q is removed: that chat moves away", ref.Path, ref.Name)
 		case family.Checkpoint, family.Branch:
-			n.r.Warn("%s: the link to %q on message %d is removed: that chat moves away", ref.Path, ref.Name, ref.Index)
+			n.r.WarnOf(ops.Fact{Kind: ops.FactLinkCut, Path: ref.Path, Name: ref.Name}, "%s: the link to %q on message %d is removed: that chat moves away", ref.Path, ref.Name, ref.Index)
 		}
 	case to == "" && ref.Kind == family.Parent:
 		to = n.adopt(ref.From)

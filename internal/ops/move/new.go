@@ -68,7 +68,7 @@ func draftNew(o *address.Owner, lib *library.Library, opt *NewOptions, r *NewRes
 		return err
 	}
 	if opt.Name != "" && name != strings.TrimSuffix(opt.Name, names.Extension) {
-		r.Note("the name is made safe: %s → %s", opt.Name, name)
+		r.Tell(ops.Fact{Kind: ops.FactSafeName, Name: opt.Name, To: name})
 	}
 	d := &r.Doc
 	d.Name, d.Path, d.Opened = name, filepath.Join(o.Folder, name+names.Extension), opt.Open

@@ -56,7 +56,7 @@ func Rename(ctx context.Context, opt RenameOptions) []*Result {
 func (n *renameSet) keepsName(c *family.Chat) {
 	delete(n.to, c)
 	n.r.Doc.To = &c.Path
-	n.r.Note("%s: unchanged", c.Path)
+	n.r.Tell(ops.Fact{Kind: ops.FactUnchanged, Path: c.Path})
 }
 
 // nameNameless renames a file that is called just .jsonl: SillyTavern makes one where a chat is renamed
@@ -101,7 +101,7 @@ func (n *renameSet) safeName(name string, most int) (safe string, err error) {
 		err = fmt.Errorf("%w; move takes a chat elsewhere", err)
 	}
 	if err == nil && safe != strings.TrimSuffix(name, names.Extension) {
-		n.r.Note("the name is made safe: %s → %s", strings.TrimSuffix(name, names.Extension), safe)
+		n.r.Tell(ops.Fact{Kind: ops.FactSafeName, Name: strings.TrimSuffix(name, names.Extension), To: safe})
 	}
 	return safe, err
 }

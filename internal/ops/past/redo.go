@@ -53,7 +53,7 @@ func Redo(ctx context.Context, opt Options) ([]*RedoResult, error) {
 		if command := byID[d.ID]; command != nil {
 			d.Command, d.Time = command.Command, command.Time
 		}
-		results = append(results, &RedoResult{Doc: d, Warnings: r.Warnings, Notes: r.Notes, Outcome: r.Outcome})
+		results = append(results, &RedoResult{Doc: d, Warnings: r.Warnings, Outcome: r.Outcome})
 	}
 	return results, err
 }

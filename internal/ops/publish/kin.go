@@ -69,6 +69,14 @@ func (e *exporter) relate(ctx context.Context) error {
 func (e *exporter) link(from *published, to *treeview.Chat, at *int, text string) string {
 	text = bdi(text)
 	r := e.kin[userdir.RealPath(to.Path)]
+	isChapter := r != nil && r.as != nil && r.as.chapter > 0
+	if isChapter {
+		place := r.as.chapterID()
+		if at != nil {
+			place = r.as.messageID(strconv.Itoa(*at))
+		}
+		return `<a href="#` + place + `">` + text + "</a>"
+	}
 	isExported := r != nil && r.as != nil && r.as.output != ""
 	canLink := from != nil || e.opt.Folder
 	if !isExported || !canLink {

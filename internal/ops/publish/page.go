@@ -80,11 +80,13 @@ func address(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// pager writes a chat as a page.
+// pager writes chats as a page: one, or several as its chapters.
 type pager struct {
 	page
-	e       *exporter
-	p       *published
+	e        *exporter
+	chapters []*published
+
+	p       *published // that is written now
 	kin     *relative
 	day     string
 	avatars avatars
@@ -95,16 +97,61 @@ type pager struct {
 // picturesRoom is how many bytes of pictures a page holds.
 const picturesRoom = 50 << 20
 
-func newPager(e *exporter, w io.Writer, p *published) *pager {
-	alone := &relative{chat: &treeview.Chat{}}
-	g := &pager{page: page{w: w}, e: e, p: p, kin: cmp.Or(e.kin[userdir.RealPath(p.path)], alone), room: picturesRoom}
+func newPager(e *exporter, w io.Writer, chapters []*published) *pager {
+	g := &pager{page: page{w: w}, e: e, chapters: chapters, room: picturesRoom}
 	g.avatars = avatars{numbers: map[string]int{}, of: map[string]int{}}
 	return g
 }
 
-func (g *pager) begin() error {
+func (g *pager) begin(p *published) error {
+	g.endChapter()
+	alone := &relative{chat: &treeview.Chat{}}
+	g.p, g.kin, g.day = p, cmp.Or(g.e.kin[userdir.RealPath(p.path)], alone), ""
+	switch p.chapter {
+	case 0:
+		g.open()
+	case 1:
+		g.openBook()
+	}
+	if p.chapter > 0 {
+		g.printf("<section id=\"%s\">\n", p.chapterID())
+	}
+	g.heading()
+	return g.err
+}
+
+// chapterID returns the name of a chapter in a page.
+func (p *published) chapterID() string { return fmt.Sprintf("c%d", p.chapter) }
+
+// messageID returns the name of a message in a page.
+func (p *published) messageID(index string) string {
+	if p.chapter == 0 {
+		return "m" + index
+	}
+	return p.chapterID() + "m" + index
+}
+
+// openBook begins a page with chapters, and lists them.
+func (g *pager) openBook() {
+	title := plural.Many(len(g.chapters), "chat")
+	owner := g.chapters[0].owner
+	isOther := func(p *published) bool { return p.owner != owner }
+	isOne := owner != "" && !slices.ContainsFunc(g.chapters, isOther)
+	if isOne {
+		title = owner
+	}
+	g.head(title, true)
+	g.printf("<div id=\"bar\" role=\"banner\"><b>%s</b></div>\n<main>\n<nav aria-label=\"Chapters\"><ul>\n", bdi(title))
+	for _, p := range g.chapters {
+		g.printf("<li><a href=\"#%s\">%s</a> <span class=\"sub\">%s</span></li>\n", p.chapterID(), bdi(p.title()), p.about(bdi(p.owner)))
+	}
+	g.print("</ul></nav>\n")
+}
+
+// open begins the page of one chat.
+func (g *pager) open() {
 	p := g.p
-	title := names.Short(p.owner, p.name)
+	title := p.title()
 	full, shown := title, bdi(title)
 	if p.owner != "" {
 		full, shown = p.owner+" · "+title, bdi(p.owner)+" · "+shown
@@ -122,18 +169,31 @@ func (g *pager) begin() error {
 	if len(links) > 0 {
 		g.print("<nav aria-label=\"Checkpoints and branches\">", strings.Join(links, ""), "</nav>")
 	}
+	g.print("</div>\n<main>\n")
+}
+
+// heading writes what stands above the messages of a chat.
+func (g *pager) heading() {
+	p := g.p
 	owner := bdi(p.owner)
 	if g.e.opt.Folder {
 		owner = `<a href="../index.html">` + owner + "</a>"
 	}
-	g.printf("</div>\n<main>\n<h1>%s</h1>\n<p class=\"sub\">%s</p>\n", bdi(title), p.about(owner))
+	g.printf("<h1>%s</h1>\n<p class=\"sub\">%s</p>\n", bdi(p.title()), p.about(owner))
 	if at, above := forkOf(g.kin.chat), g.kin.chat.Above; above != nil {
 		g.printf("<p class=\"sub\">from %s of %s</p>\n", indexShown(at), g.e.link(p, above, at, names.Short(p.owner, above.Name)))
 	}
-	return g.err
+}
+
+// endChapter ends a chapter, if the chat is one.
+func (g *pager) endChapter() {
+	if g.p != nil && g.p.chapter > 0 {
+		g.print("</section>\n")
+	}
 }
 
 func (g *pager) end() error {
+	g.endChapter()
 	g.print("</main>\n", g.avatars.symbols())
 	g.foot(true)
 	return g.err
@@ -152,13 +212,14 @@ func (g *pager) message(m *look.Message) error {
 	}
 	who := name(m)
 	id := index(m)
-	g.print("<article id=\"m", id, "\" class=\"", class, "\">", g.avatar(m, who), "<div class=\"t\"><header><h3>", bdi(who), "</h3>")
+	place := g.p.messageID(id)
+	g.print("<article id=\"", place, "\" class=\"", class, "\">", g.avatar(m, who), "<div class=\"t\"><header><h3>", bdi(who), "</h3>")
 	for _, about := range []string{map[bool]string{true: "hidden"}[m.Hidden], m.Type} {
 		if about != "" {
 			g.print("<span>", about, "</span>")
 		}
 	}
-	g.print("<a href=\"#m", id, "\">#", id, "</a>")
+	g.print("<a href=\"#", place, "\">#", id, "</a>")
 	if dated {
 		g.print("<time datetime=\"", at.UTC().Format(time.RFC3339), "\">", at.Local().Format("15:04"), "</time>")
 	}

@@ -17,6 +17,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/ops/look"
+	"stchat/internal/place/names"
 	"stchat/internal/place/sendate"
 	"stchat/internal/show/webpage"
 	"stchat/internal/sillytavern/choose"
@@ -83,8 +84,6 @@ type Summary struct {
 type Result = ops.Result[Document]
 
 var (
-	// ErrSeveral means that one file was named for several chats.
-	ErrSeveral = error(&ops.Kind{Code: "usage", Text: "one file takes one chat; a folder, written with / at its end, takes any number"})
 	// ErrNoText means that a message has no text that SillyTavern could export.
 	ErrNoText = error(&ops.Kind{Code: "refused", Text: "its text is not a string, and would end SillyTavern's own export"})
 )
@@ -97,11 +96,16 @@ type published struct {
 
 	messages    int // from here on what a first reading found
 	first, last time.Time
+
+	chapter int // of several in one file, from 1; 0: the chat is alone
 }
 
-// Export writes chats, and calls each for every one. Nothing is written if a name is taken. The
-// error is the first that stands in the way of all: [ErrSeveral], a [*safefile.ExistsError], a
-// PATH without chats, or that ctx ended.
+// title returns the name of the chat as it is shown.
+func (p *published) title() string { return names.Short(p.owner, p.name) }
+
+// Export writes chats, and calls each for every one; into one file as a chapter each. Nothing is
+// written if a name is taken. The error is the first that stands in the way of all: a
+// [*safefile.ExistsError], a PATH without chats, or that ctx ended.
 func Export(ctx context.Context, opt Options, each func(*Result) error) (sum *ops.Result[Summary], err error) {
 	sum = &ops.Result[Summary]{Doc: Summary{Schema: 1, Summary: true}}
 	walked := ops.Walk(opt.List)
@@ -109,9 +113,6 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) (sum *op
 		if err := each(&Result{Outcome: changeset.Outcome{Err: err}}); err != nil {
 			return sum, err
 		}
-	}
-	if len(walked.Chats) > 1 && !opt.Folder {
-		return sum, ErrSeveral
 	}
 	opt.Expect(walked.Chats)
 	e := &exporter{opt: &opt, lib: new(library.Library)}
@@ -131,23 +132,14 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) (sum *op
 			return sum, err
 		}
 	}
-	files := slices.DeleteFunc(slices.Clone(e.chats), func(p *published) bool { return p.output == "" })
-	ops.Each(ctx, opt.Changes, files, func(p *published) (*Result, changeset.Unit) {
-		p.Doc.Output = &p.output
-		return &p.Result, e.output(p.output).Unit(func(w io.Writer) error {
-			defer opt.Meter.Done()
-			return e.draw(ctx, w, p)
-		})
-	})
-	for _, p := range e.chats {
-		if p.output == "" {
-			o := changeset.Outcome{Err: p.Err}
-			if p.Err == nil && p.messages > 0 {
-				o.Err = e.draw(ctx, opt.Stdout, p)
-			}
-			p.Complete(o, opt.Changes.DryRun)
-			opt.Meter.Done()
+	if len(walked.Chats) > 1 && !opt.Folder {
+		if err := e.bind(ctx); err != nil {
+			return sum, err
 		}
+	} else {
+		e.write(ctx)
+	}
+	for _, p := range e.chats {
 		if p.Err == nil && p.messages > 0 {
 			sum.Doc.Chats++
 		}
@@ -163,6 +155,65 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) (sum *op
 		sum.Doc.Index = &index
 	}
 	return sum, sum.Err
+}
+
+// write writes each chat by itself: to its file, or to standard output.
+func (e *exporter) write(ctx context.Context) {
+	opt := e.opt
+	files := slices.DeleteFunc(slices.Clone(e.chats), func(p *published) bool { return p.output == "" })
+	ops.Each(ctx, opt.Changes, files, func(p *published) (*Result, changeset.Unit) {
+		p.Doc.Output = &p.output
+		return &p.Result, e.output(p.output).Unit(func(w io.Writer) error {
+			defer opt.Meter.Done()
+			return e.draw(ctx, w, []*published{p})
+		})
+	})
+	for _, p := range e.chats {
+		if p.output != "" {
+			continue
+		}
+		o := changeset.Outcome{Err: p.Err}
+		if p.Err == nil && p.messages > 0 {
+			o.Err = e.draw(ctx, opt.Stdout, []*published{p})
+		}
+		p.Complete(o, opt.Changes.DryRun)
+		opt.Meter.Done()
+	}
+}
+
+// bind writes all chats as chapters of one file, or to standard output; one that could not be read
+// before is left out. The error is why there is no file.
+func (e *exporter) bind(ctx context.Context) error {
+	var chapters []*published
+	for _, p := range e.chats {
+		if p.Err != nil || p.messages == 0 {
+			p.Complete(changeset.Outcome{Err: p.Err}, e.opt.Changes.DryRun)
+			continue
+		}
+		chapters = append(chapters, p)
+		p.chapter = len(chapters)
+	}
+	if len(chapters) == 0 {
+		return nil
+	}
+
+	outcome := changeset.Outcome{}
+	if e.opt.Output == "" {
+		outcome.Err = e.draw(ctx, e.opt.Stdout, chapters)
+	} else {
+		outcome = ops.WriteOutput(ctx, e.output(e.opt.Output), func(w io.Writer) error { return e.draw(ctx, w, chapters) })
+	}
+	if outcome.Err != nil {
+		return outcome.Err
+	}
+	for _, p := range chapters {
+		if p.output != "" {
+			p.Doc.Output = &p.output
+		}
+		p.Complete(outcome, e.opt.Changes.DryRun)
+		e.opt.Meter.Done()
+	}
+	return nil
 }
 
 // exporter writes the chats of one call.
@@ -283,32 +334,34 @@ func (f Format) isOwn(head []byte) bool {
 // IsPage reports whether a file that begins with head is a page of this package.
 func IsPage(head []byte) bool { return strings.HasPrefix(string(head), webpage.Start) }
 
-// draw writes a chat in its format.
-func (e *exporter) draw(ctx context.Context, w io.Writer, p *published) error {
-	p.Doc.Messages = p.messages
+// draw writes chats in their format: one, or each as a chapter.
+func (e *exporter) draw(ctx context.Context, w io.Writer, chapters []*published) error {
 	var to interface {
-		begin() error
+		begin(*published) error
 		message(*look.Message) error
 		end() error
 	}
 	switch e.opt.Format {
 	case Text:
-		to = &texter{w}
+		to = &texter{w: w}
 	case Markdown:
-		to = &marker{w: w, p: p, opt: e.opt}
+		to = &marker{w: w, opt: e.opt}
 	default:
-		to = newPager(e, w, p)
+		to = newPager(e, w, chapters)
 	}
-	if err := to.begin(); err != nil {
-		return err
-	}
-	if _, err := look.Messages(ctx, look.Exported(&e.opt.Export, p.path), func(m *look.Message) error {
-		if !e.includes(m.Raw.System, m.Raw.Text, m.Raw.Extra) {
-			return nil
+	for _, p := range chapters {
+		p.Doc.Messages = p.messages
+		if err := to.begin(p); err != nil {
+			return err
 		}
-		return to.message(m)
-	}); err != nil {
-		return err
+		if _, err := look.Messages(ctx, look.Exported(&e.opt.Export, p.path), func(m *look.Message) error {
+			if !e.includes(m.Raw.System, m.Raw.Text, m.Raw.Extra) {
+				return nil
+			}
+			return to.message(m)
+		}); err != nil {
+			return err
+		}
 	}
 	return to.end()
 }

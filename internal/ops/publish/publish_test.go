@@ -187,7 +187,7 @@ func TestDirections(t *testing.T) {
 
 // TestLetters looks at what stands for who has no picture.
 func TestLetters(t *testing.T) {
-	g := newPager(&exporter{}, io.Discard, &published{})
+	g := newPager(&exporter{}, io.Discard, []*published{{}})
 	for name, want := range map[string]string{
 		"Maren": "M", "汐見 栞": "汐", "محمد": "م", "1st": "1", "🇳🇴 Kari": "🇳🇴", "👨‍👩‍👧‍👦 family": "👨‍👩‍👧‍👦", "👍🏽": "👍🏽", "e\u0301tienne": "e\u0301",
 		"\u1100\u1161\u11a8": "\u1100\u1161\u11a8", "नमस्ते": "न", "  \"Quoted\"": "Q", "«\u00a0été": "é", "\x1b\u202e\u200b<b>": "b", "\ufffdx": "x", "\u3164": "?", "\u2800x": "x",

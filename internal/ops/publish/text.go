@@ -9,16 +9,24 @@ import (
 	"stchat/internal/json/jsvalue"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops/look"
-	"stchat/internal/place/names"
 	"stchat/internal/text/plural"
+	"stchat/internal/text/visible"
 )
 
 // texter writes what SillyTavern's own export writes, to the byte (src/endpoints/chats.js,
-// /export).
+// /export), and the names of chapters, which it does not know.
 type texter struct{ w io.Writer }
 
-func (t *texter) begin() error { return nil }
-func (t *texter) end() error   { return nil }
+func (t *texter) begin(p *published) error {
+	if p.chapter == 0 {
+		return nil
+	}
+	title := oneLine(p.title())
+	_, err := io.WriteString(t.w, title+"\n"+strings.Repeat("=", visible.Width(title))+"\n\n")
+	return err
+}
+
+func (t *texter) end() error { return nil }
 
 func (t *texter) message(m *look.Message) error {
 	text, name := m.Text, m.Name
@@ -56,7 +64,6 @@ func printed(raw []byte) string {
 // marker writes Markdown.
 type marker struct {
 	w   io.Writer
-	p   *published
 	opt *Options
 	day string
 }
@@ -64,8 +71,13 @@ type marker struct {
 // markdownStart is how the heading begins.
 const markdownStart = "# "
 
-func (k *marker) begin() error {
-	_, err := fmt.Fprintf(k.w, markdownStart+"%s\n\n%s\n", oneLine(names.Short(k.p.owner, k.p.name)), oneLine(k.p.about(k.p.owner)))
+func (k *marker) begin(p *published) error {
+	k.day = ""
+	between := ""
+	if p.chapter > 1 {
+		between = "\n"
+	}
+	_, err := fmt.Fprintf(k.w, between+markdownStart+"%s\n\n%s\n", oneLine(p.title()), oneLine(p.about(p.owner)))
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
@@ -229,12 +230,13 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 		return fmt.Errorf("%s: %w: the last commit is of message %d, which is not there", t.path, ErrFalls, last)
 	case floor < last: // as the newest Luker does it
 		floor, swipe = last, t.swipes[last]
-		r.Note("%s: the commit is of message %d and its chosen swipe, since the last one is of that message: floors do not fall", t.path, last)
+		r.WarnOf(ops.Fact{Kind: ops.FactCommitted, Path: t.path, Count: last}, "%s: written at message %d: Luker's log cannot go back", t.path, last)
 	}
 	var replay luker.Replay
 	swipes := slices.Clone(t.swipes)
 	if swipes[floor] != swipe {
-		r.Note("%s: this counts only while swipe %d of message %d is chosen, and now swipe %d is", t.path, swipe+1, floor, swipes[floor]+1)
+		r.WarnOf(ops.Fact{Kind: ops.FactOtherSwipe, Path: t.path, Name: strconv.Itoa(floor), Count: swipe + 1, Of: swipes[floor] + 1},
+			"%s: this counts only while swipe %d of message %d is chosen, and now swipe %d is", t.path, swipe+1, floor, swipes[floor]+1)
 		swipes[floor] = swipe
 	}
 	if err := replay.Log(bytes.NewReader(log), luker.Active(swipes, -1)); err != nil {

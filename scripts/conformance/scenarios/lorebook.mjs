@@ -136,7 +136,7 @@ const snapshot = {
             },
         };
         const source = t.data.solo('then', { legacy: t.legacy, messages, meta: { world_info: book.name } });
-        const file = t.path({ changes: [bookFile(t, 'Book of then__CP_Then')], says: [/: auto_recap: .* message 4/] },
+        const file = t.path({ changes: [bookFile(t, 'Book of then__CP_Then')] },
             'checkpoint', source.file, '--at', '7', '-n', 'Then', '--naming', 'sillytavern', '--lorebook', 'snapshot');
         return { source, book, then, file };
     },
@@ -167,9 +167,9 @@ const clones = {
     prepare(t) {
         const book = t.data.lorebook('Plain book');
         const source = t.data.solo('rebound', { legacy: t.legacy, meta: { world_info: book.name } });
-        const first = t.path({ says: [/5 entries, 0 left out/] }, 'clone-lorebook', book.file, '--internal', 'keep');
-        const second = t.path({ changes: [source.file], says: [reload, /3 entries, 2 left out/, /changed .*rebound/] },
-            'clone-lorebook', source.file, '--rebind', source.file);
+        const first = t.path('clone-lorebook', book.file, '--internal', 'keep');
+        const second = t.path({ changes: [source.file], says: [reload] },
+            'clone-lorebook', '--rebind', source.file);
         return { book, source, files: [first, second] };
     },
     async run(t, { book, source, files }) {
