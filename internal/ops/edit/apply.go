@@ -83,13 +83,15 @@ func (l *Operations) record(line int32, raw []byte) error {
 		_, named := rawjson.Lookup(o.message, "name")
 		l.unnamed = l.unnamed || !named
 	case "meta":
-		into, ranges = &l.meta, make([]choose.Range, 1)
+		into = &l.meta
+		ranges = make([]choose.Range, 1) // it names no message
 	case "delete":
 		into = &l.remove
 	case "test":
 		swipe = -1
 	}
-	l.taints = l.taints || o.op == "add" || o.op == "delete" || o.op == "set" || swipe > 0
+	changesText := slices.Contains([]string{"add", "delete", "set"}, o.op)
+	l.taints = l.taints || changesText || swipe > 0
 	for _, r := range ranges {
 		*into = append(*into, target{int32(r.From), int32(min(r.To, toEnd)), line, swipe, raw})
 	}

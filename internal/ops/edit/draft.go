@@ -1,7 +1,7 @@
 package edit
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"slices"
 
@@ -13,7 +13,6 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
-	"stchat/internal/sillytavern/message"
 )
 
 // drafting turns the plan for one chat into a change set.
@@ -22,91 +21,119 @@ type drafting struct {
 	plan *Plan
 	set  *changeset.Set
 
+	concernsMessages bool // the plan is not of the metadata alone
+
 	change *follow.Change // what the plan does to messages
 	swiped map[int]int    // the newly chosen swipe, by message, where it changes
 	state  *follow.State  // what follows in messages; nil: nothing
 }
 
-// draft finds what follows from the plan and drafts all of it.
+// draft finds what follows from the plan and drafts all of it. The order matters: what is refused is
+// refused before anything is drafted, and the header comes last of what is found out, since it is the
+// first line of the new file.
 func (d *drafting) draft(ctx context.Context) error {
-	o, r := d.open, d.result
-	r.Doc.BytesBefore = o.chat.Source.Size
-	r.Doc.Integrity = rawjson.TextOrNil(o.chat.Header.Metadata().Value("integrity"))
-	for i := range d.plan.Add {
-		d.plan.Add[i].Line = withoutGeneration(o, nil, d.plan.Add[i].Line)
-	}
-	if d.plan.isLines() || o.opt.ExpectMessages >= 0 {
-		if _, err := o.count(ctx); err != nil {
-			return err
-		}
-	}
-	d.plan.sorted()
-	d.change, d.swiped = d.plan.moves(o.messages), map[int]int{}
-	lines, left := d.plan.isLines(), d.change.Left()
-	if len(d.plan.Delete) > 0 && left == 0 && !o.opt.Force {
-		return o.chat.Errorf("%w", ErrAll)
+	before := d.chat.Header.Metadata().Bytes()
+	d.result.Doc.BytesBefore = d.chat.Source.Size
+	d.result.Doc.Integrity = rawjson.TextOrNil(d.chat.Header.Metadata().Value("integrity"))
+	if err := d.measure(ctx); err != nil {
+		return err
 	}
 	if err := d.judge(ctx); err != nil {
 		return err
 	}
-	before := o.chat.Header.Metadata().Bytes()
-	if d.plan.Metadata != nil {
-		if err := o.chat.Header.Change(func(raw []byte) ([]byte, error) {
-			return interruptible(ctx, len(raw), func() ([]byte, error) { return d.plan.Metadata(raw) })
-		}); err != nil {
-			return o.chat.Errorf("%w", err)
-		}
-		judgeState(o, before)
-		judgeBook(o, before)
+	if err := d.changeMetadata(ctx, before); err != nil {
+		return err
 	}
-	metadata := o.chat.Header.Metadata()
-	if lines {
-		if err := d.followUp(ctx); err != nil {
+	if d.concernsMessages {
+		if err := d.followMessages(ctx); err != nil {
 			return err
 		}
-		if err := d.recordAddedAndDeleted(); err != nil {
-			return err
-		}
-		if err := d.followInLogs(ctx); err != nil {
-			return err
-		}
-		r.Doc.Messages = &left
 	}
-	edited := d.plan.isLines()
-	if d.plan.Taints && edited && string(metadata.Value("tainted")) != "true" {
-		metadata.Set("tainted", []byte("true"))
-	}
-	if !edited && string(metadata.Bytes()) == string(before) {
+
+	changesMessages := d.plan.isLines() // what judge has left of the plan
+	d.taint(changesMessages)
+	if !changesMessages && bytes.Equal(d.chat.Header.Metadata().Bytes(), before) {
 		return nil // unchanged
 	}
-	messages, err := o.count(ctx) // a damaged chat is not edited, not even its metadata alone
+	messages, err := d.count(ctx) // a damaged chat is not edited, not even its metadata alone
 	if err != nil {
 		return err
 	}
-	if r.Doc.Messages == nil {
-		r.Doc.Messages = &messages
+	if d.result.Doc.Messages == nil {
+		d.result.Doc.Messages = &messages
 	}
 	return d.write(ctx, before)
 }
 
+// measure brings the plan into the chat's order, and finds out which messages it adds and deletes.
+func (d *drafting) measure(ctx context.Context) error {
+	for i := range d.plan.Add {
+		d.plan.Add[i].Line = withoutGeneration(d.open, nil, d.plan.Add[i].Line)
+	}
+	d.concernsMessages = d.plan.isLines()
+	if d.concernsMessages || d.opt.ExpectMessages >= 0 {
+		if _, err := d.count(ctx); err != nil {
+			return err
+		}
+	}
+	d.plan.sorted()
+	d.change = d.plan.moves(d.messages)
+	d.swiped = map[int]int{}
+	deletesAll := len(d.plan.Delete) > 0 && d.change.Left() == 0
+	if deletesAll && !d.opt.Force {
+		return d.chat.Errorf("%w", ErrAll)
+	}
+	return nil
+}
+
+// changeMetadata makes the plan's change to the metadata, and warns of errors in what it leaves.
+func (d *drafting) changeMetadata(ctx context.Context, before []byte) error {
+	if d.plan.Metadata == nil {
+		return nil
+	}
+	change := func(raw []byte) ([]byte, error) {
+		return interruptible(ctx, len(raw), func() ([]byte, error) { return d.plan.Metadata(raw) })
+	}
+	if err := d.chat.Header.Change(change); err != nil {
+		return d.chat.Errorf("%w", err)
+	}
+	judgeState(d.open, before)
+	judgeBook(d.open, before)
+	return nil
+}
+
+// followMessages brings all that refers to messages in step with those that are added, deleted and
+// changed.
+func (d *drafting) followMessages(ctx context.Context) error {
+	if err := d.followUp(ctx); err != nil {
+		return err
+	}
+	if err := d.recordAddedAndDeleted(); err != nil {
+		return err
+	}
+	if err := d.followInLogs(ctx); err != nil {
+		return err
+	}
+	left := d.change.Left()
+	d.result.Doc.Messages = &left
+	return nil
+}
+
+// taint marks a chat whose messages change as one that is no longer as its greeting made it, where
+// SillyTavern would.
+func (d *drafting) taint(changesMessages bool) {
+	metadata := d.chat.Header.Metadata()
+	isTainted := string(metadata.Value("tainted")) == "true"
+	if d.plan.Taints && changesMessages && !isTainted {
+		metadata.Set("tainted", []byte("true"))
+	}
+}
+
 // write drafts the chat and Luker's copy of its slug.
 func (d *drafting) write(ctx context.Context, before []byte) error {
-	c := d.chat
-	metadata := c.Header.Metadata()
-	if d.slug != "" {
-		d.result.Bumped = true
-		metadata.Set("integrity", rawjson.Quote(d.slug))
-	}
-	d.result.Doc.Integrity = rawjson.TextOrNil(metadata.Value("integrity"))
-	var header []byte // the new header; nil: unchanged
-	if after := metadata.Bytes(); string(after) != string(before) {
-		header = c.Header.Bytes()
-		if damage := jsonl.Check(header); damage != nil {
-			return d.chat.Errorf("the header would be damaged: %s", damage.Reason)
-		}
-		if d.showsMore() {
-			d.result.diff(chat.HeaderIndex, before, after)
-		}
+	header, err := d.newHeader(before)
+	if err != nil {
+		return err
 	}
 	if d.plan.Save != "" {
 		if err := d.save(ctx); err != nil {
@@ -125,6 +152,33 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 	if err := d.guarded(ctx, draft, header); err != nil {
 		return err
 	}
+	return d.syncSlug()
+}
+
+// newHeader returns the new header, nil if it stays as it is.
+func (d *drafting) newHeader(before []byte) ([]byte, error) {
+	metadata := d.chat.Header.Metadata()
+	if d.slug != "" {
+		d.result.Bumped = true
+		metadata.Set("integrity", rawjson.Quote(d.slug))
+	}
+	d.result.Doc.Integrity = rawjson.TextOrNil(metadata.Value("integrity"))
+	after := metadata.Bytes()
+	if bytes.Equal(after, before) {
+		return nil, nil
+	}
+	header := d.chat.Header.Bytes()
+	if damage := jsonl.Check(header); damage != nil {
+		return nil, d.chat.Errorf("the header would be damaged: %s", damage.Reason)
+	}
+	if d.showsMore() {
+		d.result.diff(chat.HeaderIndex, before, after)
+	}
+	return header, nil
+}
+
+// syncSlug drafts the chat's new slug where Luker looks first.
+func (d *drafting) syncSlug() error {
 	if d.slug == "" {
 		return nil
 	}
@@ -138,7 +192,8 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 
 // recordAddedAndDeleted records the messages that are added and deleted.
 func (d *drafting) recordAddedAndDeleted() error {
-	doc, gone := &d.result.Doc, 0
+	doc := &d.result.Doc
+	gone := 0 // messages before the one added that are deleted
 	for k, a := range d.plan.Add {
 		for gone < len(d.plan.Delete) && d.plan.Delete[gone].Index < a.At {
 			gone++
@@ -170,106 +225,15 @@ func (d *drafting) save(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return jsonl.Pick(ctx, d.chat.Source, slices.Values(d.plan.Delete), func(at choose.Place) jsonl.Picked { return jsonl.Picked{Off: at.Off, Len: at.Len} },
-		func(_ choose.Place, line []byte, batch *[]byte) error {
-			*batch = append(append(*batch, line...), '\n')
-			return nil
-		}, func(batch *[]byte) error {
-			_, err := saved.Write(*batch)
-			return err
-		})
-}
-
-// Plan is the changes to make to one chat. All indexes are those before the changes.
-type Plan struct {
-	Add      []Insertion
-	Change   []choose.Place // messages that may change, each once, in order
-	Edits    Edits
-	Delete   []choose.Place
-	Metadata func(metadata []byte) ([]byte, error) // nil: no change
-
-	Taints bool   // SillyTavern would mark the chat as tainted: no longer as its greeting made it
-	Save   string // a new file for the deleted lines; "" for none
-
-	Before func(s *changeset.Set) error   // drafts files that messages will name; nil: none
-	Guard  func(mark, line []byte) []byte // appends what of a message must be the same afterwards; nil: it is not checked
-
-	swipesGone map[int][]int // deleted swipes by message, from 0, one after the other
-}
-
-// Insertion is one message to add.
-type Insertion struct {
-	At    int          // before the message with this index; the number of messages: at the end
-	After choose.Place // the message before that, if At is neither 0 nor the end
-	Line  []byte
-}
-
-// Edit returns the new state of a message. It must not change line. It may run beside other
-// edits, and makes the same of the same line each time: it is made once to see what it changes,
-// and once to write it.
-type Edit func(line []byte) ([]byte, error)
-
-// Edits begins to make edits, and returns a function that returns the edit of a message: it is
-// called for each message in Change, in their order.
-type Edits func(ctx context.Context) func(at choose.Place) Edit
-
-// each returns Edits that make the same edit in all messages.
-func each(edit Edit) Edits {
-	return func(context.Context) func(choose.Place) Edit { return func(choose.Place) Edit { return edit } }
-}
-
-// isLines reports whether the plan concerns messages, not just the metadata.
-func (p *Plan) isLines() bool { return len(p.Add)+len(p.Change)+len(p.Delete) > 0 }
-
-// moves returns which messages are deleted and added, for the state that follows.
-func (p *Plan) moves(messages int) *follow.Change {
-	c := &follow.Change{Messages: messages, Edited: map[int][]byte{}}
-	for _, d := range p.Delete {
-		c.Gone = append(c.Gone, d.Index)
+	whole := func(at choose.Place) jsonl.Picked { return jsonl.Picked{Off: at.Off, Len: at.Len} }
+	collect := func(_ choose.Place, line []byte, batch *[]byte) error {
+		*batch = append(*batch, line...)
+		*batch = append(*batch, '\n')
+		return nil
 	}
-	for _, a := range p.Add {
-		visible := message.Visible(rawjson.Value(a.Line, "is_system"), func() []byte {
-			return rawjson.Value(a.Line, "extra", "tool_invocations")
-		})
-		c.Inserted = append(c.Inserted, follow.Insert{At: a.At, Visible: visible, Extra: rawjson.Value(a.Line, "extra")})
+	write := func(batch *[]byte) error {
+		_, err := saved.Write(*batch)
+		return err
 	}
-	return c
-}
-
-// add adds a line before message at. The last of the messages before is that before it, unless
-// the new one comes first or last.
-func (p *Plan) add(at int, before []choose.Place, line []byte) {
-	i := Insertion{At: at, Line: line}
-	if len(before) > 0 {
-		i.After = before[len(before)-1]
-	}
-	p.Add = append(p.Add, i)
-}
-
-// insertAt returns the index of the message before which one is added; at below 0 is counted
-// from the end.
-func insertAt(at, messages int) (int, error) {
-	index := at
-	if at < 0 {
-		index += messages
-	}
-	if index < 0 || index > messages {
-		return 0, &choose.OutOfRangeError{At: at, Messages: messages}
-	}
-	return index, nil
-}
-
-// swipeGoes records that a swipe of a message is deleted; both count from 0.
-func (p *Plan) swipeGoes(message, swipe int) {
-	if p.swipesGone == nil {
-		p.swipesGone = map[int][]int{}
-	}
-	p.swipesGone[message] = append(p.swipesGone[message], swipe)
-}
-
-// sorted sorts additions and deletions into the chat's order.
-func (p *Plan) sorted() {
-	slices.SortStableFunc(p.Add, func(a, b Insertion) int { return cmp.Compare(a.At, b.At) })
-	slices.SortFunc(p.Delete, func(a, b choose.Place) int { return cmp.Compare(a.Index, b.Index) })
-	p.Delete = slices.CompactFunc(p.Delete, func(a, b choose.Place) bool { return a.Index == b.Index })
+	return jsonl.Pick(ctx, d.chat.Source, slices.Values(d.plan.Delete), whole, collect, write)
 }

@@ -129,17 +129,17 @@ func (r *Result) diff(index int, before, after []byte) {
 	a, b := metadiff.Excerpts(string(before), string(after), limit)
 	if before != nil {
 		d.Before = &a
-		d.Name, d.From = said(before)
+		d.Name, d.From = speakerAndText(before)
 	}
 	if after != nil {
 		d.After = &b
-		d.Name, d.To = said(after)
+		d.Name, d.To = speakerAndText(after)
 	}
 	r.Diffs = append(r.Diffs, d)
 }
 
-// said returns the speaker and the text of a message.
-func said(line []byte) (name string, text *string) {
+// speakerAndText returns the speaker and the text of a message.
+func speakerAndText(line []byte) (name string, text *string) {
 	name, _ = rawjson.Unquote(rawjson.Value(line, "name"))
 	mes, _ := rawjson.Unquote(rawjson.Value(line, "mes"))
 	return name, &mes

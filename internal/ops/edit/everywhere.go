@@ -43,7 +43,7 @@ func Replace(ctx context.Context, opt ReplaceOptions) []*Result {
 		fields := o.chat.Header.Fields()
 		for _, key := range []string{"user_name", "character_name"} { // of headers before 1.12
 			if value := fields.Value(key); value != nil {
-				if edited := in(value, subs); !bytes.Equal(edited, value) {
+				if edited := substituted(value, subs); !bytes.Equal(edited, value) {
 					fields.Set(key, edited)
 				}
 			}
@@ -72,7 +72,7 @@ func isNameKey(key string) bool {
 func everywhere(raw []byte, subs []substituting) []byte {
 	switch rawjson.KindOf(raw) {
 	case rawjson.String:
-		return in(raw, subs)
+		return substituted(raw, subs)
 	case rawjson.Array:
 		return rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) { return everywhere(value, subs), true })
 	case rawjson.ObjectKind:
@@ -102,7 +102,7 @@ func keptNames(raw []byte, subs []substituting) (n int) {
 	}
 	for key, value := range o.All() {
 		isText := rawjson.KindOf(value) == rawjson.String
-		if isNameKey(key) && isText && !bytes.Equal(in(value, subs), value) {
+		if isNameKey(key) && isText && !bytes.Equal(substituted(value, subs), value) {
 			n++
 		}
 	}

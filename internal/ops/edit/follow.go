@@ -48,14 +48,28 @@ func (d *drafting) mayMove() error {
 	if err != nil {
 		return err
 	}
-	for _, op := range queue {
+	op, at := waitingFor(queue, first)
+	if op != nil {
+		return d.chat.Errorf("%w: %s of message %d in the lorebook %q", ErrQueue, op.Type, at, name)
+	}
+	return nil
+}
+
+// waitingFor returns the first pending operation of a queue that refers to a message at or behind
+// first, and which message that is; nil if there is none.
+func waitingFor(queue []lorebook.Operation, first int) (*lorebook.Operation, int) {
+	for i := range queue {
+		op := &queue[i]
+		if !op.Pending() {
+			continue
+		}
 		for _, at := range op.Messages {
-			if op.Pending() && at >= first {
-				return d.chat.Errorf("%w: %s of message %d in the lorebook %q", ErrQueue, op.Type, at, name)
+			if at >= first {
+				return op, at
 			}
 		}
 	}
-	return nil
+	return nil, 0
 }
 
 // followUp adjusts the state that refers to messages, except what messages themselves hold, which is
@@ -68,7 +82,8 @@ func (d *drafting) followUp(ctx context.Context) (err error) {
 	if err := d.mayMove(); err != nil {
 		return err
 	}
-	if d.state, err = follow.Look(ctx, choose.SourceOf(d.chat), d.change, metadata, d.facts); err != nil {
+	d.state, err = follow.Look(ctx, choose.SourceOf(d.chat), d.change, metadata, d.facts)
+	if err != nil {
 		return d.chat.Errorf("%w", err)
 	}
 	r := d.result
@@ -93,7 +108,8 @@ func (d *drafting) followUp(ctx context.Context) (err error) {
 // followInLogs adjusts Luker's floor logs of the chat to messages and swipes that are added and
 // deleted.
 func (d *drafting) followInLogs(ctx context.Context) error {
-	if !d.hasLog() || len(d.change.Gone)+len(d.change.Inserted)+len(d.swiped)+len(d.plan.swipesGone) == 0 {
+	comeOrGo := len(d.change.Gone) + len(d.change.Inserted) + len(d.plan.swipesGone)
+	if !d.hasLog() || comeOrGo+len(d.swiped) == 0 {
 		return nil
 	}
 	if d.facts == nil {
@@ -109,8 +125,11 @@ func (d *drafting) followInLogs(ctx context.Context) error {
 	f := &follow.Floors{Change: d.change, Before: before, After: d.change.Swipes(before, inserted, d.swiped), Gone: d.plan.swipesGone}
 	return d.eachLog(func(log luker.Sidecar, file *os.File) error {
 		did, err := d.rewriteLog(log, file, f.Where)
-		if err != nil || !did.Changed() && len(d.swiped) == 0 || d.opt.Force {
+		if err != nil || d.opt.Force {
 			return err
+		}
+		if !did.Changed() && len(d.swiped) == 0 {
+			return nil
 		}
 		return d.guardLog(log, file, f)
 	})
@@ -144,7 +163,8 @@ func (d *drafting) rewriteLog(log luker.Sidecar, file *os.File, where luker.Wher
 	if err != nil {
 		return did, ops.PathError(err)
 	}
-	if did, err = luker.Rewrite(draft, file, where); err != nil {
+	did, err = luker.Rewrite(draft, file, where)
+	if err != nil {
 		return did, fmt.Errorf("%s: %w", log.Path, err)
 	}
 	if !did.Changed() {

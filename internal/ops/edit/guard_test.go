@@ -61,7 +61,7 @@ func TestGuard(t *testing.T) {
 		s := &slimming{opt: &SlimOptions{Reasoning: true}}
 		r := run(context.Background(), opt, func(ctx context.Context, o *open) (*Plan, error) {
 			places, err := o.list(ctx, scanning{})
-			return &Plan{Change: places, Edits: each(defect.edit), Guard: s.mark}, err
+			return &Plan{Change: places, Edits: each(defect.edit), Guard: s.staying}, err
 		})[0]
 		if defect.ok != (r.Err == nil) || !defect.ok && !errors.Is(r.Err, ErrGuard) {
 			t.Errorf("%s: %v", name, r.Err)

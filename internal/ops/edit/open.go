@@ -25,11 +25,16 @@ type open struct {
 	slug     string          // its new slug; "" if it keeps the old one
 	luker    bool            // it is a chat of Luker
 	sidecars []luker.Sidecar // what Luker keeps beside it
-	messages int             // -1: not counted yet
-	last     choose.Place    // the last message, once they are counted; its Len is 0 if there is none
-	greeting bool            // it has a single, untouched message, see isGreeting
-	facts    *follow.Facts   // of all messages, if they were read
-	speakers *speakers       // of all messages, if they were read
+	found
+}
+
+// found is what a pass over all messages of a chat found out.
+type found struct {
+	messages int           // -1: not counted yet
+	last     choose.Place  // the last message; its Len is 0 if there is none
+	greeting bool          // the chat has a single, untouched message, see isGreeting
+	facts    *follow.Facts // what state refers to in messages, if that was asked for
+	speakers *speakers     // who speaks, if that was asked for
 }
 
 // openChat opens a chat, and refuses one that must not be edited (CONTENT.md 1.3).
@@ -41,8 +46,8 @@ func openChat(ctx context.Context, lib *library.Library, opt Options, r *Result)
 	if err != nil {
 		return nil, err
 	}
-	o := &open{opt: opt, result: r, chat: c.Chat, messages: -1}
-	if err := o.judge(c); err != nil {
+	o := &open{opt: opt, result: r, chat: c.Chat, found: found{messages: -1}}
+	if err := o.lookBeside(c); err != nil {
 		c.Close()
 		return nil, err
 	}
@@ -50,12 +55,16 @@ func openChat(ctx context.Context, lib *library.Library, opt Options, r *Result)
 	return o, nil
 }
 
-func (o *open) judge(c *ops.Subject) error {
-	if slug, _ := rawjson.Unquote(c.Metadata().Value("integrity")); o.opt.ExpectIntegrity != "" && slug != o.opt.ExpectIntegrity {
+// lookBeside refuses a chat with another slug than expected, and finds out whether the edited chat gets
+// a new one: Luker's always do.
+func (o *open) lookBeside(c *ops.Subject) error {
+	slug, _ := rawjson.Unquote(c.Metadata().Value("integrity"))
+	if o.opt.ExpectIntegrity != "" && slug != o.opt.ExpectIntegrity {
 		return o.chat.Errorf("%w: its integrity slug is %q", ErrExpected, slug)
 	}
 	var err error
-	if o.sidecars, err = c.Sidecars(); err != nil {
+	o.sidecars, err = c.Sidecars()
+	if err != nil {
 		return err
 	}
 	o.luker = len(o.sidecars) > 0
@@ -72,8 +81,8 @@ type scanning struct {
 	speakers bool // read who speaks
 }
 
-// scanned is what one batch of lines adds to what is collected.
-type scanned struct {
+// batchFound is what one batch of lines adds to what is collected.
+type batchFound struct {
 	facts    []follow.Fact
 	speakers speakers
 }
@@ -82,10 +91,12 @@ type scanned struct {
 // collects what is asked for. It refuses a chat that is damaged.
 func (o *open) scan(ctx context.Context, s scanning, each func(choose.Place) error) error {
 	s.Whole = true
-	own, all, facts := len(speakerKeys()), newSpeakers(o.chat), follow.NewFacts()
+	all := newSpeakers(o.chat)
+	facts := follow.NewFacts()
+	own := len(speakerKeys())
 	reader := facts.Beside(follow.NewReader(o.chat.Metadata(), o.hasLog()))
-	also := choose.Beside[scanned]{
-		Read: func(l *jsonl.Line, keys []int, batch *scanned) {
+	also := choose.Beside[batchFound]{
+		Read: func(l *jsonl.Line, keys []int, batch *batchFound) {
 			if s.speakers {
 				batch.speakers.record(l, keys, o.chat.Kind == userdir.Group)
 			}
@@ -93,11 +104,11 @@ func (o *open) scan(ctx context.Context, s scanning, each func(choose.Place) err
 				reader.Read(l, keys[own:], &batch.facts)
 			}
 		},
-		Fold: func(batch *scanned) {
+		Fold: func(batch *batchFound) {
 			all.join(&batch.speakers)
 			reader.Fold(&batch.facts)
 		},
-		Reset: func(batch *scanned) {
+		Reset: func(batch *batchFound) {
 			reader.Reset(&batch.facts)
 			batch.speakers = speakers{}
 		},
@@ -105,14 +116,18 @@ func (o *open) scan(ctx context.Context, s scanning, each func(choose.Place) err
 	if s.moves || s.speakers {
 		also.Keys = append(speakerKeys(), reader.Keys...)
 	}
-	found, err := choose.ScanBeside(ctx, &s.Choice, choose.SourceOf(o.chat), each, also)
-	switch {
-	case err != nil:
+
+	scanned, err := choose.ScanBeside(ctx, &s.Choice, choose.SourceOf(o.chat), each, also)
+	if err != nil {
 		return o.chat.Errorf("%w", err)
-	case found.Damage.Total > 0:
-		return o.chat.DamageError(found.Damage.First[0])
 	}
-	o.messages, o.last, o.speakers = found.Messages, found.Last, all
+	if scanned.Damage.Total > 0 {
+		return o.chat.DamageError(scanned.Damage.First[0])
+	}
+
+	o.messages = scanned.Messages
+	o.last = scanned.Last
+	o.speakers = all
 	o.greeting = isGreeting(o.messages, o.chat.Metadata())
 	if s.moves {
 		o.facts = facts
@@ -148,7 +163,8 @@ func (o *open) count(ctx context.Context) (int, error) {
 			return 0, err
 		}
 	}
-	if n := o.opt.ExpectMessages; n >= 0 && n != o.messages {
+	expected := o.opt.ExpectMessages
+	if expected >= 0 && expected != o.messages {
 		return 0, o.chat.Errorf("%w: it has %d messages", ErrExpected, o.messages)
 	}
 	return o.messages, nil
@@ -168,7 +184,8 @@ func withoutGeneration(o *open, line, edited []byte) []byte {
 	}
 	path := patch.Path{"extra", "luker_generation_id"}
 	was, _ := patch.Get(line, path)
-	if id, ok := patch.Get(edited, path); ok && !bytes.Equal(was, id) {
+	id, ok := patch.Get(edited, path)
+	if ok && !bytes.Equal(was, id) {
 		return patch.Unset(edited, path)
 	}
 	return edited

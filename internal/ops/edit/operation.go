@@ -222,7 +222,9 @@ func (o *operation) readSwipe(from *rawjson.Object) error {
 		if kind := rawjson.KindOf(chosen); chosen != nil && kind != rawjson.Bool {
 			return fmt.Errorf("%w: with add, choose is true or false, not %s", ErrOperation, kind)
 		}
-		s.Add, s.Chosen, s.Choose = &text, rawjson.Truthy(chosen), 0
+		s.Add = &text
+		s.Chosen = rawjson.Truthy(chosen)
+		s.Choose = 0
 	}
 	switch {
 	case !from.Has("choose") && !from.Has("delete") && s.Add == nil:

@@ -143,7 +143,8 @@ func (l *patchedList) plan() (*Plan, error) {
 			continue
 		}
 		p.Delete = append(p.Delete, l.chat[next:i]...)
-		if next = i + 1; l.lines[i] != nil {
+		next = i + 1
+		if l.lines[i] != nil {
 			p.Change = append(p.Change, l.chat[i])
 		}
 	}

@@ -65,7 +65,7 @@ func (opt *SetOptions) line(line []byte, subs []substituting) ([]byte, error) {
 	// substitutions keep a message a message
 	if opt.AllSwipes {
 		swipes := rawjson.Value(line, "swipes")
-		edited := rawjson.EditList(swipes, func(_ int, swipe []byte) ([]byte, bool) { return in(swipe, subs), true })
+		edited := rawjson.EditList(swipes, func(_ int, swipe []byte) ([]byte, bool) { return substituted(swipe, subs), true })
 		if !bytes.Equal(edited, swipes) {
 			if line, err = rawjson.SetPath(line, edited, "swipes"); err != nil {
 				return nil, err
@@ -73,7 +73,7 @@ func (opt *SetOptions) line(line []byte, subs []substituting) ([]byte, error) {
 		}
 	}
 	old := rawjson.Value(line, "mes")
-	text := in(old, subs)
+	text := substituted(old, subs)
 	if bytes.Equal(text, old) {
 		return line, nil
 	}
@@ -206,9 +206,9 @@ func (s *substituting) replacement(text []byte, match []int) []byte {
 	return with[1 : len(with)-1]
 }
 
-// in makes substitutions in a raw text, one after the other. They leave valid JSON: whole characters
+// substituted makes substitutions in a raw text, one after the other. They leave valid JSON: whole characters
 // of a string give way to others.
-func in(raw []byte, list []substituting) []byte {
+func substituted(raw []byte, list []substituting) []byte {
 	for i := range list {
 		raw = rawjson.Splices(raw, list[i].splices(raw))
 	}

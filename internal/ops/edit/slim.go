@@ -119,7 +119,10 @@ func (s *slimming) document() (d Slimmed) {
 			d.Parts = append(d.Parts, part)
 		}
 	}
-	d.Left, d.Unfit, d.Spared, d.Files = s.left, s.unfit, s.spared, slices.Compact(slices.Sorted(slices.Values(s.pictures)))
+	d.Left = s.left
+	d.Unfit = s.unfit
+	d.Spared = s.spared
+	d.Files = slices.Compact(slices.Sorted(slices.Values(s.pictures)))
 	return d
 }
 
@@ -130,7 +133,7 @@ func (s *slimming) plan(ctx context.Context) (*Plan, error) {
 		return nil, err
 	}
 	places, err := s.open.list(ctx, scanning{Choice: s.opt.Choice})
-	p := &Plan{Change: places, Guard: s.mark}
+	p := &Plan{Change: places, Guard: s.staying}
 	p.Edits = func(context.Context) func(choose.Place) Edit {
 		return func(at choose.Place) Edit {
 			return func(line []byte) ([]byte, error) {
@@ -300,7 +303,8 @@ func (s *slimming) slim(line []byte, first bool) (made slim) {
 		chosen, _ := rawjson.Int(value(1))
 		greets := first && !rawjson.Truthy(value(3))
 		place, ok := rawjson.ElementPlace(swipes, chosen)
-		if made.left = !ok || !isText(swipes[place.At:place.End], value(2), greets); made.left {
+		made.left = !ok || !isText(swipes[place.At:place.End], value(2), greets)
+		if made.left {
 			return made
 		}
 		if s.opt.Swipes {
@@ -462,12 +466,13 @@ func extensionOf(data []byte) string {
 	return ""
 }
 
-// mark appends what of a message has to stay, for the guard.
-func (s *slimming) mark(mark, line []byte) []byte {
+// staying appends what of a message has to stay, for the guard.
+func (s *slimming) staying(kept, line []byte) []byte {
 	var at [7]rawjson.Span
 	rawjson.Places(line, at[:], "name", "is_user", "is_system", "mes", "send_date", "extra", "swipes")
 	for _, place := range at[:5] {
-		mark = append(append(mark, line[place.At:place.End]...), 0)
+		kept = append(kept, line[place.At:place.End]...)
+		kept = append(kept, 0)
 	}
 	extra := line[at[5].At:at[5].End]
 	if s.opt.Reasoning || s.opt.Images || len(s.opt.Extra) > 0 {
@@ -481,19 +486,19 @@ func (s *slimming) mark(mark, line []byte) []byte {
 			}
 		})
 	}
-	mark = append(mark, extra...)
+	kept = append(kept, extra...)
 	if at[6].End > 0 {
-		mark = markBeside(mark, line)
+		kept = stayingBeside(kept, line)
 	}
-	return mark
+	return kept
 }
 
-// markBeside appends what extensions read beside the swipes of a message: of a list, and of an object
+// stayingBeside appends what extensions read beside the swipes of a message: of a list, and of an object
 // that has numbers for keys, the entry of the chosen swipe, and of all else the whole value.
-func markBeside(mark, line []byte) []byte {
+func stayingBeside(kept, line []byte) []byte {
 	m, err := rawjson.ParseObject(line)
 	if err != nil {
-		return append(mark, line...)
+		return append(kept, line...)
 	}
 	chosen, _ := rawjson.Int(m.Value("swipe_id"))
 	for key, value := range m.All() {
@@ -510,9 +515,12 @@ func markBeside(mark, line []byte) []byte {
 				value = rawjson.Value(value, strconv.Itoa(chosen))
 			}
 		}
-		mark = append(append(append(append(mark, key...), 0), value...), 0)
+		kept = append(kept, key...)
+		kept = append(kept, 0)
+		kept = append(kept, value...)
+		kept = append(kept, 0)
 	}
-	return mark
+	return kept
 }
 
 // isNumbered reports whether all keys of an object are numbers.
