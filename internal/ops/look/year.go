@@ -83,8 +83,11 @@ func (y *Year) add(w Week) {
 func weekOf(key string, from time.Time, t *Tally) Week {
 	w := Week{Key: key, From: from, To: from.AddDate(0, 0, 6)}
 	if t != nil {
-		w.Messages, w.Words, w.Yours = t.Messages, t.Words, t.UserWords
-		w.TimeMS, w.Days = t.TimeMS, t.Days
+		w.Messages = t.Messages
+		w.Words = t.Words
+		w.Yours = t.UserWords
+		w.TimeMS = t.TimeMS
+		w.Days = t.Days
 	}
 	return w
 }
