@@ -68,7 +68,7 @@ func TestCompare(t *testing.T) {
 		{"the greeting edited", "A u:b c", "", "a u:b c", 0, 1},
 		{"the last one regenerated", "a u:b C", "", "a u:b c", 0, 1},
 		{"the last one deleted", "a u:b", "", "a u:b c", 1, 0},
-		{"rewound and gone on with", "a u:b C u:D", "", "a u:b c u:d", 2, 0},
+		{"rewound and continued", "a u:b C u:D", "", "a u:b c u:d", 2, 0},
 		{"of another role", "a B c", "", "a u:b c", 1, 0},
 		{"one deleted in the middle", "a c", "", "a u:b c", 1, 0},
 		{"more deleted than written", "a u:B c", "", "a u:b x u:y c", 2, 1},

@@ -410,11 +410,14 @@ func sideOf(list []Line) align.Side {
 func (t *Thread) matchGreetings(m *matching, used []bool, version []Line) {
 	for i := range min(t.greetings, len(version), len(t.places)) {
 		now, was := t.places[i], &version[i]
-		isGreeting := now.live == i && !now.User && !was.User && (i == 0 || now.Name == was.Name)
+		isByCharacter := !now.User && !was.User
+		isBySame := i == 0 || now.Name == was.Name
+		isGreeting := now.live == i && isByCharacter && isBySame
 		if !isGreeting || used[i] || m.at[i] >= 0 {
 			return
 		}
-		m.at[i], used[i] = i, true
+		m.at[i] = i
+		used[i] = true
 		m.pairs = slices.Insert(m.pairs, i, align.Pair{A: i, B: i})
 	}
 }

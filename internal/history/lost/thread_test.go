@@ -40,7 +40,7 @@ func TestThread(t *testing.T) {
 		"no neighbour":                     {"u08:x c09:y", []string{"u01:a u02:b"}, false, "message 0 >1 stray, message 1 >1 stray"},
 		"edited":                           {"c01:a u02:B c03:c", []string{"c01:a u02:b c03:c"}, false, "wording 1 of 1"},
 		"regenerated at the end":           {"c01:a u02:b c09:x", []string{"c01:a u02:b c03:c"}, false, "wording 2 of 2"},
-		"gone on with elsewhere":           {"c01:a u02:b c09:x", []string{"c01:a u02:b c03:c"}, true, "message 2 >1"},
+		"continued elsewhere":              {"c01:a u02:b c09:x", []string{"c01:a u02:b c03:c"}, true, "message 2 >1"},
 		"written anew from there":          {"c01:a u07:x c08:y", []string{"c01:a u02:b c03:c"}, false, "message 1 >0, message 2 >0"},
 		"another role in its place":        {"c01:a c08:x u04:d", []string{"c01:a u02:b u04:d"}, false, "message 1 >0"},
 		"a swipe":                          {"c01:a|c u02:b", []string{"c01:a|b|c u02:b"}, false, "swipe 0.1 of 0"},
