@@ -171,7 +171,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	elsewhere := t.TempDir() // a copy that was gone on with
+	elsewhere := t.TempDir() // a copy that was continued
 	copied := filepath.Join(elsewhere, "chats", "Mira", "media.jsonl")
 	if err := os.MkdirAll(filepath.Dir(copied), 0o777); err != nil {
 		t.Fatal(err)

@@ -242,7 +242,7 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 }
 
 // isCopy reports whether what a live chat has lost is in a copy in one of the other folders: there
-// it was gone on with, so the two are merged.
+// it was continued, so the two are merged.
 func (o *lostOptions) isCopy(chat *keep.LostChat) bool {
 	return chat.Best.Path != nil && chat.LiveMessages != nil && slices.ContainsFunc(o.from, func(folder string) bool {
 		return userdir.Inside(folder, *chat.Best.Path)

@@ -286,7 +286,7 @@ func (l *life) joinLeft(n *livingChat) {
 
 // joinFork takes a new branch of a chat for its older branch that was deleted, where they differ in
 // the last message of that one alone, and no slug tells: that may as well have been renamed,
-// its last message regenerated, and gone on with.
+// its last message regenerated, and continued.
 func (l *life) joinFork(of, b, gone *livingChat) {
 	n := len(gone.messages) - 1
 	if b.slug != "" && !b.luker || gone.slug != "" && !gone.luker || b.luker != gone.luker || b.main != gone.main || len(b.messages) <= n || !slices.Equal(b.messages[:n], gone.messages[:n]) || slices.Contains(of.messages, b.messages[n]) {

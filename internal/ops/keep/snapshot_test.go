@@ -115,7 +115,7 @@ func TestIdentity(t *testing.T) {
 		{"likewise, and gone on", func(u *user) { u.write("C", "a", "1", "2", "3", "4", "5"); u.write("A", "y", "p", "q") }, "C", []int{5, 4}},
 		{"likewise, before the other", func(u *user) { u.write("0", "a", "1", "2", "3", "4", "5"); u.write("A", "y", "p", "q") }, "0", []int{5, 4}},
 		{"likewise, with another slug", func(u *user) { u.write("C", "x", "1", "2", "3", "4", "5"); u.write("A", "y", "p", "q") }, "C", []int{5}},
-		{"written over by its greeting, and gone on with", func(u *user) { u.write("A", "x", "1", "p", "q") }, "A", []int{3, 4}},
+		{"written over by its greeting, and continued", func(u *user) { u.write("A", "x", "1", "p", "q") }, "A", []int{3, 4}},
 		{"a stranger of a gone chat's name", func(u *user) { u.renameA("0"); u.write("C", "z", "p") }, "C", []int{1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

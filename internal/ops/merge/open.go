@@ -29,7 +29,7 @@ var (
 	// ErrGroup means that a folder holds the chats of all groups.
 	ErrGroup = error(&ops.Kind{Code: "refused", Text: "holds the chats of all groups; name a group's file, or the user folder"})
 	// ErrBase means that something is not the same kind of thing as INTO and FROM, or not apart from them.
-	ErrBase = error(&ops.Kind{Code: "refused", Text: "cannot be what both were"})
+	ErrBase = error(&ops.Kind{Code: "refused", Text: "cannot be the base of this merge"})
 )
 
 // sides are the chats that are merged.
