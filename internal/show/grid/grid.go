@@ -302,17 +302,18 @@ func (t *Table) painted(r Row, i int, cell string) string {
 		return t.paint(code, cell)
 	}
 
-	painted := ""
+	var b strings.Builder
 	for _, p := range r.Parts {
 		code = p.Code
 		rest, whole := strings.CutPrefix(cell, p.Text)
 		if !whole {
 			break // it was cut here
 		}
-		painted += t.paint(code, p.Text)
+		b.WriteString(t.paint(code, p.Text))
 		cell = rest
 	}
-	return painted + t.paint(code, cell)
+	b.WriteString(t.paint(code, cell))
+	return b.String()
 }
 
 // cut shortens a cell of a column: texts at their end, all else at its beginning. A name may end
