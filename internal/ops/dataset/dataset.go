@@ -140,12 +140,11 @@ func (e *exporter) together(ctx context.Context, targets []ops.Target, w io.Writ
 // file writes all chats to one file. The first that has lines bears its outcome.
 func (e *exporter) file(ctx context.Context, targets []ops.Target, each func(*Result) error) error {
 	var done []*Result
-	keep := func(r *Result) error {
-		done = append(done, r)
-		return nil
-	}
 	o := ops.WriteOutput(ctx, e.output(e.Output), func(w io.Writer) error {
-		return e.together(ctx, targets, w, keep)
+		return e.together(ctx, targets, w, func(r *Result) error {
+			done = append(done, r)
+			return nil
+		})
 	})
 
 	told := false
