@@ -63,8 +63,10 @@ func Run(ctx context.Context, opt Options) []*Result {
 	}
 	noteBookless(c.jobs)
 	for _, r := range results {
-		if r.Err != nil {
-			r.Warnings, r.Notes, r.Facts = nil, nil, nil // they are about a chat that was not made
+		if r.Err != nil { // what is said is about a chat that was not made
+			r.Warnings = nil
+			r.Notes = nil
+			r.Facts = nil
 		}
 		r.Doc.Warnings = append(r.Doc.Warnings, r.Warnings...)
 	}

@@ -70,7 +70,7 @@ func TestDecide(t *testing.T) {
 		err      error
 		text     string   // a part of the error
 		warns    []string // a part of each warning
-		notes    int
+		facts    int
 		sidecars int // that go along
 		group    bool
 	}
@@ -121,7 +121,7 @@ func TestDecide(t *testing.T) {
 		{name: "Luker", src: solo(nil), around: around{sidecars: []luker.Sidecar{sidecar}}, want: want{sidecars: 1}},
 		{
 			name: "away from Luker", src: solo(nil), elsewhere: true, around: around{sidecars: []luker.Sidecar{sidecar}},
-			want: want{notes: 1, warns: []string{"Luker's state (1 sidecar) does not go with it"}},
+			want: want{facts: 1, warns: []string{"Luker's state (1 sidecar) does not go with it"}},
 		},
 		{
 			name: "Luker had a chat of the name", src: solo(nil), around: around{stray: []luker.Sidecar{sidecar}},
@@ -160,7 +160,7 @@ func TestDecide(t *testing.T) {
 		case !errors.Is(err, tc.want.err):
 			t.Errorf("%s: %v; want %v", tc.name, err, tc.want.err)
 		}
-		got := want{err: tc.want.err, text: tc.want.text, notes: len(r.Notes), sidecars: len(p.sidecars), group: r.Doc.Group != nil}
+		got := want{err: tc.want.err, text: tc.want.text, facts: len(r.Facts), sidecars: len(p.sidecars), group: r.Doc.Group != nil}
 		for k, warning := range r.Warnings {
 			if k < len(tc.want.warns) && strings.Contains(warning, tc.want.warns[k]) {
 				warning = tc.want.warns[k]
@@ -170,7 +170,7 @@ func TestDecide(t *testing.T) {
 		if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{}), cmp.Comparer(func(a, b error) bool { return errors.Is(a, b) })); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", tc.name, diff)
 		}
-		if tc.want.notes != len(r.Doc.Sidecars) || len(r.Doc.Sidecars) > 0 && r.Doc.Sidecars[0] != (ops.Sidecar{Path: sidecar.Path, Action: SidecarLeft}) {
+		if tc.want.facts != len(r.Doc.Sidecars) || len(r.Doc.Sidecars) > 0 && r.Doc.Sidecars[0] != (ops.Sidecar{Path: sidecar.Path, Action: SidecarLeft}) {
 			t.Errorf("%s: listed %v", tc.name, r.Doc.Sidecars)
 		}
 	}
