@@ -53,7 +53,9 @@ func (c *cutter) cut(r io.Reader, chat bool, piece func(data []byte, part Part) 
 			err = piece(line[:len(line)-1], Whole)
 		case errors.Is(err, bufio.ErrBufferFull):
 			rest := &lineReader{r: c.in}
-			if err = chunks(c.long, io.MultiReader(bytes.NewReader(line), rest), piece); err == nil && !rest.lf {
+			err = chunks(c.long, io.MultiReader(bytes.NewReader(line), rest), piece)
+			isLast := !rest.lf
+			if err == nil && isLast {
 				return nil
 			}
 		case errors.Is(err, io.EOF):

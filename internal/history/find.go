@@ -26,10 +26,15 @@ func (s *Store) keysOf(ctx context.Context, id int64) (*pack, error) {
 	if l := s.lists.find(id); l != nil {
 		return l, nil
 	}
-	l, raw := &pack{}, []byte(nil)
+	l := &pack{}
+	var raw []byte
 	_, err := s.db.Find(ctx, "SELECT first, "+keysColumn+" FROM pack WHERE first <= ? ORDER BY first DESC LIMIT 1", id, &l.first, &raw)
-	if l.keys = parseKeys(raw); err != nil || !l.has(id) {
+	if err != nil {
 		return nil, err
+	}
+	l.keys = parseKeys(raw)
+	if !l.has(id) {
+		return nil, nil
 	}
 	s.lists.add(l)
 	return l, nil
@@ -47,10 +52,12 @@ func (w *Writer) find(k key) (id int64, found bool, err error) {
 	if w.filter != nil && !w.filter.has(k) {
 		return 0, false, nil
 	}
-	if id, found, err = w.s.find(w.ctx, k); found || err != nil {
+	id, found, err = w.s.find(w.ctx, k)
+	if found || err != nil {
 		return id, found, err
 	}
-	if w.misses++; w.misses == many {
+	w.misses++
+	if w.misses == many {
 		w.filter = make(filter, filterBits/64)
 		err = w.s.db.Each(w.ctx, "SELECT k FROM key", nil, func(scan func(...any) error) error {
 			var raw sql.RawBytes

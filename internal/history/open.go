@@ -83,7 +83,8 @@ func open(ctx context.Context, path, mode string) (*Store, error) {
 	d, err := connect(ctx, path, sqlfile.Source(path, mode), mode == "rw")
 	if halfDone(err) && mode == "ro" {
 		// A killed run left a transaction half done. Opening for writing rolls it back.
-		if d, err = connect(ctx, path, sqlfile.Source(path, "rw"), true); err == nil {
+		d, err = connect(ctx, path, sqlfile.Source(path, "rw"), true)
+		if err == nil {
 			_ = d.Close()
 			d, err = connect(ctx, path, sqlfile.Source(path, mode), false)
 		}

@@ -126,7 +126,8 @@ func Forget(ctx context.Context, s *Store, chats []int64) (f Freed, err error) {
 				return err
 			}
 		}
-		if f, err = drop(ctx, s, going, true); err != nil {
+		f, err = drop(ctx, s, going, true)
+		if err != nil {
 			return err
 		}
 		for _, id := range chats {
@@ -164,7 +165,9 @@ func drop(ctx context.Context, s *Store, going map[int64]bool, all bool) (f Free
 		if err != nil {
 			return f, fmt.Errorf("%s: %w: what a version needs cannot be told", s.db.path, ErrBroken)
 		}
-		if alive = append(alive, runs...); len(alive) > 1<<20 {
+		alive = append(alive, runs...)
+		const many = 1 << 20
+		if len(alive) > many {
 			alive = Ranges(alive)
 		}
 	}

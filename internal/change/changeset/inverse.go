@@ -227,7 +227,8 @@ func (i inverse) invert(st *state) error {
 	var was safefile.Stamp
 	if st.after != nil {
 		var err error
-		if was, err = i.stamp(path, st.after); err != nil {
+		was, err = i.stamp(path, st.after)
+		if err != nil {
 			return err
 		}
 	}

@@ -427,7 +427,8 @@ func (t *commitment) compose(j *journal) (read bool, err error) {
 
 // decide publishes the journal under its name, and returns the player for it.
 func decide(j *journal, r *root, opt Options) (_ *player, err error) {
-	if j.Dev, j.Ino, err = safefile.FileID(r.dir); err != nil {
+	j.Dev, j.Ino, err = safefile.FileID(r.dir)
+	if err != nil {
 		return nil, err
 	}
 	p := newPlayer(r, j, opt)

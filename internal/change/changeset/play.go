@@ -223,14 +223,16 @@ func (p *player) confined() error {
 	return nil
 }
 
-// Whether files returns the new name of a file that moved beside the old one.
+// moveNames says which names files returns of a file that moved.
+type moveNames int
+
 const (
-	oneName   = false
-	bothNames = true
+	oneName   moveNames = 1 // the old one
+	bothNames moveNames = 2
 )
 
 // files returns the files of changes.
-func (p *player) files(changes []*change, names bool) (paths []string) {
+func (p *player) files(changes []*change, names moveNames) (paths []string) {
 	for _, c := range changes {
 		isMove := c.To != ""
 		if isMove && c.after == nil {

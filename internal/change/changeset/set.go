@@ -116,7 +116,8 @@ func (s *Set) draft(p *plan, how []DraftOption) (*Draft, error) {
 	target := p.Path
 	if o.folder {
 		var err error
-		if p.folders, target, err = makeFolder(target, s.opt); err != nil {
+		p.folders, target, err = makeFolder(target, s.opt)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -65,7 +65,8 @@ const restless = 16
 // keeps changing.
 func Read(path string) (data []byte, stamp Stamp, err error) {
 	for try := range restless {
-		if data, stamp, err = readOnce(path); !errors.Is(err, ErrChanged) {
+		data, stamp, err = readOnce(path)
+		if !errors.Is(err, ErrChanged) {
 			break
 		}
 		time.Sleep(time.Duration(try) * time.Millisecond)

@@ -111,7 +111,8 @@ func IdentOf(path string, hashed int64) (Ident, error) {
 		return Ident{}, ErrNotRegular
 	}
 	id := Ident{Size: info.Size(), Mtime: info.ModTime().UnixNano()}
-	if id.Dev, id.Ino, err = fileID(path, info); err != nil || id.Size > hashed {
+	id.Dev, id.Ino, err = fileID(path, info)
+	if err != nil || id.Size > hashed {
 		return id, err
 	}
 	f, err := OpenPlain(path)

@@ -266,11 +266,13 @@ func Spool(r io.Reader, dir string) (f *os.File, cleanup func(), err error) {
 
 // SpoolFrom is [Spool] for what write writes.
 func SpoolFrom(write func(io.Writer) error, dir string) (f *os.File, cleanup func(), err error) {
-	if f, cleanup, err = Scratch(dir); err != nil {
+	f, cleanup, err = Scratch(dir)
+	if err != nil {
 		return nil, nil, err
 	}
 	// not by the file's own ReadFrom, whose errors do not tell reading from writing
-	if err = write(struct{ io.Writer }{f}); err == nil {
+	err = write(struct{ io.Writer }{f})
+	if err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err != nil {

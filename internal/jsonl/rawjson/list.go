@@ -68,7 +68,8 @@ func (l *List) Insert(i int, value []byte) {
 
 // Remove removes element i, with one comma and the white space on one side of it.
 func (l *List) Remove(i int) {
-	if l.items = slices.Delete(l.items, i, i+1); len(l.items) == 0 {
+	l.items = slices.Delete(l.items, i, i+1)
+	if len(l.items) == 0 {
 		l.empty()
 	}
 }
@@ -200,11 +201,13 @@ func eachOf(raw []byte, keys []string, found func(i int, value span)) {
 // false if there is none, and for anything but a list.
 func ElementPlace(list []byte, i int) (place Span, ok bool) {
 	walk(list, '[', func(_, v span) bool {
-		if ok = i == 0; ok {
+		if i == 0 {
 			place = Span{v.at, v.end}
+			ok = true
+			return false
 		}
 		i--
-		return !ok
+		return true
 	})
 	return place, ok
 }

@@ -27,7 +27,8 @@ func AppendQuoted(out []byte, s string) []byte {
 	for {
 		n := Plain([]byte(s)) // not copied, since nothing changes it
 		out = append(out, s[:n]...)
-		if s = s[n:]; s == "" {
+		s = s[n:]
+		if s == "" {
 			return append(out, '"')
 		}
 		n = 1
