@@ -112,29 +112,3 @@ func parentsFirst(works []*work) (list []*work) {
 	}
 	return list
 }
-
-// has reports whether INTO has a chat of a name, or gets one from this owner or another one.
-func (o *owner) has(name string) bool {
-	return o.taken[names.FoldNFC(name)] || o.given[names.FoldNFC(o.ours.folder.File(name))]
-}
-
-// nameHere returns the name in INTO that a name of FROM becomes.
-func (o *owner) nameHere(name string) string {
-	if target, ok := o.theirs.folder.Target(name); ok {
-		if to, ok := o.to[target]; ok && (to != target || name == target) {
-			return to
-		}
-	}
-	return name
-}
-
-// comes reports whether a chat of an owner, if there is one, comes.
-func (o *owner) comes() bool { return o != nil && slices.ContainsFunc(o.works, (*work).writes) }
-
-// jobs returns what is to be done about the chats.
-func (o *owner) jobs() (list []*job) {
-	for _, w := range o.works {
-		list = append(list, &w.job)
-	}
-	return list
-}

@@ -6,15 +6,15 @@
 //
 // A merge takes five steps, each in files of its own:
 //
-//   - Open: merge.go sees what INTO and FROM are. chats.go, user.go with owners.go, and conflicts.go are
+//   - Open: merge.go sees what INTO and FROM are. chats.go, user.go with userchats.go, and conflicts.go are
 //     the three ways from there; open.go lists the chats of both sides.
 //   - Read: read.go reads the messages of both sides, and match.go finds whose copy each chat is, by what
 //     relate.go says of two chats.
 //   - Decide: judge.go says what becomes of each chat, decide.go what it is called, links.go who names whom. Cards,
 //     lorebooks and attachments are in cards.go, books.go and refs.go.
 //   - Draft: draft.go and header.go write what comes.
-//   - Run: run.go makes the changes, and counts them. What a step knows of a chat is in chatfile.go, and what is to be
-//     done about it in job.go.
+//   - Run: run.go makes the changes, and counts them. What a step knows of an owner and of a chat is in owner.go and
+//     chatfile.go, and what is to be done in job.go.
 //
 // match.go, relate.go, judge.go and decide.go read no file.
 package merge

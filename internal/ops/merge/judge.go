@@ -7,6 +7,37 @@ import (
 	"stchat/internal/text/plural"
 )
 
+// Sign says what becomes of a chat of FROM.
+type Sign string
+
+// The signs.
+const (
+	Same    Sign = "="
+	Behind  Sign = "<" // INTO has all of it
+	Ahead   Sign = ">" // INTO's gets its lines; see [work.takesLines]
+	New     Sign = "+"
+	Parted  Sign = "Y" // comes as a branch
+	Other   Sign = "2" // another chat of that name
+	Refused Sign = "!"
+)
+
+// sign judges a match (MOVING.md 3.1).
+func (m *match) sign() Sign {
+	switch {
+	case m.into == nil:
+		return New
+	case m.twin:
+		return Same
+	case m.isHere():
+		return Behind
+	case m.ownFrom == 0 || m.kept == 0:
+		return Ahead
+	case m.begun:
+		return Parted
+	}
+	return Other
+}
+
 // verdict is what becomes of a chat of FROM.
 type verdict struct {
 	sign    Sign

@@ -188,46 +188,6 @@ func (s *sides) open(opt *Options, lib *library.Library) (*owner, error) {
 	return o, nil
 }
 
-// inFolder is what is known of all chats of a folder. Those of group chats have several owners.
-type inFolder struct {
-	to      map[string]string // the name in INTO by that in FROM
-	goesOn  map[string]bool   // names in FROM of chats that are here as the beginning of another one
-	deleted map[string]bool   // names in FROM of chats that only the base and FROM have
-	slugs   map[string]bool   // of INTO's
-	copied  map[string]bool   // names of INTO's that have their copy in FROM
-	parents map[string]string // main_chat by name, as it will be in INTO
-	renames bool              // some have another name in INTO
-}
-
-func newInFolder() *inFolder {
-	return &inFolder{
-		to:      map[string]string{},
-		goesOn:  map[string]bool{},
-		deleted: map[string]bool{},
-		slugs:   map[string]bool{},
-		copied:  map[string]bool{},
-		parents: map[string]string{},
-	}
-}
-
-// owner is the chats of a character or a group that are merged.
-type owner struct {
-	*inFolder
-	opt          *Options
-	ours, theirs *side       // INTO and FROM
-	group        *group.File // of INTO, that lists new chats; nil: none
-	label        string
-	given        map[string]bool       // folded paths that other owners give, too
-	base         *side                 // what both came from; nil: unknown
-	bases        library.Once[baseSet] // by the folded name of a chat of FROM
-	seed         message.Seed
-	user         *user // nil: only chats are merged
-
-	works  []*work
-	taken  map[string]bool // folded names of INTO
-	coming map[string]bool // those of FROM's folder
-}
-
 // openOwner lists the chats in two folders that are an owner's on both sides, and those of the base, which may have no folder.
 func (opt *Options) openOwner(lib *library.Library, into, from string, base chats, isOurs, isTheirs func(name string) bool) (o *owner, err error) {
 	o = &owner{

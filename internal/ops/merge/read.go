@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"stchat/internal/place/userdir"
-	"stchat/internal/text/progress"
 )
 
 // findCopies reads the chats of both sides, finds whose copy each chat of FROM is, and notes what decides about it.
@@ -121,15 +120,6 @@ func (o *owner) settle(ctx context.Context, c, p *file) {
 	c.settled = &match{from: c, into: p, by: ByName, relation: r}
 	p.settled = c.settled
 	c.prints, p.prints = nil, nil
-}
-
-// each does something about chats, several at once.
-func (o *owner) each(ctx context.Context, files []*file, do func(f *file)) {
-	o.opt.Meter.Expect(len(files), 0)
-	progress.Each(ctx, len(files), func(i int) {
-		defer o.opt.Meter.Done()
-		do(files[i])
-	})
 }
 
 // withPrints does something about a chat with its prints, which are read if they were forgotten, and then are again.
