@@ -199,21 +199,6 @@ func plainText(change extension.Change, at int) string {
 	return change.Change
 }
 
-// sharedFacts tells of many chats how many of them had something done besides.
-func (c *console) sharedFacts(told []ops.Fact, states [][]extension.Change) []fact {
-	facts := factsOf(told, "")
-	var byLabel groups[string, int]
-	for i, changes := range states {
-		for _, f := range c.stateFacts(changes, 0) {
-			byLabel.add(f.label, i)
-		}
-	}
-	for _, label := range byLabel.keys {
-		facts = append(facts, fact{label, "adjusted in " + plural.Many(len(byLabel.of[label]), "chat")})
-	}
-	return facts
-}
-
 // tellFacts prints the facts of a result where no person reads blocks, for --verbose.
 func (c *console) tellFacts(path string, told []ops.Fact) {
 	for _, f := range told {

@@ -162,12 +162,13 @@ func (o *lostOptions) show(c *console, in *keep.LostIn) {
 	t := &grid.Table{Columns: []grid.Column{{Code: cyan}, {Name: true}, {Text: true}, {Optional: true}, {}}}
 	hidden := 0
 	for _, item := range in.Items {
-		if item.Kind == lost.Wording && !c.verbose && !(o.restore && in.GoesBack(item, o.asSwipe)) {
+		goesBack := o.restore && in.GoesBack(item, o.asSwipe)
+		if item.Kind == lost.Wording && !c.verbose && !goesBack {
 			hidden++
 			continue
 		}
 		t.Rows = append(t.Rows, grid.Row{Cells: []string{
-			lostNumber(item), visible.Text(item.Name), c.excerpt(o.itemText(c, in, item)), c.itemTime(item), lostSource(item),
+			lostNumber(item), visible.Text(item.Name), c.excerpt(o.itemText(in, item)), c.itemTime(item), lostSource(item),
 		}})
 	}
 	c.table(t)
@@ -175,7 +176,7 @@ func (o *lostOptions) show(c *console, in *keep.LostIn) {
 }
 
 // itemText is how an item begins, behind what it is if that is no message.
-func (o *lostOptions) itemText(c *console, in *keep.LostIn, item *keep.LostItem) string {
+func (o *lostOptions) itemText(in *keep.LostIn, item *keep.LostItem) string {
 	text := firstWords(item)
 	switch item.Kind {
 	case lost.Swipe:
@@ -241,11 +242,11 @@ func (o *lostOptions) remarks(c *console, in *keep.LostIn, hidden int) {
 		return
 	}
 	if len(o.goingBack([]*keep.LostIn{in})) > 0 {
-		fmt.Fprintln(c.w, "  "+o.again(c, addressOf(c, in.Path, in.Owner), in.Root)+" --restore")
+		fmt.Fprintln(c.w, "  "+o.again(c, addressOf(in.Path, in.Owner), in.Root)+" --restore")
 	}
 	if in.Whole != nil {
 		remark("most of it is in one version, which this brings back as a chat of its own:")
-		fmt.Fprintln(c.w, "  "+restoring(c, in.Whole, addressOf(c, in.Path, in.Owner)))
+		fmt.Fprintln(c.w, "  "+restoring(c, in.Whole, addressOf(in.Path, in.Owner)))
 	}
 }
 
@@ -261,11 +262,12 @@ func (o *lostOptions) countAlone(in *keep.LostIn) (n int) {
 
 // again returns the command that tells of a chat what this call did.
 func (o *lostOptions) again(c *console, address, root string) string {
-	command := "stchat lost " + address
+	var command strings.Builder
+	command.WriteString("stchat lost " + address)
 	for _, folder := range o.from {
-		command += " --from " + visible.Quote(absolute(folder))
+		command.WriteString(" --from " + visible.Quote(absolute(folder)))
 	}
-	return c.withStore(c.atRoot(command, root))
+	return c.withStore(c.atRoot(command.String(), root))
 }
 
 // address returns how a chat is named in a command: OWNER/NAME, or its path where that is not sure to
@@ -275,11 +277,11 @@ func (o *lostOptions) address(c *console, chat *keep.LostChat) string {
 	if chat.LiveMessages == nil {
 		path = chat.ComesTo()
 	}
-	return addressOf(c, path, deref(chat.Owner))
+	return addressOf(path, deref(chat.Owner))
 }
 
 // addressOf returns OWNER/NAME of a chat, quoted, or its path.
-func addressOf(c *console, path, owner string) string {
+func addressOf(path, owner string) string {
 	kind, _ := userdir.KindOf(path)
 	address := owner + "/" + userdir.ChatName(path)
 	if owner == "" || kind == userdir.File || strings.ContainsAny(address, `*?[]"\`) || strings.Count(address, "/") > 1 {
@@ -290,7 +292,7 @@ func addressOf(c *console, path, owner string) string {
 
 // shownCommand returns the command that brings back what a chat has lost, as a person types it.
 func (o *lostOptions) shownCommand(c *console, chat *keep.LostChat) string {
-	address := addressOf(c, chat.To, deref(chat.Owner))
+	address := addressOf(chat.To, deref(chat.Owner))
 	if o.isCopy(chat) {
 		return c.atRoot("stchat merge "+address+" "+visible.Args(absolute(*chat.Best.Path)), chat.Root)
 	}

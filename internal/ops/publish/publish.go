@@ -83,10 +83,8 @@ type Summary struct {
 // Result is what became of one chat.
 type Result = ops.Result[Document]
 
-var (
-	// ErrNoText means that a message has no text that SillyTavern could export.
-	ErrNoText = error(&ops.Kind{Code: "refused", Text: "its text is not a string, and would end SillyTavern's own export"})
-)
+// ErrNoText means that a message has no text that SillyTavern could export.
+var ErrNoText = error(&ops.Kind{Code: "refused", Text: "its text is not a string, and would end SillyTavern's own export"})
 
 // published is one chat on its way.
 type published struct {
