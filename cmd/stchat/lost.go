@@ -219,7 +219,7 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 	res.Chats, res.Few, res.LivingOn = chosen, nil, nil
 	putBack := o.goingBack(res.Named)
 	if len(chosen) > 0 && len(putBack) > 0 {
-		return usagef("%s is gone, and %s is there: bring back one after the other", o.address(c, chosen[0]), nameOf(putBack[0].Path))
+		return usagef("%s is gone, and %s is there: bring back one after the other", o.address(chosen[0]), nameOf(putBack[0].Path))
 	}
 
 	o.write(c, res)
@@ -429,7 +429,7 @@ func (o *lostOptions) tableRow(c *console, name string, chat *keep.LostChat) gri
 		row.Below = append(row.Below, c.prose(further, "  "))
 	}
 	if chat.Alone {
-		row.Below = append(row.Below, "  "+c.atRoot("stchat move "+o.address(c, chat)+" GROUP", chat.Root), c.prose("no group is known to have had it: the second command puts it into one", "  "))
+		row.Below = append(row.Below, "  "+c.atRoot("stchat move "+o.address(chat)+" GROUP", chat.Root), c.prose("no group is known to have had it: the second command puts it into one", "  "))
 	}
 	if chat.Ambiguous {
 		row.Below = append(row.Below, c.prose("another chat is as likely to be the one that lost them", "  "))

@@ -272,7 +272,7 @@ func (o *lostOptions) again(c *console, address, root string) string {
 
 // address returns how a chat is named in a command: OWNER/NAME, or its path where that is not sure to
 // mean it.
-func (o *lostOptions) address(c *console, chat *keep.LostChat) string {
+func (o *lostOptions) address(chat *keep.LostChat) string {
 	path := chat.To
 	if chat.LiveMessages == nil {
 		path = chat.ComesTo()
