@@ -50,8 +50,9 @@ type console struct {
 	w         *bufio.Writer // results go through it to Out; see [console.printed]
 	docErr    error         // of the first document that could not be printed
 	docs      jsondoc.Encoder
-	erred     bool // an error was told, and the command went on
-	wrote     bool // files are changed, so that an error in printing is not the whole answer
+	erred     bool      // an error was told, and the command went on
+	words     *editDone // how an edit says what it did; nil: as its command is called
+	wrote     bool      // files are changed, so that an error in printing is not the whole answer
 
 	dryRun bool // files are left alone: only say what would change
 	yes    bool // do not ask

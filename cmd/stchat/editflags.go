@@ -32,7 +32,7 @@ import (
 func addTerms(fs *pflag.FlagSet, o *edit.Terms, force string, to *bool) {
 	o.ExpectMessages = -1
 	addTopic(fs, editTerms, func(fs *pflag.FlagSet) {
-		fs.Var(expected(o), "expect", "exit 1 unless the chat has `N` messages, or this integrity slug")
+		fs.Var(expected(o), "expect", "exit 1 unless the chat has `N` messages, or this integrity")
 	})
 	if force != "" {
 		fs.BoolVar(to, "force", false, force)

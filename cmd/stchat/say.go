@@ -165,7 +165,7 @@ func withHint(err error, own []hint) error {
 		return &hinted{err, "; " + helps(kind.Hint)}
 	}
 	if stuck, ok := errors.AsType[*changeset.StuckError](err); ok {
-		return &hinted{err, "; " + when(stuck.Err != nil, "when that is mended, ") + "the next command that writes there ends it"}
+		return &hinted{err, "; " + when(stuck.Err != nil, "when that is fixed, ") + "the next command that writes there ends it"}
 	}
 	if bad, ok := errors.AsType[*changeset.UnreadableError](err); ok && !errors.Is(err, fs.ErrPermission) { // without permission it is another user's
 		return &hinted{err, unreadable(bad)}
@@ -226,7 +226,7 @@ func helps(hint string) string {
 		"naming":      "choose another name or --naming",
 		"new-chat":    "-n NAME makes a new chat of it, -o writes its bytes",
 		"no-link":     "leave --link out",
-		"no-metadata": "mend that, or let the metadata count as {} with --skip-damaged",
+		"no-metadata": "fix that, or let the metadata count as {} with --skip-damaged",
 		"no-slug":     "unset STCHAT_NEW_SLUG",
 		"other-chat":  "'stchat merge OWNER FROM' brings it as a chat of its own",
 		"no-source":   "'stchat snapshot' begins a history, and --from looks in a folder with copies",

@@ -375,7 +375,7 @@ func TestLogIsRead(t *testing.T) {
 	}
 }
 
-// TestWritingScreens: what each command that writes says, at 80 columns and in a pipe, one after the other
+// TestWritingScreens: what each command that writes says, at 80 and 120 columns and in a pipe, one after the other
 // in the demo.
 func TestWritingScreens(t *testing.T) {
 	zone := time.Local
@@ -386,7 +386,7 @@ func TestWritingScreens(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored := regexp.MustCompile(`(?m)[0-9.]+ kB|\t[0-9]+$`)
-	for _, form := range []string{"80", "pipe"} {
+	for _, form := range []string{"80", "120", "pipe"} {
 		user := t.TempDir()
 		if err := os.CopyFS(user, os.DirFS(filepath.Join(here, "..", "..", "testdata", "demo"))); err != nil {
 			t.Fatal(err)
@@ -434,7 +434,7 @@ func TestWritingScreens(t *testing.T) {
 			{"delete", "Maren/@", "5"},
 			{"help", "exit"},
 		} {
-			text := writtenScreen(t, user, form == "80", args)
+			text := writtenScreen(t, user, form, args)
 			if args[0] == "snapshot" || args[0] == "store" { // slugs are random, and so is what they take
 				text = stored.ReplaceAllString(text, "N")
 			}
@@ -451,11 +451,11 @@ func TestWritingScreens(t *testing.T) {
 	}
 }
 
-// writtenScreen is screenOf for a command that writes, on a terminal or in a pipe.
-func writtenScreen(t *testing.T, user string, terminal bool, args []string) string {
+// writtenScreen is screenOf for a command that writes, on a terminal of so many columns or in a pipe.
+func writtenScreen(t *testing.T, user, form string, args []string) string {
 	t.Helper()
-	if terminal {
-		return screenOf(t, user, 80, "C.UTF-8", append(slices.Clip(args), "--color", "never"))
+	if width, err := strconv.Atoi(form); err == nil {
+		return screenOf(t, user, width, "C.UTF-8", append(slices.Clip(args), "--color", "never"))
 	}
 	var out bytes.Buffer
 	e := env{

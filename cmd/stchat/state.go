@@ -158,7 +158,7 @@ type stateGetOptions struct {
 
 func (o *stateGetOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(messageNumber(&o.at), "at", "a", "as of message `N`; -1 is the last")
-	fs.BoolVar(&o.log, "log", false, "the commits of a floor log, or the versions of the running recap")
+	fs.BoolVar(&o.log, "log", false, "what Luker's log has, commit by commit, or the versions of the running recap")
 	fs.BoolVar(&o.stored, "stored", false, "the file as it is, and not what its commits come to")
 }
 
@@ -315,7 +315,7 @@ type stateSetOptions struct {
 
 func (o *stateSetOptions) addFlags(fs *pflag.FlagSet) {
 	o.valueFlags.addFlags(fs)
-	fs.BoolVar(&o.remove, "delete", false, "delete the namespace: its file, or its floor log and what an older Luker left beside it")
+	fs.BoolVar(&o.remove, "delete", false, "delete the namespace: its file, or Luker's log and what an older Luker left beside it")
 	fs.Var(parsed(sum, func(text string) { o.expect = text }).notEmpty(), "expect", "change nothing, and exit with 1, unless the SHA-256 of what 'state get' prints, without its line end, is `SHA256`")
 	fs.VarP(messageNumber(&o.at), "at", "a", "the commit is of message `N`; -1 is the last")
 	fs.Var(number(&o.swipe, 1, "a swipe's number, from 1"), "swipe", "the commit is of swipe `K` of that message")

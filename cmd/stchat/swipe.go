@@ -83,11 +83,25 @@ func (o *swipeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 		}
 		opt.Add = &o.add
 	}
+	c.words = o.words(adds)
 	return o.report(c, edit.Swipe(ctx, opt), func(r *edit.Result) {
 		if r.Swipe != 0 {
 			fmt.Fprintln(c.w, r.Swipe)
 		}
 	})
+}
+
+// words says what is done to a message.
+func (o *swipeOptions) words(adds bool) *editDone {
+	switch {
+	case adds:
+		return &editDone{"added a swipe to", "would add a swipe to", "of"}
+	case o.remove > 0:
+		swipe := fmt.Sprintf("swipe %d of", o.remove)
+		return &editDone{"deleted " + swipe, "would delete " + swipe, "of"}
+	}
+	swipe := fmt.Sprintf("swipe %d of", o.choose)
+	return &editDone{"chose " + swipe, "would choose " + swipe, "of"}
 }
 
 // show shows the swipes of the message.

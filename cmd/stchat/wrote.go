@@ -203,8 +203,19 @@ func sidecarText(d *cut.Document) string {
 // editDone is how a command that edits says what it did: to one chat, and what it would do.
 type editDone struct{ did, would, to string }
 
+// in returns what nothing was.
+func (w editDone) in(dryRun bool) string {
+	if dryRun {
+		return "would change"
+	}
+	return "changed"
+}
+
 // editWords returns the words of the command that was called.
 func (c *console) editWords() editDone {
+	if c.words != nil {
+		return *c.words
+	}
 	_, name, _ := strings.Cut(c.started, " ")
 	switch name {
 	case "add":
@@ -262,6 +273,9 @@ func (c *console) manyEdited(s *editSummary) string {
 	did := words.did
 	if c.dryRun {
 		did = words.would
+	}
+	if s.Changed == 0 {
+		return "nothing " + words.in(c.dryRun) + " in " + plural.Many(s.Chats, "chat")
 	}
 	of := plural.Many(s.Changed, "chat")
 	if s.Changed < s.Chats {

@@ -55,9 +55,9 @@ func (m *meanings) integrity() {
 	a, b, inA, inB := m.words("integrity")
 	switch {
 	case inA && inB && a == b:
-		m.say("same integrity slug: SillyTavern cannot tell A and B apart")
+		m.say("same integrity: SillyTavern cannot tell A and B apart")
 	case inA && inB:
-		m.say("different integrity slugs, as two chats should have")
+		m.say("different integrity, as two chats should have")
 	}
 }
 

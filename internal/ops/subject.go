@@ -128,7 +128,7 @@ func SyncSlugs(s *changeset.Set, sidecars []luker.Sidecar, slug string, now time
 }
 
 // NewSlug is what a step says of a chat_sync that follows its chat.
-const NewSlug = "the chat's new slug, where Luker looks first"
+const NewSlug = "the chat's new integrity, where Luker looks first"
 
 // FreshSlug adds a new slug to the edits of a chat that is edited in place, if bump asks for it or
 // the chat has sidecars. It also drafts it in the sidecar where Luker looks first.

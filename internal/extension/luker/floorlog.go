@@ -245,7 +245,7 @@ func eachCommit(r io.Reader, begin func(head []byte) error, each func(c *Commit)
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the floor log cannot be read: %w", err)
+		return nil, fmt.Errorf("Luker's log cannot be read: %w", err)
 	case !found:
 		return nil, nil
 	}

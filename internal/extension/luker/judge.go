@@ -76,10 +76,10 @@ func (e *Extension) Judge(j *extension.Judging) {
 			judgeSync(j, s.Path)
 		default:
 			if _, damage := readSidecar(s.Path); damage != "" {
-				find(s)("luker-state", "the sidecar cannot be read: "+damage, "")
+				find(s)("luker-state", "Luker's file cannot be read: "+damage, "")
 			}
 			if logged[s.Namespace] {
-				find(s)("luker-state", "data beside its own floor log, which is what counts", "")
+				find(s)("luker-state", "data beside its own log, which is what counts", "")
 			}
 		}
 	}
@@ -104,14 +104,14 @@ func (e *Extension) judgeLog(path string, messages int, find func(rule, message,
 	})
 	if err != nil {
 		message := extension.Reason(err)
-		if unread := "the floor log cannot be read"; !strings.HasPrefix(message, unread) {
+		if unread := "Luker's log cannot be read"; !strings.HasPrefix(message, unread) {
 			message = unread + ": " + message
 		}
 		find("luker-floor", message, "correct the file by hand")
 		return
 	}
 	if beyond > 0 {
-		find("luker-floor", fmt.Sprintf("floors beyond the chat's last message: %d", beyond), "")
+		find("luker-floor", fmt.Sprintf("messages beyond the chat's last one in Luker's log: %d", beyond), "")
 	}
 	if falls > 0 {
 		find("luker-state", fmt.Sprintf("commits of a message before that of the commit in front of them: %d", falls), "")
@@ -157,13 +157,13 @@ func readLog(path string, read func(r io.Reader) error) error {
 // judgeSync judges whether Luker's sidecar has a slug. It need not be the header's: what appends a
 // message renews only this one, and other endpoints only the header's.
 func judgeSync(j *extension.Judging, path string) {
-	message := "the sidecar chat_sync has no slug"
+	message := "Luker's chat_sync has no integrity"
 	raw, damage := readSidecar(path)
 	if _, ok := rawjson.Unquote(rawjson.Value(raw, "integrity")); ok && damage == "" {
 		return
 	}
 	if damage != "" {
-		message = "the sidecar chat_sync cannot be read: " + damage
+		message = "Luker's chat_sync cannot be read: " + damage
 	}
 	j.Find(extension.Finding{Rule: "luker-slug", Message: message, Whole: true})
 }

@@ -138,7 +138,7 @@ func judgeNoHeader(around *Lookup, c *Chat) {
 	switch set, err := around.groups(c); {
 	case c.Inside == 1:
 	case err != nil || len(set.Bad) > 0:
-		f.repair = "mend the group file that cannot be read first: it may hold the chat's metadata"
+		f.repair = "fix the group file that cannot be read first: it may hold the chat's metadata"
 	case len(set.Keeping(c.Name)) > 0:
 		f.repair = "have the group that holds its metadata list the chat first"
 	}

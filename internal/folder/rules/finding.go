@@ -275,5 +275,5 @@ type Change struct {
 	Rule ID
 	Text string
 	What string // what Lost is
-	Lost []byte // goes to the quarantine file; nil: nothing
+	Lost []byte // goes to the .damaged file; nil: nothing
 }

@@ -191,7 +191,7 @@ func judgeSlugs(f *folderChats) {
 		switch shared := bySlug[c.Integrity]; {
 		case c.Integrity == "" && !c.HasHeader: // another rule tells that
 		case c.Integrity == "":
-			c.reportHead(IntegrityMissing, "the header has no integrity slug")
+			c.reportHead(IntegrityMissing, "the header has no integrity")
 		case len(shared) > 1:
 			if of[c.Integrity] == nil {
 				of[c.Integrity] = f.sharing(shared)
@@ -266,18 +266,18 @@ func (f *folderChats) judgeSharing(c *Chat, s *sharing) {
 	case c == original:
 	case renamed != nil:
 		c.addHead(Finding{
-			Rule: IntegrityShared, Index: noMessage, Message: fmt.Sprintf("the same integrity slug as %q, which had this name before it was renamed", clip(renamed.Name)),
+			Rule: IntegrityShared, Index: noMessage, Message: fmt.Sprintf("the same integrity as %q, which had this name before it was renamed", clip(renamed.Name)),
 			effect: "a page that still had the chat open has saved it under its old name again; what is written there is missing in the other",
 			repair: "close the chat in SillyTavern, let 'stchat merge NEW OLD' put what this one has more into the renamed one, and delete this one",
 		})
 	case isVersion:
 		c.addHead(Finding{
-			Rule: IntegrityShared, Index: noMessage, Message: fmt.Sprintf("the same integrity slug as %q, and by its name another version of it", clip(original.Name)),
+			Rule: IntegrityShared, Index: noMessage, Message: fmt.Sprintf("the same integrity as %q, and by its name another version of it", clip(original.Name)),
 			effect: "OneDrive, Syncthing and their like leave such a file where a chat was changed in two places; SillyTavern lists both",
 			repair: "'stchat merge --conflicts' puts what the chat lacks into it, and removes this file",
 		})
 	default:
-		c.reportHead(IntegrityShared, fmt.Sprintf("the same integrity slug as %q", clip(original.Name)))
+		c.reportHead(IntegrityShared, fmt.Sprintf("the same integrity as %q", clip(original.Name)))
 	}
 }
 

@@ -208,7 +208,7 @@ func (s *scan) finish(size int64) {
 	}
 	switch {
 	case c.Kind == userdir.File && c.Lines == 0:
-		c.findings.leave("mend it by hand: no line of the file shows that it is a chat")
+		c.findings.leave("fix it by hand: no line of the file shows that it is a chat")
 	case s.damaged > 0 && c.Messages+s.salvaged == 0:
 		c.NothingLeft = true
 		c.findings.leave("repair leaves it alone, as no line of the file can be read as a message: look for an older version with 'stchat lost', or in SillyTavern's backups")

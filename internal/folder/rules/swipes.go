@@ -319,7 +319,7 @@ func (s *swipeList) overwrite() Change {
 	})
 	s.o.Set("swipes", s.raw)
 	return Change{
-		Rule: SwipeText, Text: fmt.Sprintf("swipe %d has the message's text; its own is in the quarantine file", s.id+1),
+		Rule: SwipeText, Text: fmt.Sprintf("swipe %d has the message's text; its own is in the .damaged file", s.id+1),
 		Lost: lost, What: fmt.Sprintf("the text of swipe %d", s.id+1),
 	}
 }

@@ -219,7 +219,7 @@ var (
 	ErrGroupFile         = error(&ops.Kind{Text: "the group file cannot be edited"})
 	ErrLinkElsewhere     = error(&ops.Kind{Text: "a link needs the new chat beside its source", Hint: "no-link"})
 	ErrLink              = error(&ops.Kind{Text: "the source cannot be edited", Hint: "untouched"})
-	ErrNoSlug            = error(&ops.Kind{Text: "the chat has no header to hold a slug", Hint: "no-slug"})
+	ErrNoSlug            = error(&ops.Kind{Text: "the chat has no header to hold an integrity", Hint: "no-slug"})
 )
 
 // kindError is an error of a kind that its text does not name.

@@ -181,7 +181,7 @@ func judgeLink(opt *Options, src *chat.Chat, p *plan, a *around) error {
 	}
 	getsSlug := opt.BumpIntegrity || len(p.sidecars) > 0
 	if getsSlug && src.HeaderKind == chat.Damaged {
-		return withKind(ErrLink, src.Errorf("a new slug in the damaged header would lose what is left of it; repair the chat first"))
+		return withKind(ErrLink, src.Errorf("a new integrity in the damaged header would lose what is left of it; repair the chat first"))
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func link(ctx context.Context, c *call, set *changeset.Set, j *job, at jsonl.Pla
 		if src.Header != nil {
 			edits = append(edits, family.HeaderEdit(func(md *rawjson.Object) { md.Set(keyIntegrity, rawjson.Quote(slug)) }))
 		}
-		if err := ops.SyncSlugs(set, j.sidecars, slug, c.opt.Changes.Now, "the source's new slug, for Luker"); err != nil {
+		if err := ops.SyncSlugs(set, j.sidecars, slug, c.opt.Changes.Now, "the source's new integrity, for Luker"); err != nil {
 			return "", err
 		}
 	}

@@ -37,7 +37,7 @@ func cutSidecars(opt *Options, set *changeset.Set, j *job, at int) error {
 				continue
 			}
 			slug := luker.SyncData(*doc.Integrity, opt.Changes.Now.UnixMilli())
-			if err := ops.Create(set, path, "Luker's slug of it", slug, changeset.Like(j.like(opt))); err != nil {
+			if err := ops.Create(set, path, "Luker's integrity of it", slug, changeset.Like(j.like(opt))); err != nil {
 				return err
 			}
 			doc.sidecar(path, SidecarFresh)

@@ -22,8 +22,8 @@ import (
 var (
 	// ErrQueue means that pending operations of Auto-Recap name messages that move.
 	ErrQueue = error(&ops.Kind{Code: "refused", Text: "pending operations of Auto-Recap refer to messages that move", Hint: "wait"})
-	// ErrReplay means that a floor log of Luker would no longer replay.
-	ErrReplay = error(&ops.Kind{Code: "refused", Text: "a floor log of Luker would no longer replay", Hint: "replay"})
+	// ErrReplay means that Luker could not read its own log after this.
+	ErrReplay = error(&ops.Kind{Code: "refused", Text: "Luker could not read its own log after this", Hint: "replay"})
 )
 
 // mayMove refuses an edit that would break state which cannot be moved along.

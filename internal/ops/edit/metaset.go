@@ -37,7 +37,7 @@ const (
 )
 
 // ErrNeedsSlug means that Luker gives every chat that is edited a slug.
-var ErrNeedsSlug = error(&ops.Kind{Code: "refused", Text: "a chat of Luker always has an integrity slug", Hint: "slug"})
+var ErrNeedsSlug = error(&ops.Kind{Code: "refused", Text: "a chat of Luker always has an integrity", Hint: "slug"})
 
 // ErrCycle means that a chat would be its own ancestor.
 var ErrCycle = error(&ops.Kind{Code: "refused", Text: "the chat would be its own ancestor"})

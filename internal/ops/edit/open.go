@@ -60,7 +60,7 @@ func openChat(ctx context.Context, lib *library.Library, opt Options, r *Result)
 func (o *open) lookBeside(c *ops.Subject) error {
 	slug, _ := rawjson.Unquote(c.Metadata().Value("integrity"))
 	if o.opt.ExpectIntegrity != "" && slug != o.opt.ExpectIntegrity {
-		return o.chat.Errorf("%w: its integrity slug is %q", ErrExpected, slug)
+		return o.chat.Errorf("%w: its integrity is %q", ErrExpected, slug)
 	}
 	var err error
 	o.sidecars, err = c.Sidecars()

@@ -306,7 +306,7 @@ func (r *restoring) withSlug(ctx context.Context, w io.Writer) error {
 		doc.MainChat = &r.parent
 	}
 	if c.Header == nil || c.HeaderKind == chat.Damaged {
-		r.res.Warn("%s: this version has no header for a new slug: close it in SillyTavern before it is saved there", r.s.path)
+		r.res.Warn("%s: this version has no header for a new integrity: close it in SillyTavern before it is saved there", r.s.path)
 		_, err := io.Copy(w, io.NewSectionReader(r.content, 0, c.Source.Size))
 		return err
 	}

@@ -113,7 +113,7 @@ func (o *owner) link(ctx context.Context, w *work) error {
 	getsNewSlug := o.opt.BumpIntegrity || len(w.into.sidecars) > 0
 	putsLinksOnly := w.row.Links > 0 && w.row.Sign != Ahead
 	if isRenamed && putsLinksOnly && getsNewSlug {
-		w.row.tell(plural.Of(w.row.Links, "link is", "links are") + " not put: that would renew the slug, by which the chat is known under its other name")
+		w.row.tell(plural.Of(w.row.Links, "link is", "links are") + " not put: that would renew the integrity, by which the chat is known under its other name")
 		w.dropLinks()
 	}
 	return nil

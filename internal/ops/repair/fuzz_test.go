@@ -230,7 +230,7 @@ func repaired(t *testing.T, was, is string, res *repair.Result) {
 		}
 		line = strings.TrimRight(line, "\r")
 		if rest := strings.Trim(line, "\x00 \t\r"); !bytes.Contains(quarantined, []byte(line)) && !strings.Contains(is, rest) {
-			t.Errorf("neither in the chat nor in the quarantine file: %q", line)
+			t.Errorf("neither in the chat nor in the .damaged file: %q", line)
 		}
 	}
 }

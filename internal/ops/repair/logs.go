@@ -65,9 +65,9 @@ func (p *plan) cutLog(set *changeset.Set, lost *quarantine, log luker.Sidecar) e
 		if c.Valid && c.Floor < p.chat.Messages {
 			return c.Floor, c.Swipe, true
 		}
-		what := fmt.Sprintf("a commit of message %d in the floor log %s", c.Floor, clip(luker.DataOf(log.Namespace)))
+		what := fmt.Sprintf("a commit of message %d in Luker's log %s", c.Floor, clip(luker.DataOf(log.Namespace)))
 		if !c.Valid {
-			what = "a commit that is not valid in the floor log " + clip(luker.DataOf(log.Namespace))
+			what = "a commit that is not valid in Luker's log " + clip(luker.DataOf(log.Namespace))
 		}
 		gone = append(gone, what)
 		taken = append(taken, bytes.Clone(c.Raw))
@@ -77,7 +77,7 @@ func (p *plan) cutLog(set *changeset.Set, lost *quarantine, log luker.Sidecar) e
 		return fmt.Errorf("%s: %w", log.Path, err)
 	}
 	for i, what := range gone {
-		p.done.add(at, "moved to the quarantine file: "+what, taken[i], nil)
+		p.done.add(at, "moved to the .damaged file: "+what, taken[i], nil)
 		if err := lost.add(at, what, taken[i]); err != nil {
 			return err
 		}

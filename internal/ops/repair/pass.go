@@ -183,7 +183,7 @@ func (p *pass) survivor(one *line, index int) error {
 	} else if p.header != nil && p.plan.want.Has(rules.MisplacedHeader) && bytes.Equal(bytes.TrimRight(one.raw, "\r"), p.header) {
 		one.gone, one.raw = true, one.full
 		one.changes = []rules.Change{{
-			Rule: rules.MisplacedHeader, Text: "moved the line to the quarantine file: the header once more, byte for byte", Lost: one.raw, What: "the header once more",
+			Rule: rules.MisplacedHeader, Text: "moved the line to the .damaged file: the header once more, byte for byte", Lost: one.raw, What: "the header once more",
 		}}
 	}
 	if !one.gone {
@@ -201,7 +201,7 @@ func (p *pass) repairHeader(one *line) error {
 		return nil // a new slug in it would repair nothing
 	case err != nil:
 		h = meta.ParseLenient(one.raw)
-		one.changes = append(one.changes, rules.Change{Rule: rules.NotAnObject, Text: "put {} in place of chat_metadata; the line as it was is in the quarantine file", Lost: one.raw, What: err.Error()})
+		one.changes = append(one.changes, rules.Change{Rule: rules.NotAnObject, Text: "put {} in place of chat_metadata; the line as it was is in the .damaged file", Lost: one.raw, What: err.Error()})
 	}
 	if err := p.keepOld(one, h); err != nil {
 		return err
@@ -236,7 +236,7 @@ func (p *pass) keepOld(one *line, h *meta.Header) error {
 		at := one.step
 		at.rule = rules.GroupOldLayout
 		what := fmt.Sprintf("the metadata in the file of the group %q, which differs from the header's", clip(old.group))
-		p.plan.done.add(at, "moved to the quarantine file: "+what, nil, nil)
+		p.plan.done.add(at, "moved to the .damaged file: "+what, nil, nil)
 		p.plan.keptOld++
 		if err := p.lost.add(at, what, old.raw); err != nil {
 			return err
@@ -325,7 +325,7 @@ func (p *pass) takeOut(l *jsonl.Line, one *line, number int, damage rules.ID) er
 		p.plan.done.add(one.step, fmt.Sprintf("removed a line of %d NUL bytes", len(l.Raw)), []byte{}, nil)
 		return p.give(edit)
 	}
-	p.plan.done.add(one.step, "moved the line to the quarantine file: "+l.Damage.Reason, raw, nil)
+	p.plan.done.add(one.step, "moved the line to the .damaged file: "+l.Damage.Reason, raw, nil)
 	if err := p.lost.add(one.step, l.Damage.Reason, raw); err != nil {
 		return err
 	}

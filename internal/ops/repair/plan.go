@@ -93,7 +93,7 @@ func (p *plan) unit(opt *Options, files *quarantines) changeset.Unit {
 	return u
 }
 
-// takenOut returns the quarantine file of the plan's chat.
+// takenOut returns the .damaged file of the plan's chat.
 func (p *plan) takenOut(opt *Options, set *changeset.Set, files *quarantines) *quarantine {
 	return &quarantine{chat: p.path, now: opt.Changes.Now, make: func() (io.Writer, error) {
 		p.quarantine = files.name(p.path)
@@ -135,10 +135,10 @@ func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, lost
 		set.Drop(out)
 		return nil
 	}
-	return ops.SyncSlugs(set, p.beside, p.slug, opt.Changes.Now, "the chat's new slug, for Luker")
+	return ops.SyncSlugs(set, p.beside, p.slug, opt.Changes.Now, "the chat's new integrity, for Luker")
 }
 
-// takesOut reports whether damage goes to the quarantine file, and with it perhaps what could be read.
+// takesOut reports whether damage goes to the .damaged file, and with it perhaps what could be read.
 func (p *plan) takesOut() bool {
 	return p.want.HasAny(onDamage()) || p.chat.Reading != nil && len(p.chat.Reading.Torn) > 0
 }
@@ -255,7 +255,7 @@ func mendedToMessages() rules.Set { return rules.SetOf(rules.NUL, rules.InvalidJ
 
 // waits says that findings of a rule are left to the next run.
 func (p *plan) waits(id rules.ID) {
-	p.left = append(p.left, id.String()+": damaged lines are mended first, and may become messages; repair once more")
+	p.left = append(p.left, id.String()+": damaged lines are fixed first, and may become messages; repair once more")
 }
 
 // repairState repairs what extensions keep in the metadata. line, which may be nil, brings a message

@@ -193,7 +193,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 	}
 	if have.Has(rules.IntegrityShared) {
 		slug := rawjson.Quote(p.opt.Changes.NewUUID())
-		one.edit(rules.IntegrityShared, "gave the chat an integrity slug of its own", func(h *meta.Header) {
+		one.edit(rules.IntegrityShared, "gave the chat an integrity of its own", func(h *meta.Header) {
 			h.Metadata().Set("integrity", slug)
 		})
 	}

@@ -72,7 +72,7 @@ const (
 	longest = 255 - len(".1000.damaged")
 )
 
-// quarantines finds names for the quarantine files of a call. It is safe for concurrent use.
+// quarantines finds names for the .damaged files of a call. It is safe for concurrent use.
 type quarantines struct {
 	mu    sync.Mutex
 	taken map[string]bool

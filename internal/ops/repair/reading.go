@@ -21,7 +21,7 @@ var ErrNothingLeft = error(&ops.Kind{
 // ErrFewerLeft means that repair would leave fewer messages than can be read in the file.
 var ErrFewerLeft = error(&ops.Kind{
 	Code: "refused",
-	Text: "repair leaves it alone rather than lose messages that can be read; mend it by hand, or look for an older version with 'stchat lost'",
+	Text: "repair leaves it alone rather than lose messages that can be read; fix it by hand, or look for an older version with 'stchat lost'",
 })
 
 // onDamage returns the rules by which damaged lines are taken out.
@@ -100,7 +100,7 @@ func (p *plan) convert(file jsonl.Source, lost *quarantine) error {
 			return err
 		}
 		at := step{rules.InvalidJSON, torn.Line, noMessage}
-		p.done.add(at, "moved an object that is not whole to the quarantine file: "+torn.Reason, raw, nil)
+		p.done.add(at, "moved an object that is not whole to the .damaged file: "+torn.Reason, raw, nil)
 		if err := lost.add(at, torn.Reason, raw); err != nil {
 			return err
 		}

@@ -137,7 +137,7 @@ func TestRepairState(t *testing.T) {
 		rules  []rules.ID
 		has    string
 		want   string
-		lost   []string // in the quarantine file
+		lost   []string // in the .damaged file
 		counts map[string]int
 	}{
 		{
@@ -245,7 +245,7 @@ func TestRepairState(t *testing.T) {
 			quarantined := after[solo+"A.damaged"]
 			for _, lost := range tt.lost {
 				if !strings.Contains(quarantined, lost) {
-					t.Errorf("%s is not in the quarantine file:\n%s", lost, quarantined)
+					t.Errorf("%s is not in the .damaged file:\n%s", lost, quarantined)
 				}
 			}
 			if again := runRepair(t, true, repair.Options{Rules: tt.rules}, root); actions(again) > 0 {

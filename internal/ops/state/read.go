@@ -22,7 +22,7 @@ import (
 )
 
 // ErrNoLog means that a namespace lacks the floor log that a call needs.
-var ErrNoLog = error(&ops.Kind{Text: "it has no floor log", Hint: "floor"})
+var ErrNoLog = error(&ops.Kind{Text: "Luker keeps no log of it", Hint: "floor"})
 
 // GetOptions says which values to read.
 type GetOptions struct {
@@ -126,7 +126,7 @@ func (v *Values) compare(data luker.Sidecar, state []byte) {
 	if err == nil && metadiff.Equal(raw, state) {
 		return
 	}
-	v.Warnings = append(v.Warnings, fmt.Sprintf("%s: this copy from an older Luker is not what the floor log says; the log counts, and Luker will put the copy away", data.Path))
+	v.Warnings = append(v.Warnings, fmt.Sprintf("%s: this copy from an older Luker is not what Luker's log says; the log counts, and Luker will put the copy away", data.Path))
 }
 
 // List lists the state of a chat or a character: the document of state get PATH.

@@ -40,9 +40,9 @@ var (
 	ErrNotObject = errors.New("state must be an object")
 	// ErrFalls means that a log's floors would not be in ascending order (Luker:
 	// VALIDATION_COMMIT).
-	ErrFalls = errors.New("floors must not fall")
+	ErrFalls = errors.New("Luker's log cannot go back")
 	// ErrPlain means that a namespace has plain state and no floor log.
-	ErrPlain = error(&ops.Kind{Text: "it has plain state, and no floor log", Hint: "plain"})
+	ErrPlain = error(&ops.Kind{Text: "it has plain state, and no log of Luker's", Hint: "plain"})
 	// ErrEmptyChat means that there is no message for a commit.
 	ErrEmptyChat = errors.New("the chat has no message that a commit could belong to")
 	// ErrSubset means that a patch has operations that Luker does not know.
@@ -94,7 +94,7 @@ func Set(ctx context.Context, options SetOptions) *Result {
 			return t.noLog(namespace)
 		case onLog:
 			if hasData {
-				r.Warn("%s: an older Luker left this copy; the floor log counts, and the copy stays as it is", data.Path)
+				r.Warn("%s: an older Luker left this copy; Luker's log counts, and the copy stays as it is", data.Path)
 			}
 			return commit(ctx, opt, t, log.Path, namespace, r, s)
 		}
@@ -142,7 +142,7 @@ func (opt *SetOptions) valid(namespace string) error {
 	case kind != luker.Plain:
 		return fmt.Errorf("%w: %s is Luker's own bookkeeping", ErrNamespace, kind)
 	case luker.Normalize(luker.LogOf(namespace)) != luker.LogOf(namespace) && opt.At != nil:
-		return fmt.Errorf("%w: it is too long for a floor log", ErrNamespace)
+		return fmt.Errorf("%w: it is too long for a log of Luker's", ErrNamespace)
 	}
 	var paths []patch.Path
 	for _, e := range opt.Values.Edits {
@@ -227,7 +227,7 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 	}
 	switch {
 	case last >= len(t.swipes):
-		return fmt.Errorf("%s: %w: the last commit is of message %d, which is not there", t.path, ErrFalls, last)
+		return fmt.Errorf("%s: %w: it speaks of message %d, and the chat ends before it", t.path, ErrFalls, last)
 	case floor < last: // as the newest Luker does it
 		floor, swipe = last, t.swipes[last]
 		r.WarnOf(ops.Fact{Kind: ops.FactCommitted, Path: t.path, Count: last}, "%s: written at message %d: Luker's log cannot go back", t.path, last)

@@ -106,7 +106,7 @@ func (t *target) log(namespace string) (luker.Sidecar, bool) {
 // noLog returns the error that a namespace lacks a floor log.
 func (t *target) noLog(namespace string) error {
 	if t.chat == nil {
-		return fmt.Errorf("%s: a character has no messages, and so no floor logs", t.path)
+		return fmt.Errorf("%s: a character has no messages, and so no log of Luker's", t.path)
 	}
 	return fmt.Errorf("%s: %q: %w", t.path, namespace, ErrNoLog)
 }
