@@ -111,8 +111,10 @@ func Usual(raw []byte) (ms int64, ok bool) {
 		}
 		n[at] = n[at]*10 + int(digit)
 	}
-	year, month, day := n[1], n[2], n[3]
-	hour, minute, second, milli := n[4], n[5], n[6], n[7]
+	year, month := n[1], n[2]
+	day, hour := n[3], n[4]
+	minute, second := n[5], n[6]
+	milli := n[7]
 	isTime := hour < 24 && minute < 60 && second < 60
 	isMonth := year > 0 && month >= 1 && month <= 12
 	if !isTime || !isMonth || day < 1 {
