@@ -186,7 +186,9 @@ func explainRules(c *console, list []rules.Finding, paths []string) {
 	found := rulesOf(list)
 	for _, id := range found.findings.keys {
 		var effects, repairs []string
-		findings, files, last := 0, 0, ""
+		findings := 0
+		files := 0
+		last := ""
 		for i, f := range found.findings.of[id] {
 			findings += f.Count()
 			if i == 0 || last != f.Path {

@@ -242,7 +242,9 @@ func (t *tab) links() {
 			if slices.ContainsFunc(links, func(other inspect.Link) bool { return other.Name == l.Name && other.At != l.At }) {
 				continue
 			}
-			word, at, name := l.Name, 0, ""
+			word := l.Name
+			at := 0
+			name := ""
 			if messageOrName(&at, &name).set(word) != nil || name != word { // it is read as a number
 				word = "name:" + word
 			}

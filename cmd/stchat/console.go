@@ -157,7 +157,8 @@ func (c *console) warns(list []string) {
 // fail prints an error; the command goes on. An interruption is only noted, to be
 // printed once at the end.
 func (c *console) fail(err error) {
-	if c.erred = true; isInterrupted(err) {
+	c.erred = true
+	if isInterrupted(err) {
 		c.work.interrupted = true
 		return
 	}
@@ -207,7 +208,8 @@ func (c *console) unprinted() error {
 		return err
 	}
 	c.w.Reset(io.Discard)
-	if c.docErr, c.jq = nil, nil; isClosedPipe(err) {
+	c.docErr, c.jq = nil, nil
+	if isClosedPipe(err) {
 		return nil
 	}
 	return fmt.Errorf("%w; what the command was to do is done all the same", err)
@@ -334,7 +336,8 @@ func (c *console) damaged(path, what string, first []jsonl.Damage, more int) {
 // --quiet.
 func (c *console) meter(verb string, silent bool, to **progress.Meter) (end func()) {
 	m := new(progress.Meter)
-	if *to = m; silent || c.quiet || !c.ErrTTY {
+	*to = m
+	if silent || c.quiet || !c.ErrTTY {
 		return func() {}
 	}
 	done, gone := make(chan struct{}), make(chan struct{})

@@ -129,7 +129,10 @@ func (o *cutOptions) takeWhat(fs *pflag.FlagSet, name string) error {
 func (o *cutOptions) options(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (cut.Options, error) {
 	opt := o.opt
 	opt.BumpIntegrity = opt.Link && c.newSlugs()
-	opt.Sources, opt.Data, opt.Stdin, opt.Stdout = args, userFolder(c, args), c.In, c.Out
+	opt.Sources = args
+	opt.Data = userFolder(c, args)
+	opt.Stdin = c.In
+	opt.Stdout = c.Out
 	err := agree(fs, []string{
 		"at excludes as-of = give --at or --as-of, not both",
 		"swipe excludes text",
@@ -275,14 +278,16 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 		},
 	}
 	of := func(r *cut.Result) (string, *cut.Result) {
-		if sum.add(r); r.Err == nil {
+		sum.add(r)
+		if r.Err == nil {
 			remark(c, &r.Doc)
 		}
 		return r.Doc.Source, r
 	}
 	err := sayAll(c, how, results, of, func(r *cut.Result) {
 		if slices.ContainsFunc(r.Doc.Steps, func(s ops.Step) bool { return s.Do == changeset.Replace && s.Path != r.Doc.Path }) { // SillyTavern may have it open
-			if inPlace = true; o.opt.Link {
+			inPlace = true
+			if o.opt.Link {
 				linked = append(linked, r.Doc.Source)
 			}
 		}

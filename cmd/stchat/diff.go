@@ -108,7 +108,10 @@ func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 			*side = look.DiffSide{Path: versions[0].Path, Open: chat.Options{Data: c.data}}
 			if i < len(versions) {
 				v := versions[i]
-				side.Rev, side.Path, side.Open.Content, times[i] = v.Rev, v.Path, v.Content, v.At
+				side.Rev = v.Rev
+				side.Path = v.Path
+				side.Open.Content = v.Content
+				times[i] = v.At
 				if v.Note != "" {
 					c.note("%s", v.Note)
 				}
@@ -402,7 +405,9 @@ func (p *differ) heading(row look.Difference, about string) (lines []string) {
 			index = append(index, "#"+strconv.Itoa(*i))
 		}
 	}
-	name, sign, behind := visible.Text(row.Name), diffSign(row.Op)+" "+strings.Join(index, p.sign(" → ")), joined("  ", shownDate(p.c, deref(row.Date)), about)
+	name := visible.Text(row.Name)
+	sign := diffSign(row.Op) + " " + strings.Join(index, p.sign(" → "))
+	behind := joined("  ", shownDate(p.c, deref(row.Date)), about)
 	code := map[string]string{"add": bold + ";" + green, "remove": bold + ";" + red, "change": bold}[row.Op]
 	room := either(row.Op == "change", p.measure, p.room())
 	if name != "" {

@@ -92,7 +92,9 @@ func (c *console) edited(ctx context.Context, old string) (text, path string, er
 	}
 
 	cmd := editorCommand(ctx, c, path)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.In, c.Files[0], c.Files[1]
+	cmd.Stdin = c.In
+	cmd.Stdout = c.Files[0]
+	cmd.Stderr = c.Files[1]
 	if err := cmd.Run(); err != nil {
 		return "", "", errors.Join(fmt.Errorf("the editor failed, and nothing is changed: %w", err), os.RemoveAll(dir))
 	}

@@ -150,12 +150,16 @@ func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 		return err
 	}
 	e := &exporting{exportOptions: o, console: c}
-	e.opt.List, e.opt.Choice, e.opt.Folder, e.opt.SkipDamaged = list, o.choice(), folder, o.skipDamaged
+	e.opt.List = list
+	e.opt.Choice = o.choice()
+	e.opt.Folder = folder
+	e.opt.SkipDamaged = o.skipDamaged
 	e.opt.Open.Data = userFolder(c, list.Paths)
 	c.changes(&e.opt.Changes)
 	e.opt.Changes.Call = new(changeset.Call) // one record
 	end := c.meter("exporting", c.json || e.opt.Output == "", &e.opt.Meter)
-	if e.opt.Stdout = c.text(); data {
+	e.opt.Stdout = c.text()
+	if data {
 		err = e.data(ctx)
 	} else {
 		err = e.pages(ctx, format)
@@ -198,7 +202,9 @@ func (e *exporting) exportBlock(written []*publish.Document) block {
 	if len(written) == 1 {
 		chats = nameOf(written[0].Path)
 	}
-	messages, pictures, leftOut := 0, 0, 0
+	messages := 0
+	pictures := 0
+	leftOut := 0
 	var leftPictures []publish.LeftPicture
 	for _, d := range written {
 		messages += d.Messages
@@ -265,7 +271,8 @@ func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 	if sum.Doc.Index != nil {
 		sayDone(e, e.opt.Output, sum)
 	}
-	if e.written(sum.Doc.Index); e.json && e.opt.Folder {
+	e.written(sum.Doc.Index)
+	if e.json && e.opt.Folder {
 		return e.document(sum.Doc)
 	}
 	return nil
@@ -299,7 +306,9 @@ func (e *exporting) data(ctx context.Context) error {
 		if sayDone(e, d.Path, r) {
 			return nil
 		}
-		e.none, e.some, bad = e.none || d.Lines == 0, e.some || d.Lines > 0, bad+d.Bad
+		e.none = e.none || d.Lines == 0
+		e.some = e.some || d.Lines > 0
+		bad = bad + d.Bad
 		switch {
 		case d.Begins != "":
 			e.note("%s: left out, the beginning of %q", chat.Label(d.Path), d.Begins)

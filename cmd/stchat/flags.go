@@ -100,7 +100,8 @@ func oneOf[T ~string](to *T, standard T, choice ...T) flagValue {
 	return flagValue{
 		shown: func() string { return string(*to) },
 		set: func(word string) error {
-			if *to = T(word); !slices.Contains(words, word) {
+			*to = T(word)
+			if !slices.Contains(words, word) {
 				return unknownWord(word, words, "")
 			}
 			return nil
@@ -168,7 +169,8 @@ func timed(to *time.Time, takes string, parse func(text string, now time.Time) (
 		},
 		read: func(now time.Time) error {
 			t, ok := parse(given, now)
-			if *to = t; !ok {
+			*to = t
+			if !ok {
 				return refusal(fmt.Sprintf("takes %s, not %q", takes, given))
 			}
 			return nil

@@ -104,12 +104,16 @@ var entryLine = regexp.MustCompile(`^( +\S+(?: \S+)*  +)(\S.*)$`)
 // copied, and stay.
 func (h *helpPage) text(text string) {
 	text = either(h.ascii, visible.ASCII(text), text)
-	name, open, column := "", "", 0 // of the paragraph or entry that may go on
+	name := ""
+	open := ""
+	column := 0 // of the paragraph or entry that may go on
 	end := func() {
 		if open != "" {
 			h.entry(name, column, open)
 		}
-		name, open, column = "", "", 0
+		name = ""
+		open = ""
+		column = 0
 	}
 	before := ""
 	for line := range strings.SplitSeq(text, "\n") {
@@ -131,7 +135,9 @@ func (h *helpPage) text(text string) {
 			open = line
 		case entry != nil:
 			end()
-			name, open, column = strings.TrimRight(entry[1], " "), entry[2], visible.Width(entry[1])
+			name = strings.TrimRight(entry[1], " ")
+			open = entry[2]
+			column = visible.Width(entry[1])
 		default:
 			end()
 			fmt.Fprintln(h.w, line)

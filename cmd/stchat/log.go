@@ -265,7 +265,9 @@ func (t *listing) ran(r keep.Ran) (err error) {
 		return t.put(nil, grid.Row{Cells: []string{run, r.At, "", "", "", "", "", note}})
 	}
 	for _, f := range r.Changes {
-		rev, counts, name := digits(f.Rev), "", visible.Text(f.Path)
+		rev := digits(f.Rev)
+		counts := ""
+		name := visible.Text(f.Path)
 		if f.Added != nil {
 			counts = fmt.Sprintf("+%d ~%d -%d", *f.Added, *f.Changed, *f.Removed)
 		}
@@ -297,7 +299,10 @@ func (t *listing) logged(d keep.Logged) grid.Row {
 // changed returns the row of a changed message.
 func (t *listing) changed(d keep.Changed) grid.Row {
 	sign, code := "~", yellow
-	from, to, arrow, index := deref(d.From), deref(d.To), " → ", strconv.Itoa(d.Index)
+	from := deref(d.From)
+	to := deref(d.To)
+	arrow := " → "
+	index := strconv.Itoa(d.Index)
 	if t.rows { // no more than is shown
 		arrow, index = t.sign(arrow), "#"+index
 		before := either(d.To == nil, t.width, max((t.width-40)/2, 10)) // half of what other columns leave
@@ -306,9 +311,13 @@ func (t *listing) changed(d keep.Changed) grid.Row {
 	text := from + arrow + to
 	switch {
 	case d.From == nil:
-		sign, code, text = "+", green, to
+		sign = "+"
+		code = green
+		text = to
 	case d.To == nil:
-		sign, code, text = "-", red, from
+		sign = "-"
+		code = red
+		text = from
 	case t.rows && *d.From == *d.To: // another key changed
 		text = to
 	}

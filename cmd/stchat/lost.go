@@ -216,7 +216,9 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 			chosen = append(chosen, chat)
 		}
 	}
-	res.Chats, res.Few, res.LivingOn = chosen, nil, nil
+	res.Chats = chosen
+	res.Few = nil
+	res.LivingOn = nil
 	putBack := o.goingBack(res.Named)
 	if len(chosen) > 0 && len(putBack) > 0 {
 		return usagef("%s is gone, and %s is there: bring back one after the other", o.address(chosen[0]), nameOf(putBack[0].Path))

@@ -28,7 +28,9 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 	var leaves []string
 	var bytes int64
 	beside := -len(results)
-	opened, prune, outside := "", "", false
+	opened := ""
+	prune := ""
+	outside := false
 	edited, nouns := map[string]bool{}, map[string]string{}
 	for _, r := range results {
 		goes.add(fileKind(r.Doc.From), 1)

@@ -94,7 +94,9 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		return err
 	}
 	opt, folder := o.opt, userdir.IsDir(where.Chat)
-	opt.Where, opt.At, opt.Stdout = where, given(fs, "at", &o.at), c.Out
+	opt.Where = where
+	opt.At = given(fs, "at", &o.at)
+	opt.Stdout = c.Out
 	switch {
 	case folder && (where.AsOf.IsZero() || opt.Output == "" || opt.Output == cut.Stdout):
 		return usagef("a folder is restored with --as-of TIME and --output DIR")

@@ -421,7 +421,10 @@ func (c *console) readUndoMost(fs *pflag.FlagSet) error {
 
 // changes completes the options for writing that all commands share.
 func (c *console) changes(opt *changeset.Options) {
-	opt.Command, opt.Now, opt.NewUUID, opt.KeepBytes = recorded(c.args), c.Now(), uuid.NewString, c.undoMost
+	opt.Command = recorded(c.args)
+	opt.Now = c.Now()
+	opt.NewUUID = uuid.NewString
+	opt.KeepBytes = c.undoMost
 	opt.NoSync = c.Getenv(noSyncVariable) == "1"
 	opt.DryRun = c.dryRun
 }

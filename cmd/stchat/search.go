@@ -246,7 +246,10 @@ func (o *searchOptions) longer(ctx context.Context, opt look.SearchOptions) stri
 	if opt.Query, err = words.Parse(text); err != nil || text == o.query || strings.Contains(text, `"`) {
 		return ""
 	}
-	opt.Limit, opt.Around, opt.Meter, opt.Each = 1, 0, nil, func(*look.SearchHit) error { return nil }
+	opt.Limit = 1
+	opt.Around = 0
+	opt.Meter = nil
+	opt.Each = func(*look.SearchHit) error { return nil }
 	if res, err := look.Search(ctx, opt); err != nil || res.Found == 0 {
 		return ""
 	}

@@ -311,7 +311,11 @@ func (r *reader) title(m *look.Message) {
 	if r.chat != "" {
 		fmt.Fprintln(r.w)
 	}
-	r.chat, r.begun, r.day, r.owner, r.name = m.Path, false, "", m.Owner, m.Chat
+	r.chat = m.Path
+	r.begun = false
+	r.day = ""
+	r.owner = m.Owner
+	r.name = m.Chat
 	parts := []string{r.fitName(visible.Text(m.Owner), 0), r.fitName(visible.Text(names.Short(m.Owner, m.Chat)), 0)}
 	if m.Owner == "" {
 		parts = parts[1:]

@@ -97,7 +97,8 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	bumped := true
 	how := &saying{hints: editHints(), end: func() {
 		sum.Failed += len(list) - sum.Changed - sum.Unchanged
-		if o.sum(c, &sum); len(edited) > 0 && c.printed() == nil {
+		o.sum(c, &sum)
+		if len(edited) > 0 && c.printed() == nil {
 			c.also(fact{"free", formatBytes(freed) + " once 'stchat undo --prune' drops what is kept for undo"})
 			c.closeTabs(bumped, edited...)
 		}

@@ -101,7 +101,9 @@ func (o *statsOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 		return err
 	}
 	opt := o.opt
-	opt.List, opt.Choice, opt.Zone = list, o.choice(), time.Local
+	opt.List = list
+	opt.Choice = o.choice()
+	opt.Zone = time.Local
 	opt.Open.Data = userFolder(c, list.Paths)
 	opt.By = statsBy(o.by)
 	end := c.meter("counting", false, &opt.Meter)

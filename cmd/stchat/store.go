@@ -112,7 +112,8 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	} else {
 		o.print(c, d)
 	}
-	if c.flush(); len(d.Problems) > 0 {
+	c.flush()
+	if len(d.Problems) > 0 {
 		return errNo
 	}
 	if o.forget && !c.dryRun {
@@ -240,7 +241,10 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 	}
 	few := &takenFiles{screen: newScreen(c, 0), kinds: map[string]int{}}
 	opt := o.opt
-	opt.List, opt.Store, opt.Now, opt.DryRun = list, c.store(), c.Now(), c.dryRun
+	opt.List = list
+	opt.Store = c.store()
+	opt.Now = c.Now()
+	opt.DryRun = c.dryRun
 	end := c.meter("keeping", c.json, &opt.Meter)
 	opt.Each = func(t keep.Taken) error {
 		switch {

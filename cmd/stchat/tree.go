@@ -82,7 +82,9 @@ func (o *treeOptions) resolve(c *console, fs *pflag.FlagSet) error {
 	}
 	o.opt.Preview = 60
 	if o.format == "html" {
-		o.opt.Preview, o.opt.Whole, o.opt.Page = 200, wholeTexts, true
+		o.opt.Preview = 200
+		o.opt.Whole = wholeTexts
+		o.opt.Page = true
 	}
 	return nil
 }
@@ -117,7 +119,8 @@ func (o *treeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 			return err
 		}
 	}
-	if c.flush(); o.format != "json" {
+	c.flush()
+	if o.format != "json" {
 		for _, err := range res.Errs {
 			c.fail(err)
 		}

@@ -80,7 +80,8 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	if pruning {
 		opt := past.PruneOptions{Root: root, Keep: either(fs.Changed("keep"), o.keep, -1), Changes: changes}
 		before, isTime := sendate.ParseMoment(o.prune, changes.Now)
-		if opt.Before = before; !isTime {
+		opt.Before = before
+		if !isTime {
 			opt.ID = o.prune
 		}
 		return runPrune(ctx, c, opt)

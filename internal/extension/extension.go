@@ -192,7 +192,10 @@ func (r *Report) AddInternal(e Extension, format string, args ...any) {
 func (r *Report) Count(e Extension, what What, things string, n, of int, format string, args ...any) {
 	r.Add(e, format, args...)
 	last := &r.Changes[len(r.Changes)-1]
-	last.What, last.Things, last.Count, last.Of = what, things, n, of
+	last.What = what
+	last.Things = things
+	last.Count = n
+	last.Of = of
 }
 
 // Kept adds how many of some things are left, unless that is all. thing is one of them, behind what else
@@ -290,7 +293,11 @@ type Message struct {
 
 // Reset makes m the message whose extra has been found; keys are those of [Reads].
 func (m *Message) Reset(raw, extra []byte, keys []string) {
-	m.Raw, m.Extra, m.keys, m.Off, m.SwipeInfo = raw, extra, keys, -1, nil
+	m.Raw = raw
+	m.Extra = extra
+	m.keys = keys
+	m.Off = -1
+	m.SwipeInfo = nil
 	if len(m.places) < len(keys) {
 		m.places = make([]rawjson.Span, len(keys))
 	}

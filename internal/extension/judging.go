@@ -59,7 +59,9 @@ type Sight struct {
 
 // Reset forgets the message; keys are those of the next one's extra that are read.
 func (s *Sighting) Reset(keys []string) {
-	s.keys, s.values, s.Texts = keys, s.values[:0], [2][]byte{}
+	s.keys = keys
+	s.values = s.values[:0]
+	s.Texts = [2][]byte{}
 }
 
 // Set notes the raw value of a key of the message's extra, with its quotes and without escapes, if

@@ -86,7 +86,8 @@ func (*Extension) Look(m *extension.Message) any {
 	if fact.scene.Break && !fact.scene.Hidden {
 		var entries []byte
 		if entries, fact.noted = mark.Entries(); fact.noted {
-			if fact.snapshot.off, fact.snapshot.length = m.Off, len(m.Raw); m.Off < 0 {
+			fact.snapshot.off, fact.snapshot.length = m.Off, len(m.Raw)
+			if m.Off < 0 {
 				fact.snapshot.raw = slices.Clone(entries)
 			}
 		}
@@ -243,7 +244,8 @@ func (e *Extension) Follow(f *extension.Following) {
 		moved := 0
 		editVersions(f.Metadata, func(version *rawjson.Object) {
 			extension.MoveIndex(version, "new_scene_index", f.Map)
-			if extension.MoveIndex(version, "prev_scene_index", before(f)); version.Edited() {
+			extension.MoveIndex(version, "prev_scene_index", before(f))
+			if version.Edited() {
 				moved++
 			}
 		})

@@ -193,7 +193,9 @@ func PromptID(text string, message, prompt int) string {
 // Begin finds the prompts that go, and those whose id changes with their message's index, since it
 // is a hash of it. A prompt whose new id is taken keeps its own.
 func (e *Extension) Begin(f *extension.Following) {
-	e.gone, e.renamed, e.kept = map[string]bool{}, Renames{}, nil
+	e.gone = map[string]bool{}
+	e.renamed = Renames{}
+	e.kept = nil
 	registry := Read(f.Metadata)
 	if registry == nil || !f.Moves() {
 		return

@@ -30,7 +30,9 @@ func ReadCommit(raw []byte) *Commit {
 	c := &Commit{Raw: raw}
 	var floor, swipe []byte
 	rawjson.Into(raw, []string{"floor", "swipeId", "patches"}, &floor, &swipe, &c.patches)
-	c.Floor, c.Swipe, c.Operations = index(floor), index(swipe), rawjson.Len(c.patches)
+	c.Floor = index(floor)
+	c.Swipe = index(swipe)
+	c.Operations = rawjson.Len(c.patches)
 	c.Valid = c.Floor >= 0 && c.Swipe >= 0 && c.Operations > 0
 	return c
 }

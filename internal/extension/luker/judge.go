@@ -87,7 +87,9 @@ func (e *Extension) Judge(j *extension.Judging) {
 
 // judgeLog judges a floor log.
 func (e *Extension) judgeLog(path string, messages int, find func(rule, message, byHand string)) {
-	beyond, last, falls := 0, -1, 0
+	beyond := 0
+	last := -1
+	falls := 0
 	err := readLog(path, func(r io.Reader) error {
 		return EachCommit(r, func(c *Commit) error {
 			if c.Floor >= messages {

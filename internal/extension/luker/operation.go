@@ -70,7 +70,8 @@ func walk(v jsvalue.Value, segments []string) (jsvalue.Value, error) {
 			v = at.Items[i]
 		case *jsvalue.Object:
 			next, ok := at.Get(segment)
-			if v = next; !ok {
+			v = next
+			if !ok {
 				v = missing{}
 			}
 		default:

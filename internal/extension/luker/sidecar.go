@@ -224,7 +224,8 @@ func storageMode(path string) string {
 		if line[0] != ' ' && line[0] != '\t' {
 			var value string
 			value, inside = valueOf(trimmed, "storage")
-			if parts = nil; strings.HasPrefix(value, "{") {
+			parts = nil
+			if strings.HasPrefix(value, "{") {
 				parts = strings.Split(strings.TrimSuffix(value[1:], "}"), ",")
 			}
 		}

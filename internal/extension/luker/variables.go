@@ -51,7 +51,8 @@ func (s *Variables) Apply(ops []byte) {
 		if !ok {
 			continue
 		}
-		if s.applied.add(key); s.failed == nil {
+		s.applied.add(key)
+		if s.failed == nil {
 			s.values.state, s.failed = map[string]*variable{}, map[string]error{}
 		}
 		if s.failed[key] == nil {
@@ -81,7 +82,8 @@ func (s *Variables) Kept() []Variable {
 	for _, key := range s.applied.list {
 		v := Variable{Name: key, Err: s.failed[key]}
 		if stored, ok := s.values.state[key]; ok && v.Err == nil {
-			if v.Raw = jsvalue.Stringify(stored.value); stored.tree {
+			v.Raw = jsvalue.Stringify(stored.value)
+			if stored.tree {
 				v.Raw = rawjson.Quote(string(v.Raw))
 			}
 		}

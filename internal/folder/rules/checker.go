@@ -102,7 +102,9 @@ func (k *Checker) readAny(ctx context.Context, c *Chat, src jsonl.Source, lines 
 		return err
 	}
 	again := k.newChat(c.Path)
-	again.checked, again.Stamp, again.Reading = c.checked, c.Stamp, reading
+	again.checked = c.checked
+	again.Stamp = c.Stamp
+	again.Reading = reading
 	*c = *again
 	return k.readFrom(ctx, c, reading.Over(src), lines)
 }
@@ -110,7 +112,9 @@ func (k *Checker) readAny(ctx context.Context, c *Chat, src jsonl.Source, lines 
 // Rescan judges a scanned chat again as if its file, read as lines, held src.
 func (k *Checker) Rescan(ctx context.Context, was *Chat, src jsonl.Source) (*Chat, error) {
 	c := k.newChat(was.Path)
-	c.checked, c.Stamp, c.Reading = was.checked, was.Stamp, was.Reading
+	c.checked = was.checked
+	c.Stamp = was.Stamp
+	c.Reading = was.Reading
 	return c, k.readFrom(ctx, c, src, jsonl.MapOptions{Limit: -1})
 }
 

@@ -107,7 +107,8 @@ func (fs *findings) add(f Finding) {
 		fs.repairable = fs.repairable.With(SetOf(f.Rule))
 	}
 	k := kind{f.Rule, f.Severity}
-	if fs.count(k, 1); fs.counts[k] <= perRule {
+	fs.count(k, 1)
+	if fs.counts[k] <= perRule {
 		fs.list = append(fs.list, f)
 	}
 }

@@ -36,7 +36,8 @@ func (j lineJudge) line(l *jsonl.Line, b *batch) {
 		}
 	}
 	if l.Damage != nil {
-		if b.damaged(l); before == nil {
+		b.damaged(l)
+		if before == nil {
 			b.tornFrom = l.Number
 		}
 		return

@@ -142,7 +142,9 @@ func (s *scan) links(b *batch, base jsonl.Base, shift int) {
 				c.moreLinks = true
 				break
 			}
-			l.Index, l.Line, l.chain = shift+i, base.Line+l.Line+1, c.chain
+			l.Index = shift + i
+			l.Line = base.Line + l.Line + 1
+			l.chain = c.chain
 			c.Links = append(c.Links, l)
 		}
 	}

@@ -88,8 +88,11 @@ func (f *folder) asOf(ctx context.Context, at time.Time) (list []*Kept, err erro
 			return nil, err
 		}
 		k.changed = p.Changed || last.Changed
-		if k.version = last; ok {
-			k.Rev, k.Bytes, k.Exact = &last.Rev, &last.Size, last.Thin == 0 || last.Thin > run
+		k.version = last
+		if ok {
+			k.Rev = &last.Rev
+			k.Bytes = &last.Size
+			k.Exact = last.Thin == 0 || last.Thin > run
 			if history.KindOf(p.Path).IsChat() {
 				k.Messages = &last.Messages
 			}
@@ -218,9 +221,12 @@ func (f *folder) moves(run int64) (list []RanChange) {
 		} else if p.First == run {
 			if k := changeOf(list, p.Chat); k >= 0 {
 				from := list[k].Path
-				list[k].Path, list[k].From, list[k].Change = f.full(p.Path), &from, IsRenamed
+				list[k].Path = f.full(p.Path)
+				list[k].From = &from
+				list[k].Change = IsRenamed
 			} else if in {
-				if change = IsNew; began[p.Chat] {
+				change = IsNew
+				if began[p.Chat] {
 					change = IsBack
 				}
 			}
@@ -253,7 +259,9 @@ func (c *RanChange) count(ctx context.Context, d *differ, v *history.Version, al
 		return nil //nolint:nilerr // a damaged version counts no changes, and verify names it
 	}
 	added, changed, removed := count(d.changes(ctx, older, newer))
-	c.Added, c.Changed, c.Removed = &added, &changed, &removed
+	c.Added = &added
+	c.Changed = &changed
+	c.Removed = &removed
 	return ctx.Err()
 }
 

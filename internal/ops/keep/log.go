@@ -92,7 +92,11 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) (
 				break
 			}
 			v, doc := &list[i], of
-			doc.At, doc.Source, doc.Messages, doc.Bytes, doc.Note = sendate.Format(v.At), v.Source, v.Messages, v.Size, v.Note
+			doc.At = sendate.Format(v.At)
+			doc.Source = v.Source
+			doc.Messages = v.Messages
+			doc.Bytes = v.Size
+			doc.Note = v.Note
 			if v.file != "" {
 				doc.Path = v.file
 			} else {
@@ -105,7 +109,9 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) (
 				text, _ := rawjson.Unquote(field(d.text(ctx, newer[n-1]), "mes"))
 				doc.Last, doc.Said = visible.Clip(text, lastText), visible.Clip(prose.Line(text), lastText)
 			}
-			newer, newWhole, err = older, oldWhole, each(doc)
+			newer = older
+			newWhole = oldWhole
+			err = each(doc)
 		}
 		if err != nil {
 			return s.note, err
@@ -294,7 +300,8 @@ func lineRefs(runs []history.Run, seed maphash.Seed) []lineRef {
 				list = append(list, lineRef{id: uint64(piece.First), runs: []history.Run{piece}})
 				continue
 			}
-			if parts = append(parts, piece); r.Part == history.More {
+			parts = append(parts, piece)
+			if r.Part == history.More {
 				continue
 			}
 			list = append(list, lineRef{id: maphash.String(seed, fmt.Sprint(parts)) | 1<<63, runs: parts})
@@ -312,7 +319,9 @@ func (d *differ) lines(v *version) ([]lineRef, error) {
 	}
 	list, at := lineRefs(v.runs, d.seed), int64(0)
 	for i, end := range v.ends {
-		list[i].file, list[i].off, list[i].size = v.file, at, end-at
+		list[i].file = v.file
+		list[i].off = at
+		list[i].size = end - at
 		at = end + 1
 	}
 	return list, nil

@@ -162,7 +162,9 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 	list.AllowEmpty = true // the user's chats may all be gone
 	walked := ops.Walk(list)
 	roots := ops.Roots(walked)
-	opt.told, opt.meant, opt.files = map[int64]bool{}, map[string]*ops.Root{}, map[string]bool{}
+	opt.told = map[int64]bool{}
+	opt.meant = map[string]*ops.Root{}
+	opt.files = map[string]bool{}
 	for _, root := range roots {
 		opt.meant[userdir.RealPath(root.Path)] = root
 	}

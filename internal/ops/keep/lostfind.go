@@ -312,7 +312,8 @@ func (f *finder) choose(v *lostVersion, texts lost.Set, candidates []int) match 
 				return 0 // another branch from there
 			}
 		}
-		if scores[i] = 2 * n; n > 0 && c.changed.After(v.at) {
+		scores[i] = 2 * n
+		if n > 0 && c.changed.After(v.at) {
 			scores[i]++ // of those that share as much, one written since is more likely
 		}
 		return scores[i]

@@ -174,7 +174,8 @@ func (f *finder) addCopy(path string) {
 	}
 	v := &lostVersion{path: path, at: info.ModTime(), copied: true}
 	key, at, dated := backups.Parse(filepath.Base(path), time.Local)
-	if v.key = key; dated {
+	v.key = key
+	if dated {
 		v.at = at
 	}
 	if key == "" {

@@ -82,7 +82,9 @@ func (f *finder) document(ctx context.Context, g *loss) *LostChat {
 	}
 	switch {
 	case !g.isGone():
-		doc.LiveMessages, doc.Lost, doc.Reworded = &g.chat.said.Messages, v.lost, v.reworded
+		doc.LiveMessages = &g.chat.said.Messages
+		doc.Lost = v.lost
+		doc.Reworded = v.reworded
 		doc.Further = g.further(f.opt.least())
 	case v.said.Greets(g.chat.of.Kind == userdir.Group): // no loss
 	default:
@@ -96,7 +98,9 @@ func (f *finder) document(ctx context.Context, g *loss) *LostChat {
 	}
 	if path != "" {
 		name := userdir.ChatName(path)
-		doc.Path, doc.Chat, doc.To = &path, &name, path
+		doc.Path = &path
+		doc.Chat = &name
+		doc.To = path
 		doc.Named = f.isNamed(userdir.RealPath(path))
 		f.suggested = append(f.suggested, path)
 	}

@@ -123,7 +123,9 @@ func (f *finder) assignWeak(known map[int]*loss) {
 		}
 		c := f.chats[v.target]
 		if v.lost >= f.opt.least() || c.said.Messages == 0 || c.fate == isGone {
-			g.chat, g.weak, known[v.target] = c, true, g
+			g.chat = c
+			g.weak = true
+			known[v.target] = g
 		}
 		return false
 	})

@@ -212,7 +212,10 @@ type present struct {
 
 // read reads what the history knows of places.
 func (p *present) read(ctx context.Context) (err error) {
-	p.chats, p.ids, p.paths, p.sums = map[int64]history.Chat{}, map[string]int64{}, map[int64]string{}, map[string]string{}
+	p.chats = map[int64]history.Chat{}
+	p.ids = map[string]int64{}
+	p.paths = map[int64]string{}
+	p.sums = map[string]string{}
 	if p.runs, err = p.store.Snapshots(ctx); err != nil {
 		return err
 	}
@@ -306,7 +309,8 @@ func (p *present) look(ctx context.Context, now time.Time, rel string, alone boo
 }
 
 func (p *present) put(rel string, id int64) {
-	if p.ids[rel] = id; id != 0 {
+	p.ids[rel] = id
+	if id != 0 {
 		p.paths[id] = rel
 	}
 }
@@ -346,7 +350,12 @@ func (p *present) namesIn(folder string) (list []string) {
 func (p *present) last(rel string) int64 {
 	var found history.Place
 	for _, place := range p.places {
-		if place.Path == rel && (found.ID == 0 || place.Until == 0 || found.Until != 0 && place.Until >= found.Until) {
+		if place.Path != rel {
+			continue
+		}
+		stillThere := place.Until == 0
+		later := found.Until != 0 && place.Until >= found.Until
+		if found.ID == 0 || stillThere || later {
 			found = place
 		}
 	}

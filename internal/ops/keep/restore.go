@@ -232,7 +232,9 @@ func RestoreFolder(ctx context.Context, opt RestoreOptions) ([]*RestoreResult, e
 	for _, k := range kept {
 		r := newRestoring(&subject{present: f.present, path: k.Path}, &version{Version: k.version}, opt)
 		r.export(filepath.Join(opt.Output, filepath.FromSlash(k.rel)), "the version of that time")
-		r.root, r.res.Doc.Rev, r.res.Doc.Exact = into, k.Rev, k.Exact
+		r.root = into
+		r.res.Doc.Rev = k.Rev
+		r.res.Doc.Exact = k.Exact
 		switch {
 		case k.Rev == nil:
 			r.refused = fmt.Errorf("%s: %w: what it held then was pruned", k.Path, ErrNoVersion)
@@ -330,7 +332,10 @@ func (r *restoring) branch(ctx context.Context) error {
 		cutting.Name = freeName(r.s.path, timeName(r.v.At), places{})
 	}
 	made := cut.Run(ctx, cutting)[0]
-	r.res.Doc.Document, r.res.Warnings, r.res.Facts, r.res.Outcome = made.Doc, made.Warnings, made.Facts, made.Outcome
+	r.res.Doc.Document = made.Doc
+	r.res.Warnings = made.Warnings
+	r.res.Facts = made.Facts
+	r.res.Outcome = made.Outcome
 	if n := made.Doc.SkippedTotal; n > 0 {
 		r.res.Warn("%s: damaged lines of this version are left out: %d", r.s.path, n)
 	}

@@ -64,7 +64,9 @@ func newRestoring(s *subject, v *version, opt RestoreOptions) *restoring {
 
 // export makes the exact bytes a file, and nothing that belongs to the chat.
 func (r *restoring) export(path, about string) {
-	r.path, r.about, r.res.Doc.Exact = path, about, true
+	r.path = path
+	r.about = about
+	r.res.Doc.Exact = true
 	r.refused = ops.JudgeOutput(path, userdir.HasExtension(path))
 }
 

@@ -229,7 +229,8 @@ func (s *subject) name(given string) error {
 		s.goTo(path.Join(owned.home, owned.name+names.Extension))
 		return nil
 	}
-	if s.path = given; !strings.Contains(filepath.Base(given), ".") || len(plain)+len(paths) < 2 {
+	s.path = given
+	if !strings.Contains(filepath.Base(given), ".") || len(plain)+len(paths) < 2 {
 		s.path = strings.TrimSuffix(given, ".jsonl") + ".jsonl"
 	}
 	if rel, err := relative(s.root, s.path); err == nil {
@@ -241,7 +242,8 @@ func (s *subject) name(given string) error {
 // guess makes the file at a path the one that is meant, and notes which it is if it was found by a
 // part of its name, or by what is open.
 func (s *subject) guess(given, rel string, noted bool) {
-	if s.goTo(rel); noted {
+	s.goTo(rel)
+	if noted {
 		s.note = fmt.Sprintf("%s is %s", given, s.path)
 	}
 }

@@ -553,7 +553,8 @@ func (s *Statistics) sessions(gap time.Duration) {
 		counts = append(counts, int64(to-from))
 		from = to
 	}
-	if s.Sessions.Count = len(counts); len(counts) > 0 {
+	s.Sessions.Count = len(counts)
+	if len(counts) > 0 {
 		s.Sessions.MedianMS, s.Sessions.MedianMessages = median(lengths), int(median(counts))
 	}
 	s.dated = nil

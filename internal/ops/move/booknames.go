@@ -87,7 +87,9 @@ func (b *bookNames) chats(ctx context.Context) error {
 			b.r.Warn("%s: names the lorebook %q, which was missing: from now on that is this one", t.Path, b.clone.Name)
 		}
 		lost := b.metadata(md)
-		names, damaged, name := md.Edited(), c.HeaderKind == chat.Damaged, c.Name
+		names := md.Edited()
+		damaged := c.HeaderKind == chat.Damaged
+		name := c.Name
 		c.Close()
 		switch {
 		case damaged:

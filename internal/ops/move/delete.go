@@ -72,7 +72,8 @@ func deleteChosen(ctx context.Context, opt DeleteOptions, choose func(n *renameS
 		n.noteBookless(ctx)
 		return nil
 	}) {
-		if kept = append(kept, n.kept...); n.r.Err != nil || len(n.goes) > 0 {
+		kept = append(kept, n.kept...)
+		if n.r.Err != nil || len(n.goes) > 0 {
 			results = append(results, n.results...)
 		}
 	}

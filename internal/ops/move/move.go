@@ -114,7 +114,8 @@ func (f *folder) unread() error {
 	}
 	if dir := f.graph.Folder; f.isGroup() {
 		groups, err := f.lib.Groups(dir.Dir)
-		if errs = append(errs, err); err == nil {
+		errs = append(errs, err)
+		if err == nil {
 			errs = append(errs, groups.Bad...)
 		}
 	}
@@ -141,7 +142,8 @@ func (n *renameSet) chosen(paths []string, above func(*family.Chat) *family.Chat
 		if err != nil {
 			return nil, err
 		}
-		if add(c, 0); above != nil {
+		add(c, 0)
+		if above != nil {
 			family.Walk(above(c), add)
 		}
 	}

@@ -70,7 +70,8 @@ func changeEach(ctx context.Context, opt *Options, paths []string, prepare func(
 // Complete implements [ops.Completer]. If the change failed, there is only the first result, and
 // warnings are dropped: they are about changes that were not made.
 func (n *renameSet) Complete(o changeset.Outcome, dryRun bool) {
-	if n.r.Complete(o, dryRun); o.Err != nil {
+	n.r.Complete(o, dryRun)
+	if o.Err != nil {
 		n.results, n.r.Warnings = n.results[:1], nil
 	}
 	for _, r := range n.results[1:] {
@@ -401,7 +402,8 @@ type takenNames map[string]string
 // takenAt returns the names of an owner's chats, which are in a folder.
 func takenAt(o *address.Owner, f *library.Folder) takenNames {
 	t := takenNames{}
-	if t.add(f.Chats...); o.Group != nil {
+	t.add(f.Chats...)
+	if o.Group != nil {
 		t.add(o.Group.Chats...)
 	}
 	return t

@@ -71,7 +71,9 @@ func draftNew(o *address.Owner, lib *library.Library, opt *NewOptions, r *NewRes
 		r.Tell(ops.Fact{Kind: ops.FactSafeName, Name: opt.Name, To: name})
 	}
 	d := &r.Doc
-	d.Name, d.Path, d.Opened = name, filepath.Join(o.Folder, name+names.Extension), opt.Open
+	d.Name = name
+	d.Path = filepath.Join(o.Folder, name+names.Extension)
+	d.Opened = opt.Open
 	if o.Group != nil {
 		d.Listed = &o.Group.Path
 		return group.List(s, o.Group.Path, group.Begun(name), opt.Open, name)

@@ -106,7 +106,9 @@ func newPager(e *exporter, w io.Writer, chapters []*published) *pager {
 func (g *pager) begin(p *published) error {
 	g.endChapter()
 	alone := &relative{chat: &treeview.Chat{}}
-	g.p, g.kin, g.day = p, cmp.Or(g.e.kin[userdir.RealPath(p.path)], alone), ""
+	g.p = p
+	g.kin = cmp.Or(g.e.kin[userdir.RealPath(p.path)], alone)
+	g.day = ""
 	switch p.chapter {
 	case 0:
 		g.open()

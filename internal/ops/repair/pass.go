@@ -139,8 +139,9 @@ func (p *pass) damageRule(l *jsonl.Line, number int) rules.ID {
 		return 0
 	}
 	id, c := rules.DamageRule(l.Damage), p.plan.chat
-	if id == rules.InvalidJSON && c.TornLine > 0 && number >= c.TornFrom &&
-		(number == c.TornLine || !p.plan.want.Has(rules.InvalidJSON)) {
+	inTornTail := c.TornLine > 0 && number >= c.TornFrom
+	mendsLines := p.plan.want.Has(rules.InvalidJSON)
+	if id == rules.InvalidJSON && inTornTail && (number == c.TornLine || !mendsLines) {
 		return rules.TornTail
 	}
 	return id

@@ -62,7 +62,12 @@ type headerEdit struct {
 
 // isEmpty reports whether the chat's own file stays as it is.
 func (p *plan) isEmpty() bool {
-	return p.chat == nil || len(p.old) == 0 && p.chat.Reading == nil && p.want.IsEmpty() && p.view == nil && len(p.header) == 0 && len(p.notes) == 0 && p.state.IsEmpty()
+	if p.chat == nil {
+		return true
+	}
+	readAsItIs := len(p.old) == 0 && p.chat.Reading == nil
+	changesNothing := p.want.IsEmpty() && p.view == nil && len(p.header) == 0
+	return readAsItIs && changesNothing && len(p.notes) == 0 && p.state.IsEmpty()
 }
 
 // unit returns the change of the plan's file and of what belongs to it.

@@ -93,7 +93,9 @@ func (p *planner) head(ctx context.Context, c *rules.Chat) (again *rules.Chat, e
 		need.missing = append(need.missing, rules.GroupOldLayout)
 	}
 	for _, id := range []rules.ID{rules.NoHeader, rules.MisplacedHeader} {
-		if have.Has(id) && !c.HasHeader && old == nil && (id == rules.NoHeader || c.Inside == 1) {
+		nothingKeepsIt := !c.HasHeader && old == nil
+		isFirst := id == rules.NoHeader || c.Inside == 1
+		if have.Has(id) && nothingKeepsIt && isFirst {
 			need.missing = append(need.missing, id)
 		}
 	}

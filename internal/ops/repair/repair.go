@@ -48,7 +48,9 @@ func Repair(ctx context.Context, opt Options) (*Report, error) {
 	if err != nil {
 		return rep, err
 	}
-	rep.Chats, rep.Others, rep.Errs = len(s.chats), s.others, s.errs
+	rep.Chats = len(s.chats)
+	rep.Others = s.others
+	rep.Errs = s.errs
 	plans, err := planAll(ctx, &opt, s, rep)
 	if err != nil {
 		return rep, err
@@ -172,7 +174,9 @@ func (r *Report) add(p *plan, dryRun bool) {
 		return
 	}
 	res := r.result(p.path)
-	res.Chat, res.Outcome, res.Warnings = p.chat != nil, out, warnings
+	res.Chat = p.chat != nil
+	res.Outcome = out
+	res.Warnings = warnings
 	res.Err = ops.PathError(out.Err)
 	if changed {
 		res.fill(&p.done, dryRun)
@@ -215,7 +219,10 @@ func (r *Report) addGroups(plans []*plan, dryRun bool) {
 
 // fill puts what was done, or would be, into the document.
 func (r *Result) fill(done *actions, dryRun bool) {
-	r.Doc.Actions, r.Doc.Counts, r.Doc.Total, r.Diffs = done.first, done.counts, done.total, done.diffs
+	r.Doc.Actions = done.first
+	r.Doc.Counts = done.counts
+	r.Doc.Total = done.total
+	r.Diffs = done.diffs
 	r.Doc.Written, r.Doc.Done = ops.WrittenBy(r.Outcome), !dryRun
 	for _, s := range r.Steps {
 		if s.Path == r.Doc.Path && s.Kept != "" {
