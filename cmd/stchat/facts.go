@@ -98,7 +98,7 @@ func factOf(same []ops.Fact) fact {
 	case ops.FactConverted:
 		return fact{"source", strings.Join(namesOf, "; ")}
 	case ops.FactCommitted:
-		return fact{"message", fmt.Sprintf("written at message %d: Luker's log cannot go back", first.Count)}
+		return fact{"message", fmt.Sprintf("written at message %d: the log of Luker cannot go back", first.Count)}
 	case ops.FactOtherSwipe:
 		return fact{"swipe", fmt.Sprintf("it counts only while swipe %d of message %s is chosen; now swipe %d is", first.Count, first.Name, first.Of)}
 	case ops.FactSharedBook:

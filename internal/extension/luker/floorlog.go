@@ -247,7 +247,7 @@ func eachCommit(r io.Reader, begin func(head []byte) error, each func(c *Commit)
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("Luker's log cannot be read: %w", err)
+		return nil, fmt.Errorf("the log of Luker cannot be read: %w", err)
 	case !found:
 		return nil, nil
 	}

@@ -106,7 +106,7 @@ func (e *Extension) judgeLog(path string, messages int, find func(rule, message,
 	})
 	if err != nil {
 		message := extension.Reason(err)
-		if unread := "Luker's log cannot be read"; !strings.HasPrefix(message, unread) {
+		if unread := "the log of Luker cannot be read"; !strings.HasPrefix(message, unread) {
 			message = unread + ": " + message
 		}
 		find("luker-floor", message, "correct the file by hand")

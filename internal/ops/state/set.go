@@ -40,7 +40,7 @@ var (
 	ErrNotObject = errors.New("state must be an object")
 	// ErrFalls means that a log's floors would not be in ascending order (Luker:
 	// VALIDATION_COMMIT).
-	ErrFalls = errors.New("Luker's log cannot go back")
+	ErrFalls = errors.New("the log of Luker cannot go back")
 	// ErrPlain means that a namespace has plain state and no floor log.
 	ErrPlain = error(&ops.Kind{Text: "it has plain state, and no log of Luker's", Hint: "plain"})
 	// ErrEmptyChat means that there is no message for a commit.
@@ -230,7 +230,7 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 		return fmt.Errorf("%s: %w: it speaks of message %d, and the chat ends before it", t.path, ErrFalls, last)
 	case floor < last: // as the newest Luker does it
 		floor, swipe = last, t.swipes[last]
-		r.WarnOf(ops.Fact{Kind: ops.FactCommitted, Path: t.path, Count: last}, "%s: written at message %d: Luker's log cannot go back", t.path, last)
+		r.WarnOf(ops.Fact{Kind: ops.FactCommitted, Path: t.path, Count: last}, "%s: written at message %d: the log of Luker cannot go back", t.path, last)
 	}
 	var replay luker.Replay
 	swipes := slices.Clone(t.swipes)
