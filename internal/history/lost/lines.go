@@ -29,10 +29,7 @@ func EachInFile(ctx context.Context, path string, do func(number int, raw []byte
 		return err
 	}
 
-	opt := jsonl.MapOptions{From: head.Off, Line: max(head.Number-1, 0), Keys: jsonl.NewKeys()}
-	if meta.IsHeader(head.Line) {
-		opt.From, opt.Line = head.Next, head.Number
-	}
+	opt, _ := behindHeader(head, jsonl.NewKeys())
 	number := 0
 	err = jsonl.Each(ctx, src, opt, func(l *jsonl.Line, _ jsonl.Base) error {
 		if l.Damage != nil {
@@ -109,43 +106,30 @@ func (r *StoredLines) Version(ctx context.Context, v *history.Version) ([]Line, 
 
 // each calls do with every line of runs.
 func (r *StoredLines) each(ctx context.Context, runs []history.Run, do func(storedLine)) error {
-	for len(runs) > 0 {
-		n := 1 // a line may be stored in parts
-		for runs[n-1].Part == history.More && n < len(runs) {
-			n++
-		}
-		if runs[0].Part == history.Whole {
-			if err := r.readWhole(ctx, runs[0]); err != nil {
+	for some := range lineRuns(runs) {
+		if some[0].Part == history.Whole {
+			if err := r.readWhole(ctx, some[0]); err != nil {
 				return err
 			}
-			for id := runs[0].First; id < runs[0].First+runs[0].Count; id++ {
+			for id := some[0].First; id < some[0].First+some[0].Count; id++ {
 				do(r.known[id])
 			}
-		} else {
-			for line, err := range r.Store.Lines(ctx, runs[:n]) {
-				if err != nil {
-					return err
-				}
-				do(readStored(line.Data))
-			}
+			continue
 		}
-		runs = runs[n:]
+		for line, err := range r.Store.Lines(ctx, some) {
+			if err != nil {
+				return err
+			}
+			do(readStored(line.Data))
+		}
 	}
 	return nil
 }
 
 // readWhole reads those lines of a run of whole ones that are not known yet.
 func (r *StoredLines) readWhole(ctx context.Context, run history.Run) error {
-	end := run.First + run.Count
-	for from := run.First; from < end; from++ {
-		to := from // together with what follows, since packs are unpacked whole
-		for to < end && !r.has(to) {
-			to++
-		}
-		if to == from {
-			continue
-		}
-		for line, err := range r.Store.Lines(ctx, []history.Run{{First: from, Count: to - from, Part: history.Whole}}) {
+	for stretch := range unread(run, r.has) {
+		for line, err := range r.Store.Lines(ctx, []history.Run{stretch}) {
 			if err != nil {
 				return err
 			}

@@ -39,17 +39,12 @@ func (r *StoreReader) Version(ctx context.Context, v *history.Version) (*Version
 	}
 
 	res := &Version{Messages: v.Messages}
-	for rest := runs; len(rest) > 0; {
-		n := 1 // runs that are parts of the same lines
-		for rest[n-1].Part == history.More && n < len(rest) {
-			n++
-		}
-		texts, err := r.lines(ctx, rest[:n])
+	for some := range lineRuns(runs) {
+		texts, err := r.lines(ctx, some)
 		if err != nil {
 			return nil, err
 		}
 		res.keep(texts)
-		rest = rest[n:]
 	}
 
 	res.Slug = r.heads[r.first].Slug
@@ -102,15 +97,11 @@ func (r *StoreReader) lines(ctx context.Context, runs []history.Run) (texts []Te
 	if int(end) > len(r.texts) {
 		r.texts = append(r.texts, make([]Text, int(end)-len(r.texts))...)
 	}
-	for id := first; id < end; id++ {
-		to := id // together with what follows, since packs are unpacked whole
-		for to < end && r.texts[to] == 0 {
-			to++
-		}
-		if to > id {
-			if _, err := r.readLines(ctx, []history.Run{{First: id, Count: to - id, Part: history.Whole}}, r.texts[id:id]); err != nil {
-				return nil, err
-			}
+	isRead := func(piece int64) bool { return r.texts[piece] != 0 }
+	for stretch := range unread(runs[0], isRead) {
+		_, err := r.readLines(ctx, []history.Run{stretch}, r.texts[stretch.First:stretch.First])
+		if err != nil {
+			return nil, err
 		}
 	}
 	return r.texts[first:end], nil

@@ -131,13 +131,12 @@ func (r *Reader) read(ctx context.Context, src jsonl.Source, small bool) (*Versi
 	if err != nil {
 		return nil, err
 	}
-	opt := jsonl.MapOptions{From: head.Off, Line: max(head.Number-1, 0), Limit: -1, Keys: r.keys}
-	switch {
-	case head.Line == nil:
+	if head.Line == nil {
 		return v, nil
-	case meta.IsHeader(head.Line):
-		opt.From = head.Next
-		opt.Line = head.Number
+	}
+	opt, isHeader := behindHeader(head, r.keys)
+	opt.Limit = -1
+	if isHeader {
 		v.Slug, v.Parent = meta.Identity(head.Line)
 	}
 
