@@ -92,10 +92,7 @@ func (o *cloneLorebookOptions) run(ctx context.Context, c *console, fs *pflag.Fl
 // cloneBlock tells a person of a lorebook's clone.
 func (c *console) cloneBlock(r *book.Result) block {
 	d := &r.Doc
-	cloned := "cloned"
-	if c.dryRun {
-		cloned = "would clone"
-	}
+	cloned := c.did("cloned", "would clone")
 	b := block{
 		sentence: fmt.Sprintf("%s the lorebook %q as %q: %s", cloned, d.From, d.Name, plural.Of(d.Entries, "entry", "entries")),
 		made:     d.Path,
@@ -104,10 +101,7 @@ func (c *console) cloneBlock(r *book.Result) block {
 		b.add("left out", plural.Of(d.Dropped, "entry", "entries"))
 	}
 	for _, chat := range d.Rebound {
-		uses := "uses it now"
-		if c.dryRun {
-			uses = "would use it"
-		}
+		uses := c.did("uses it now", "would use it")
 		b.add("chat", nameOf(chat)+" "+uses)
 	}
 	b.facts = append(b.facts, c.stateFacts(d.Changes, 0)...)

@@ -100,10 +100,7 @@ func (c *console) ownBook(path string) string {
 // copyBlock tells a person of a chat that was made of one or more.
 func (c *console) copyBlock(source string, r *cut.Result) block {
 	d := &r.Doc
-	made := "made"
-	if c.dryRun {
-		made = "would make"
-	}
+	made := c.did("made", "would make")
 	b := block{sentence: fmt.Sprintf("%s %q of %s: %s", made, nameOf(d.Path), nameOf(source), plural.Many(d.Messages, "message")), made: d.Path}
 	for _, book := range d.Lorebooks {
 		if book.Path != nil {

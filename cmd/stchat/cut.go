@@ -394,10 +394,7 @@ func recapStays(p *cut.Part) string {
 // partBlock tells a person of one part of a chat.
 func (c *console) partBlock(p *cut.Part) block {
 	d := &p.Doc
-	made := "made"
-	if c.dryRun {
-		made = "would make"
-	}
+	made := c.did("made", "would make")
 	b := block{
 		sentence: fmt.Sprintf("%s %q of %s: messages %d to %d", made, nameOf(d.Path), nameOf(d.Source), d.First, d.Last),
 		made:     d.Path,

@@ -194,10 +194,7 @@ func (e *exporting) written(path *string) {
 
 // exportBlock tells a person of the chats that were written, one by its name and several counted.
 func (e *exporting) exportBlock(written []*publish.Document) block {
-	wrote := "wrote"
-	if e.dryRun {
-		wrote = "would write"
-	}
+	wrote := e.did("wrote", "would write")
 	chats := plural.Many(len(written), "chat")
 	if len(written) == 1 {
 		chats = nameOf(written[0].Path)
@@ -246,9 +243,7 @@ func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 			e.note("%s: no message was chosen, so nothing is written", chat.Label(d.Path))
 		}
 		if e.verbose && !e.tells() {
-			for _, f := range e.exportBlock([]*publish.Document{d}).facts {
-				e.note("%s: %s: %s", chat.Label(d.Path), f.label, f.text)
-			}
+			e.noteFacts(chat.Label(d.Path), e.exportBlock([]*publish.Document{d}).facts)
 		}
 		if d.Output != nil {
 			file = d.Output
@@ -308,7 +303,7 @@ func (e *exporting) data(ctx context.Context) error {
 		}
 		e.none = e.none || d.Lines == 0
 		e.some = e.some || d.Lines > 0
-		bad = bad + d.Bad
+		bad += d.Bad
 		switch {
 		case d.Begins != "":
 			e.note("%s: left out, the beginning of %q", chat.Label(d.Path), d.Begins)

@@ -112,9 +112,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 			return
 		}
 		if c.verbose {
-			for _, f := range c.importBlock(r).facts {
-				c.note("%s: %s: %s", r.Doc.Path, f.label, f.text)
-			}
+			c.noteFacts(r.Doc.Path, c.importBlock(r).facts)
 			if r.Doc.Existed {
 				c.note("%s: imported before", r.Doc.Path)
 			}

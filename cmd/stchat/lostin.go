@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/history/lost"
@@ -168,7 +167,7 @@ func (o *lostOptions) show(c *console, in *keep.LostIn) {
 			continue
 		}
 		t.Rows = append(t.Rows, grid.Row{Cells: []string{
-			lostNumber(item), visible.Text(item.Name), c.excerpt(o.itemText(in, item)), c.itemTime(item), lostSource(item),
+			lostNumber(item), visible.Text(item.Name), c.excerpt(o.itemText(in, item)), localTime(item.At), lostSource(item),
 		}})
 	}
 	c.table(t)
@@ -188,15 +187,6 @@ func (o *lostOptions) itemText(in *keep.LostIn, item *keep.LostItem) string {
 		text = "(stays) " + text
 	}
 	return text
-}
-
-// itemTime is when an item was last there.
-func (c *console) itemTime(item *keep.LostItem) string {
-	at, err := time.Parse(time.RFC3339, item.At)
-	if err != nil {
-		return item.At
-	}
-	return at.Local().Format("2006-01-02 15:04")
 }
 
 // lostSource says in what an item was last.
@@ -242,11 +232,11 @@ func (o *lostOptions) remarks(c *console, in *keep.LostIn, hidden int) {
 		return
 	}
 	if len(o.goingBack([]*keep.LostIn{in})) > 0 {
-		fmt.Fprintln(c.w, "  "+o.again(c, addressOf(in.Path, in.Owner), in.Root)+" --restore")
+		fmt.Fprintln(c.w, "  "+o.again(c, lostAddress(in.Path, in.Owner), in.Root)+" --restore")
 	}
 	if in.Whole != nil {
 		remark("most of it is in one version, which this brings back as a chat of its own:")
-		fmt.Fprintln(c.w, "  "+restoring(c, in.Whole, addressOf(in.Path, in.Owner)))
+		fmt.Fprintln(c.w, "  "+restoring(c, in.Whole, lostAddress(in.Path, in.Owner)))
 	}
 }
 
@@ -277,11 +267,11 @@ func (o *lostOptions) address(chat *keep.LostChat) string {
 	if chat.LiveMessages == nil {
 		path = chat.ComesTo()
 	}
-	return addressOf(path, deref(chat.Owner))
+	return lostAddress(path, deref(chat.Owner))
 }
 
-// addressOf returns OWNER/NAME of a chat, quoted, or its path.
-func addressOf(path, owner string) string {
+// lostAddress returns OWNER/NAME of a chat, which may be gone, quoted, or its path.
+func lostAddress(path, owner string) string {
 	kind, _ := userdir.KindOf(path)
 	address := owner + "/" + userdir.ChatName(path)
 	if owner == "" || kind == userdir.File || strings.ContainsAny(address, `*?[]"\`) || strings.Count(address, "/") > 1 {
@@ -292,7 +282,7 @@ func addressOf(path, owner string) string {
 
 // shownCommand returns the command that brings back what a chat has lost, as a person types it.
 func (o *lostOptions) shownCommand(c *console, chat *keep.LostChat) string {
-	address := addressOf(chat.To, deref(chat.Owner))
+	address := lostAddress(chat.To, deref(chat.Owner))
 	if o.isCopy(chat) {
 		return c.atRoot("stchat merge "+address+" "+visible.Args(absolute(*chat.Best.Path)), chat.Root)
 	}

@@ -306,10 +306,7 @@ func rootOf(path string) string {
 // newBlock tells a person of a new chat.
 func newBlock(c *console, r *move.NewResult) block {
 	d := &r.Doc
-	made := "made"
-	if c.dryRun {
-		made = "would make"
-	}
+	made := c.did("made", "would make")
 	b := block{sentence: fmt.Sprintf("%s %q, a new chat of %s", made, d.Name, d.Owner), made: d.Path}
 	if d.Opened {
 		b.add("open", "it is the chat that "+d.Owner+" opens with")

@@ -84,20 +84,14 @@ func (o *redoOptions) brought(c *console, r *past.RedoResult) error {
 // redone returns lines that say which command is done again, and what becomes of each file.
 func redone(c *console, r *past.RedoResult) []string {
 	d := &r.Doc
-	did := "brought back"
-	if d.DryRun {
-		did = "would bring back"
-	}
+	did := c.did("brought back", "would bring back")
 	command := "a command whose record was dropped"
 	if len(d.Command) > 0 {
 		command = c.commandOf(d.Command, d.Time)
 	}
 	first := did + " in " + c.path(d.Root) + ": " + command + ", " + d.ID
 	if c.tells() && !c.verbose && len(d.Command) > 0 {
-		redid := "done again: "
-		if d.DryRun {
-			redid = "would do again: "
-		}
+		redid := c.did("done again: ", "would do again: ")
 		first = redid + c.whenDone(d.Command, d.Time)
 	}
 	return append([]string{first}, c.becomes(r.Steps, d.Opens, d.DryRun)...)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -165,7 +164,7 @@ func (c *console) restoreBlock(r *keep.RestoreResult) block {
 	d := &r.Doc
 	b := block{made: d.Path}
 	of := nameOf(cmp.Or(d.Source, d.Path))
-	version := "as of " + c.versionTime(d)
+	version := "as of " + localTime(deref(d.AtVersion))
 	switch {
 	case d.InPlace && c.dryRun:
 		b.sentence = fmt.Sprintf("would put %s back %s", of, version)
@@ -192,15 +191,6 @@ func (c *console) restoreBlock(r *keep.RestoreResult) block {
 	return b
 }
 
-// versionTime returns when a version was taken, as it is shown.
-func (c *console) versionTime(d *keep.Restored) string {
-	at, err := time.Parse(time.RFC3339, deref(d.AtVersion))
-	if err != nil {
-		return deref(d.AtVersion)
-	}
-	return at.Local().Format(minute)
-}
-
 // folderBlock tells a person of a folder whose files were written as they were.
 func (c *console) folderBlock(results []*keep.RestoreResult, folder string) block {
 	var kinds tally
@@ -210,12 +200,9 @@ func (c *console) folderBlock(results []*keep.RestoreResult, folder string) bloc
 			continue
 		}
 		kinds.add(fileKind(r.Doc.Path), 1)
-		newest = max(newest, c.versionTime(&r.Doc))
+		newest = max(newest, localTime(deref(r.Doc.AtVersion)))
 	}
-	wrote := "wrote"
-	if c.dryRun {
-		wrote = "would write"
-	}
+	wrote := c.did("wrote", "would write")
 	return block{sentence: fmt.Sprintf("%s %s as of %s", wrote, kinds.text(), newest), made: folder}
 }
 

@@ -351,7 +351,7 @@ func (p *hitPrinter) hit(h *look.SearchHit, room int, beside, below bool) grid.R
 // neighbours returns the rows of messages around a text.
 func (p *hitPrinter) neighbours(list []look.Neighbour, beside bool) (rows []grid.Row) {
 	for _, n := range list {
-		text := strings.Join(strings.Fields(prose.Plain(deref(n.Text))), " ")
+		text := prose.Line(deref(n.Text))
 		rows = append(rows, grid.Row{Lead: "    ", Cells: p.cells(n.Index, n.Date, n.Name, p.c.excerpt(text), beside), Codes: []string{dim, dim, dim, dim}})
 	}
 	return rows

@@ -121,9 +121,7 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 		}
 		c.tellUnchanged(r.Doc.Path, r.Doc.Unchanged)
 		if c.verbose {
-			for _, f := range b.facts {
-				c.note("%s: %s: %s", r.Doc.Path, f.label, f.text)
-			}
+			c.noteFacts(r.Doc.Path, b.facts)
 		}
 		if !c.json && !r.Doc.Unchanged {
 			c.row(c.path(r.Doc.Path), formatBytes(r.Doc.BytesBefore)+c.sign(" → ")+formatBytes(r.Doc.Bytes), strings.Join(o.parts(c, r), "; "))

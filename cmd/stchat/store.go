@@ -198,10 +198,7 @@ func (o *storeOptions) verifyBlock(d *keep.History) block {
 
 // freedBlock tells a person what went from the history.
 func (c *console) freedBlock(f *history.Freed) block {
-	dropped := "dropped"
-	if c.dryRun {
-		dropped = "would drop"
-	}
+	dropped := c.did("dropped", "would drop")
 	return block{sentence: fmt.Sprintf("%s %s and %s: %s", dropped, plural.Many(f.Versions, "version"), plural.Many(int(f.Pieces), "line"), formatBytes(f.Bytes))}
 }
 

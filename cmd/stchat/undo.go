@@ -188,16 +188,10 @@ func undoHints(id string) []hint {
 // undone returns lines that say which command is taken back, and what becomes of each file.
 func undone(c *console, r *past.Result) []string {
 	d := &r.Doc
-	did := "took back"
-	if d.DryRun {
-		did = "would take back"
-	}
+	did := c.did("took back", "would take back")
 	first := did + " in " + c.path(d.Root) + ": " + c.commandOf(d.Command, d.Time) + ", " + d.ID
 	if c.tells() && !c.verbose {
-		undid := "undone: "
-		if d.DryRun {
-			undid = "would undo: "
-		}
+		undid := c.did("undone: ", "would undo: ")
 		first = undid + c.whenDone(d.Command, d.Time)
 	}
 	return append([]string{first}, c.becomes(r.Steps, d.Opens, d.DryRun)...)

@@ -34,6 +34,14 @@ const factsShown = 6
 // tells reports whether a person reads blocks, in place of notes and rows.
 func (c *console) tells() bool { return c.shown && !c.json }
 
+// did returns what a command did, or what it would do where this is a dry run.
+func (c *console) did(did, would string) string {
+	if c.dryRun {
+		return would
+	}
+	return did
+}
+
 // block prints a block.
 func (c *console) block(b block) {
 	if c.quiet {
@@ -91,6 +99,13 @@ func (c *console) told(b block) {
 	c.note("%s", b.sentence)
 	for _, f := range b.facts {
 		c.also(f)
+	}
+}
+
+// noteFacts prints the facts of one thing as notes, where no person reads blocks.
+func (c *console) noteFacts(of string, facts []fact) {
+	for _, f := range facts {
+		c.note("%s: %s: %s", of, f.label, f.text)
 	}
 }
 
