@@ -27,6 +27,7 @@ type About struct {
 	Keys      []string // of chat_metadata
 	Rows      Table    // of its keys, and of what it keeps elsewhere; their Extension need not be given
 	Reads     []string // keys of a message's extra that Look, Holds and Sight read
+	ReadsLine []string // keys of the message itself that Look reads
 	Namespace string   // under which all that it keeps is shown; "": it is not
 }
 
@@ -256,9 +257,19 @@ type View interface {
 }
 
 // Reads returns the keys of a message's extra that extensions read.
-func Reads(list []Extension) (keys []string) {
+func Reads(list []Extension) []string {
+	return eachOnce(list, func(about About) []string { return about.Reads })
+}
+
+// ReadsLine returns the keys of a message itself that extensions read.
+func ReadsLine(list []Extension) []string {
+	return eachOnce(list, func(about About) []string { return about.ReadsLine })
+}
+
+// eachOnce returns the keys that extensions tell of themselves, each once.
+func eachOnce(list []Extension, of func(About) []string) (keys []string) {
 	for _, e := range list {
-		for _, key := range e.About().Reads {
+		for _, key := range of(e.About()) {
 			if !slices.Contains(keys, key) {
 				keys = append(keys, key)
 			}
@@ -289,6 +300,9 @@ type Message struct {
 
 	keys   []string // that are known to be read of extra
 	places []rawjson.Span
+
+	lineKeys   []string // likewise of the line itself
+	lineValues [][]byte
 }
 
 // Reset makes m the message whose extra has been found; keys are those of [Reads].
@@ -298,10 +312,30 @@ func (m *Message) Reset(raw, extra []byte, keys []string) {
 	m.keys = keys
 	m.Off = -1
 	m.SwipeInfo = nil
+	m.lineKeys = nil
 	if len(m.places) < len(keys) {
 		m.places = make([]rawjson.Span, len(keys))
 	}
 	rawjson.Places(extra, m.places, keys...)
+}
+
+// ReadLine notes the values that keys of the line itself have, which are those of [ReadsLine]; value
+// returns that of the i-th.
+func (m *Message) ReadLine(keys []string, value func(i int) []byte) {
+	m.lineKeys = keys
+	m.lineValues = m.lineValues[:0]
+	for i := range keys {
+		m.lineValues = append(m.lineValues, value(i))
+	}
+}
+
+// LineValue returns the raw value of a key of the line itself, nil if there is none or the line is not
+// known.
+func (m *Message) LineValue(key string) []byte {
+	if i := slices.Index(m.lineKeys, key); i >= 0 {
+		return m.lineValues[i]
+	}
+	return nil
 }
 
 // Messages keeps messages that are no longer used, so that a chat's need not each be allocated.

@@ -1,7 +1,6 @@
 package extension
 
 import (
-	"bytes"
 	"fmt"
 	"iter"
 	"math"
@@ -41,17 +40,20 @@ func (p *Plain) add(r Row) {
 		return
 	}
 	path := strings.Split(r.Path, "/")
-	p.texts = append(p.texts, text{row: r, path: path, first: rawjson.Quote(path[0])})
-	if r.File == Extra && !slices.Contains(p.about.Reads, path[0]) {
-		p.about.Reads = append(p.about.Reads, path[0])
+	p.texts = append(p.texts, text{row: r, path: path})
+	reads := &p.about.ReadsLine
+	if r.File == Extra {
+		reads = &p.about.Reads
+	}
+	if !slices.Contains(*reads, path[0]) {
+		*reads = append(*reads, path[0])
 	}
 }
 
 // text is a row of a text in messages.
 type text struct {
-	row   Row
-	path  []string
-	first []byte // the first key of the path, in quotes
+	row  Row
+	path []string
 }
 
 // in returns the text in a message; nil: it has none.
@@ -59,10 +61,7 @@ func (t *text) in(m *Message) []byte {
 	if t.row.File == Extra {
 		return rawjson.Value(m.Value(t.path[0]), t.path[1:]...)
 	}
-	if !bytes.Contains(m.Raw, t.first) {
-		return nil // most messages, at the speed of memory
-	}
-	return rawjson.Value(m.Raw, t.path...)
+	return rawjson.Value(m.LineValue(t.path[0]), t.path[1:]...)
 }
 
 // lost tells that the text of message i goes.

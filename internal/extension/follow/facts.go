@@ -51,6 +51,7 @@ type Reader struct {
 	extensions []extension.Extension
 	holds      []func(m *extension.Message) bool // what may have to change in messages
 	reads      []string
+	readsLine  []string
 	swipes     bool
 	messages   extension.Messages
 }
@@ -62,7 +63,12 @@ func NewReader(metadata *rawjson.Object, swipes bool) *Reader {
 }
 
 func newReader(list []extension.Extension, metadata *rawjson.Object, swipes bool) *Reader {
-	r := &Reader{extensions: list, reads: append(extension.Reads(list), keyCheckpoint, keyBranches), swipes: swipes}
+	r := &Reader{
+		extensions: list,
+		reads:      append(extension.Reads(list), keyCheckpoint, keyBranches),
+		readsLine:  extension.ReadsLine(list),
+		swipes:     swipes,
+	}
 	for _, e := range list {
 		if holds := e.Holds(metadata); holds != nil {
 			r.holds = append(r.holds, holds)
@@ -78,9 +84,13 @@ const (
 	keyExtra
 	keySwipeInfo
 	keySwipeID
+	ownKeys // how many there are before those that extensions read
 )
 
-func keys() []string { return []string{"is_user", "is_system", "extra", "swipe_info", "swipe_id"} }
+// keys returns the keys of a message that are read.
+func (r *Reader) keys() []string {
+	return append([]string{"is_user", "is_system", "extra", "swipe_info", "swipe_id"}, r.readsLine...)
+}
 
 // Keys of extra that are links to chats.
 const (
@@ -91,7 +101,7 @@ const (
 // beside returns what reads the facts of all messages beside a scan.
 func (r *Reader) beside(fold func(facts []Fact)) choose.Beside[[]Fact] {
 	return choose.Beside[[]Fact]{
-		Keys: keys(),
+		Keys: r.keys(),
 		Read: func(l *jsonl.Line, keys []int, batch *[]Fact) { *batch = append(*batch, r.read(l, keys)) },
 		Fold: func(batch *[]Fact) { fold(*batch) },
 		Reset: func(batch *[]Fact) {
@@ -111,6 +121,7 @@ func (r *Reader) read(l *jsonl.Line, numbers []int) Fact {
 	m := r.messages.Get()
 	defer r.messages.Put(m)
 	m.Reset(l.Raw, value(keyExtra), r.reads)
+	m.ReadLine(r.readsLine, func(i int) []byte { return value(ownKeys + i) })
 	m.Off, m.SwipeInfo = l.Off, value(keySwipeInfo)
 	f := Fact{off: l.Off, length: int64(len(l.Raw)), links: linksOf(m.Value(keyCheckpoint), m.Value(keyBranches))}
 	hasTools := rawjson.KindOf(m.Value(extension.KeyTools)) == rawjson.Array

@@ -106,8 +106,13 @@ func (c chat) sameWithFacts(t *testing.T, change *Change, want *State) {
 func factsOf(t *testing.T, r *Reader, lines []string) *Facts {
 	t.Helper()
 	facts := NewFacts()
-	err := jsonl.Map(t.Context(), source(lines).Source, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(keys()...)}, func(l *jsonl.Line, batch *[]Fact) {
-		*batch = append(*batch, r.read(l, []int{0, 1, 2, 3, 4}))
+	keys := r.keys()
+	numbers := make([]int, len(keys))
+	for i := range numbers {
+		numbers[i] = i
+	}
+	err := jsonl.Map(t.Context(), source(lines).Source, jsonl.MapOptions{Limit: -1, Keys: jsonl.NewKeys(keys...)}, func(l *jsonl.Line, batch *[]Fact) {
+		*batch = append(*batch, r.read(l, numbers))
 	}, func(batch *[]Fact, _ jsonl.Base, _ jsonl.Damages) error {
 		facts.add(r, *batch)
 		return nil

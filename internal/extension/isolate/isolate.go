@@ -67,6 +67,7 @@ type Facts struct {
 
 	extensions []extension.Extension
 	reads      []string
+	readsLine  []string
 	messages   extension.Messages
 	visible    int // visible messages among those kept
 
@@ -90,13 +91,15 @@ func Scan(ctx context.Context, src jsonl.Source, opt Options) (*Facts, error) {
 
 // scanFor is [Scan] for some extensions.
 func scanFor(ctx context.Context, list []extension.Extension, src jsonl.Source, opt Options) (*Facts, error) {
-	f := &Facts{extensions: list, reads: extension.Reads(list)}
+	f := &Facts{extensions: list, reads: extension.Reads(list), readsLine: extension.ReadsLine(list)}
 	s := &scan{facts: f, at: max(opt.At, -math.MaxInt)}
 	work := func(line *jsonl.Line, batch *[]record) {
 		if line.Damage == nil {
-			system, _ := line.Value(0)
-			extra, _ := line.Value(1)
-			*batch = append(*batch, f.look(line.Raw, line.Off, system, extra))
+			value := func(key int) []byte {
+				raw, _ := line.Value(key)
+				return raw
+			}
+			*batch = append(*batch, f.look(line.Raw, line.Off, value))
 		}
 	}
 	fold := func(batch *[]record, base jsonl.Base, damage jsonl.Damages) error {
@@ -111,7 +114,7 @@ func scanFor(ctx context.Context, list []extension.Extension, src jsonl.Source, 
 		*batch = (*batch)[:0]
 	}
 	err := jsonl.Map(ctx, src, jsonl.MapOptions{
-		From: opt.From, Line: opt.Line, Limit: -1, Keys: jsonl.NewKeys(keySystem, keyExtra), Workers: opt.Workers, Progress: opt.Progress,
+		From: opt.From, Line: opt.Line, Limit: -1, Keys: jsonl.NewKeys(f.keys()...), Workers: opt.Workers, Progress: opt.Progress,
 	}, work, fold, reset)
 	if err != nil {
 		return nil, err
@@ -122,12 +125,17 @@ func scanFor(ctx context.Context, list []extension.Extension, src jsonl.Source, 
 	return f, nil
 }
 
+// keys returns the keys of a message that are read: is_system, extra, and those of extensions.
+func (f *Facts) keys() []string { return append([]string{keySystem, keyExtra}, f.readsLine...) }
+
 // look collects the facts about one message, which is at off in the source, or elsewhere if
-// that is below 0; it runs in several goroutines.
-func (f *Facts) look(raw []byte, off int64, system, extra []byte) record {
+// that is below 0; value returns the value of the i-th of [Facts.keys]. It runs in several goroutines.
+func (f *Facts) look(raw []byte, off int64, value func(i int) []byte) record {
 	m := f.messages.Get()
 	defer f.messages.Put(m)
+	system, extra := value(0), value(1)
 	m.Reset(raw, extra, f.reads)
+	m.ReadLine(f.readsLine, func(i int) []byte { return value(2 + i) })
 	m.Off = off
 	return record{m.Visible(system), extension.Look(f.extensions, m)}
 }
@@ -207,7 +215,8 @@ func (f *Facts) beyond(i int, r record) {
 // chosen. It must be called before any other method.
 func (f *Facts) Choose(line []byte) {
 	f.beyond(f.At, f.last)
-	f.last = f.look(line, -1, rawjson.Value(line, keySystem), rawjson.Value(line, keyExtra))
+	keys := f.keys()
+	f.last = f.look(line, -1, func(i int) []byte { return rawjson.Value(line, keys[i]) })
 }
 
 // finish hands the last message to the extensions.
