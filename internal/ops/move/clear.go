@@ -51,8 +51,11 @@ func (n *renameSet) clear(ctx context.Context, named []*family.Chat, clearing Cl
 		return nil, nil
 	}
 	j := &clearingJudge{Clearing: clearing, folder: n.folder}
-	if j.changed, err = n.lastChanged(ctx); err != nil {
+	if j.changed, err = n.lastChanged(ctx, j.dated(named)); err != nil {
 		return nil, err
+	}
+	if j.Newest > 0 {
+		j.newer = j.countNewer()
 	}
 	if j.pins, err = n.pins(); err != nil {
 		return nil, err
@@ -93,12 +96,26 @@ func (n *renameSet) withoutParents(goes []*family.Chat) []*family.Chat {
 	return slices.DeleteFunc(goes, func(c *family.Chat) bool { return !going[c] })
 }
 
-// lastChanged returns when the chats of the folder were last changed, as list tells it.
-func (f *folder) lastChanged(ctx context.Context) (map[*family.Chat]time.Time, error) {
+// dated returns the chats that are judged by when they were last changed: to find it they are read.
+func (j *clearingJudge) dated(named []*family.Chat) []*family.Chat {
+	switch {
+	case j.Newest > 0 && !j.Checkpoints:
+		return j.graph.Chats
+	case !j.Before.IsZero():
+		return named
+	}
+	return nil
+}
+
+// lastChanged returns when chats of the folder were last changed, as list tells it.
+func (f *folder) lastChanged(ctx context.Context, chats []*family.Chat) (map[*family.Chat]time.Time, error) {
+	if len(chats) == 0 {
+		return nil, nil
+	}
 	byPath := map[string]*family.Chat{}
 	changed := map[*family.Chat]time.Time{}
 	reading := ops.InspectOptions{}
-	for _, c := range f.graph.Chats {
+	for _, c := range chats {
 		byPath[c.Path] = c
 		changed[c] = c.Stamp.ModTime()
 		reading.List.Paths = append(reading.List.Paths, c.Path)
@@ -130,7 +147,8 @@ func (f *folder) pins() ([]byte, error) {
 type clearingJudge struct {
 	Clearing
 	*folder
-	changed map[*family.Chat]time.Time
+	changed map[*family.Chat]time.Time // of those that are dated
+	newer   map[*family.Chat]int       // how many are newer of those among which the newest stay
 	pins    []byte
 }
 
@@ -139,7 +157,7 @@ func (j *clearingJudge) needed(ctx context.Context, c *family.Chat) (why string,
 	switch {
 	case j.isYoung(c):
 		return "too young", nil
-	case j.Newest > 0 && j.newer(c) < j.Newest:
+	case j.Newest > 0 && j.newer[c] < j.Newest:
 		return "one of the newest", nil
 	case j.graph.Current(c):
 		return "is open", nil
@@ -165,39 +183,54 @@ func (j *clearingJudge) isYoung(c *family.Chat) bool {
 	return j.changed[c].After(j.Before) || j.Checkpoints && c.Stamp.ModTime().After(j.Before)
 }
 
-// newer returns how many of the chats among which the newest stay are newer than one of them. Of a chat of
+// countNewer returns how many newer ones each chat has among those of which the newest stay. Of a chat of
 // several groups that is the least.
-func (j *clearingJudge) newer(c *family.Chat) int {
-	if j.Checkpoints {
-		return j.newerOf(c, func(other *family.Chat) bool {
-			return other.Role == family.CheckpointRole && other.Parent == c.Parent
-		})
+func (j *clearingJudge) countNewer() map[*family.Chat]int {
+	newestFirst := slices.Clone(j.graph.Chats)
+	slices.SortFunc(newestFirst, func(a, b *family.Chat) int {
+		return cmp.Or(j.date(b).Compare(j.date(a)), cmp.Compare(b.Name, a.Name))
+	})
+
+	counts := map[*family.Chat]int{}
+	seen := map[any]int{}
+	for _, c := range newestFirst {
+		sets := j.among(c)
+		for i, set := range sets {
+			if i == 0 || seen[set] < counts[c] {
+				counts[c] = seen[set]
+			}
+		}
+		for _, set := range sets {
+			seen[set]++
+		}
 	}
-	if len(c.Groups) == 0 {
-		return j.newerOf(c, func(other *family.Chat) bool { return len(other.Groups) == 0 })
-	}
-	var counts []int
-	for _, group := range c.Groups {
-		counts = append(counts, j.newerOf(c, func(other *family.Chat) bool { return slices.Contains(other.Groups, group) }))
-	}
-	return slices.Min(counts)
+	return counts
 }
 
-// newerOf returns how many of the other chats that are asked for are newer than c.
-func (j *clearingJudge) newerOf(c *family.Chat, among func(other *family.Chat) bool) (count int) {
-	date := func(c *family.Chat) time.Time {
-		if j.Checkpoints {
-			return c.Stamp.ModTime()
-		}
-		return j.changed[c]
+// date returns by what the newest are chosen.
+func (j *clearingJudge) date(c *family.Chat) time.Time {
+	if j.Checkpoints {
+		return c.Stamp.ModTime()
 	}
-	for _, other := range j.graph.Chats {
-		order := cmp.Or(date(other).Compare(date(c)), cmp.Compare(other.Name, c.Name))
-		if other != c && order > 0 && among(other) {
-			count++
+	return j.changed[c]
+}
+
+// among returns the sets of chats of which the newest stay that a chat is in: of a checkpoint that of its
+// parent, else those of its groups, or the one of the chats without a group.
+func (j *clearingJudge) among(c *family.Chat) (sets []any) {
+	if j.Checkpoints {
+		if c.Role != family.CheckpointRole {
+			return nil
 		}
+		return []any{c.Parent}
 	}
-	return count
+	if len(c.Groups) == 0 {
+		return []any{nil}
+	}
+	for _, group := range c.Groups {
+		sets = append(sets, group)
+	}
+	return sets
 }
 
 func (j *clearingJudge) isPinned(c *family.Chat) bool {

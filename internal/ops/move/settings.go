@@ -8,6 +8,7 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/extension/all"
+	"stchat/internal/folder/library"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/names"
 )
@@ -60,6 +61,7 @@ func (n *renameSet) chatsCalled(name string) (paths []string) {
 type keptByName struct {
 	to              map[string]string
 	shared          func(name string) (others []string)
+	others          library.Once[[]string] // what shared has returned
 	warnings, notes []string
 }
 
@@ -107,7 +109,8 @@ type keeper struct{ extension, chat string }
 
 // stays says why what an extension keeps of a chat stays under the old name; "": it does not.
 func (k *keptByName) stays(kept map[keeper]bool, name, chat string) (why string) {
-	if others := k.shared(chat); len(others) > 0 {
+	others := k.others.Get(chat, func() []string { return k.shared(chat) })
+	if len(others) > 0 {
 		return fmt.Sprintf("it does not say whose chat it is of, and %s is called so, too", others[0])
 	}
 	isTaken := kept[keeper{name, chat}] && kept[keeper{name, k.to[chat]}]
