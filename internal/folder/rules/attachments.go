@@ -28,20 +28,16 @@ func (a *AttachmentRepair) message(line []byte) (out []byte, changes []Change) {
 	inExtra := func(extra *rawjson.Object) { a.extra(extra, &changes) }
 	out = rawjson.Edit(line, func(m *rawjson.Object) {
 		m.Edit(inExtra, "extra")
-		infos := m.Value("swipe_info")
-		edited := rawjson.EditList(infos, func(_ int, info []byte) ([]byte, bool) {
+		m.EditList("swipe_info", func(_ int, info []byte) ([]byte, bool) {
 			return rawjson.Edit(info, func(o *rawjson.Object) { o.Edit(inExtra, "extra") }), true
 		})
-		if !bytes.Equal(edited, infos) {
-			m.Set("swipe_info", edited)
-		}
 	})
 	return out, changes
 }
 
 // extra repairs the attachments in an extra.
 func (a *AttachmentRepair) extra(extra *rawjson.Object, changes *[]Change) {
-	for _, key := range []string{"media", "files", "image", "file", "video", "image_swipes"} {
+	for _, key := range attachmentKeys() {
 		a.key(extra, key, changes)
 	}
 }
@@ -58,17 +54,13 @@ func (a *AttachmentRepair) key(in *rawjson.Object, key string, changes *[]Change
 	if !ok {
 		return
 	}
-	if edited := a.value(value, changes); !bytes.Equal(edited, value) {
+	if rawjson.KindOf(value) == rawjson.Array {
+		in.EditList(key, func(_ int, element []byte) ([]byte, bool) { return a.element(element, changes), true })
+		return
+	}
+	if edited := a.element(value, changes); !bytes.Equal(edited, value) {
 		in.Set(key, edited)
 	}
-}
-
-// value returns an attachment, or a list of them, with the addresses repaired.
-func (a *AttachmentRepair) value(raw []byte, changes *[]Change) []byte {
-	if rawjson.KindOf(raw) != rawjson.Array {
-		return a.element(raw, changes)
-	}
-	return rawjson.EditList(raw, func(_ int, element []byte) ([]byte, bool) { return a.element(element, changes), true })
 }
 
 // element returns an address, or an object that has one, with the address repaired.

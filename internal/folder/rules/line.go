@@ -125,7 +125,7 @@ func (j lineJudge) extra(l *jsonl.Line, b *batch, extra []byte) {
 	var r repeats
 	suspect := false
 	var bookmark, branches []byte
-	var attached [attachmentKeys][]byte
+	var attached [numAttachmentKeys][]byte
 	any := false
 	l.Inside(keyExtra, func(key, value []byte) {
 		if bytes.IndexByte(key, '\\') >= 0 {

@@ -11,10 +11,17 @@ import (
 	"stchat/internal/place/userdir"
 )
 
-// attachmentKeys is the number of keys of extra that attach files. The last four
-// are from versions before media and files (FORMATS.md E4).
-const attachmentKeys = 6
+// numAttachmentKeys is the number of keys of extra that attach files.
+const numAttachmentKeys = 6
 
+// attachmentKeys returns the keys of extra that attach files. The last four are from versions before
+// media and files (FORMATS.md E4).
+func attachmentKeys() [numAttachmentKeys]string {
+	return [...]string{"media", "files", "image", "file", "video", "image_swipes"}
+}
+
+// attachmentKey returns the number of a raw key among [attachmentKeys], -1 for others. It is asked for
+// every key of every extra, so it is a switch.
 func attachmentKey(key []byte) int {
 	switch string(key) {
 	case `"media"`:
@@ -36,7 +43,7 @@ func attachmentKey(key []byte) int {
 // judgeLegacyMedia judges whether the message keeps attachments as before media and files.
 // SillyTavern moves them there when it loads the chat, but leaves an image_swipes that is
 // not a list (ensureMessageMediaIsArray of 1.19's script.js).
-func judgeLegacyMedia(l *jsonl.Line, b *batch, extra []byte, attached *[attachmentKeys][]byte) {
+func judgeLegacyMedia(l *jsonl.Line, b *batch, extra []byte, attached *[numAttachmentKeys][]byte) {
 	for i, key := range [...]string{2: "image", "file", "video", "image_swipes"} {
 		if raw := attached[i]; key != "" && raw != nil && (key != "image_swipes" || rawjson.KindOf(raw) == rawjson.Array) {
 			b.add(LegacyMedia, l, extra, key+" is kept as up to SillyTavern 1.13")
@@ -46,7 +53,7 @@ func judgeLegacyMedia(l *jsonl.Line, b *batch, extra []byte, attached *[attachme
 }
 
 // judgeAttachments judges whether the message's images and files exist.
-func judgeAttachments(l *jsonl.Line, b *batch, dir userdir.Dir, extra []byte, attached *[attachmentKeys][]byte) {
+func judgeAttachments(l *jsonl.Line, b *batch, dir userdir.Dir, extra []byte, attached *[numAttachmentKeys][]byte) {
 	for _, raw := range attached {
 		if rawjson.KindOf(raw) != rawjson.Array {
 			judgeAttachment(l, b, dir, extra, raw)

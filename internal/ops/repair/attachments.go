@@ -24,11 +24,16 @@ var ErrNotServed = error(&ops.Kind{Code: "refused", Text: "SillyTavern shows no 
 
 // attachments finds the files of a user folder that attachments may have meant.
 type attachments struct {
-	dir    userdir.Dir
-	files  []*attachedFile
-	byName map[string][]*attachedFile
-	found  map[rules.Attachment]string // addresses that were found
-	unsure map[rules.Attachment]string // why others were not
+	dir     userdir.Dir
+	files   []*attachedFile
+	byName  map[string][]*attachedFile
+	answers map[rules.Attachment]answer
+}
+
+// answer says which file an attachment means.
+type answer struct {
+	file   *attachedFile // nil: it is not clear
+	unsure string        // why it is not
 }
 
 // attachedFile is a file that an attachment may mean.
@@ -43,10 +48,7 @@ type attachedFile struct {
 // attachmentsIn lists the files in the folders in which SillyTavern keeps attachments, and in the folder from, if it
 // is not "".
 func attachmentsIn(dir userdir.Dir, from string) (*attachments, error) {
-	a := &attachments{
-		dir: dir, byName: map[string][]*attachedFile{},
-		found: map[rules.Attachment]string{}, unsure: map[rules.Attachment]string{},
-	}
+	a := &attachments{dir: dir, byName: map[string][]*attachedFile{}, answers: map[rules.Attachment]answer{}}
 	known := map[string]bool{}
 	if from != "" {
 		if !dir.ServesFolder(from) {
@@ -81,22 +83,21 @@ func (a *attachments) list(folder string, first bool, known map[string]bool) {
 	}
 }
 
-// find returns the address of the only file that a missing attachment may mean.
-func (a *attachments) find(missing rules.Attachment) (address string, ok bool) {
-	if address, ok := a.found[missing]; ok {
-		return address, true
-	}
-	if _, ok := a.unsure[missing]; ok {
-		return "", false
+// find returns the only file that a missing attachment may mean, nil if it is not clear.
+func (a *attachments) find(missing rules.Attachment) *attachedFile {
+	known, ok := a.answers[missing]
+	if ok {
+		return known.file
 	}
 
 	fitting := a.fitting(missing)
-	if len(fitting) != 1 {
-		a.unsure[missing] = why(fitting)
-		return "", false
+	if len(fitting) == 1 {
+		known.file = fitting[0]
+	} else {
+		known.unsure = why(fitting)
 	}
-	a.found[missing] = fitting[0].address
-	return fitting[0].address, true
+	a.answers[missing] = known
+	return known.file
 }
 
 // why says why a file was not found, where not exactly one may be it.
@@ -213,29 +214,28 @@ func sumOf(path string) string {
 // moved is the attachments of one chat that are repaired.
 type moved struct {
 	all  *attachments
-	used map[string]bool           // addresses of files that the chat names now
+	used []*attachedFile           // the files that the chat names now, each once
 	left map[rules.Attachment]bool // what is not there and was not found
 }
 
 // repair returns what repairs the attachments of the chat.
 func (m *moved) repair() *rules.AttachmentRepair {
 	return &rules.AttachmentRepair{Dir: m.all.dir, Find: func(missing rules.Attachment) (string, bool) {
-		address, ok := m.all.find(missing)
-		if ok {
-			m.used[address] = true
-		} else {
+		file := m.all.find(missing)
+		if file == nil {
 			m.left[missing] = true
+			return "", false
 		}
-		return address, ok
+		if !slices.Contains(m.used, file) {
+			m.used = append(m.used, file)
+		}
+		return file.address, true
 	}}
 }
 
 // rely notes that the files must still be there when the chat is written.
 func (m *moved) rely(set *changeset.Set) error {
-	for _, f := range m.all.files {
-		if !m.used[f.address] {
-			continue
-		}
+	for _, f := range m.used {
 		stamp, err := safefile.StampPath(f.path)
 		if err != nil {
 			return ops.PathError(err)
@@ -249,7 +249,7 @@ func (m *moved) rely(set *changeset.Set) error {
 func (m *moved) told() (list []string) {
 	nowhere := 0
 	for missing := range m.left {
-		reason := m.all.unsure[missing]
+		reason := m.all.answers[missing].unsure
 		if reason == why(nil) {
 			nowhere++
 			continue

@@ -196,7 +196,7 @@ func (p *plan) edit(id rules.ID, change string, do func(h *meta.Header)) {
 
 // looksFor plans to write the addresses of attachments anew whose files are elsewhere.
 func (p *plan) looksFor(files *attachments) {
-	p.moved = &moved{all: files, used: map[string]bool{}, left: map[rules.Attachment]bool{}}
+	p.moved = &moved{all: files, left: map[rules.Attachment]bool{}}
 	p.files = p.moved.repair()
 	p.wanted = p.wanted.With(rules.SetOf(rules.MissingAttachment))
 }
