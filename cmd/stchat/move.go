@@ -161,8 +161,11 @@ still has the old name.
 		example: `  stchat rename Mira/Harbour "The harbour"
   stchat rename --family --dry-run Mira/Harbour "The harbour"
   stchat rename worlds/Sea.json Ocean`,
-		args:    cobra.ExactArgs(2),
-		means:   &subjects{most: 1, chats: true, writes: true, whole: true, lost: true},
+		args: cobra.ExactArgs(2),
+		means: &subjects{
+			most: 1, chats: true, writes: true, whole: true, lost: true,
+			owner: "those are renamed in SillyTavern; `stchat rename` is for a chat, OWNER/NAME, or a lorebook",
+		},
 		options: &renameOptions{},
 	}
 }

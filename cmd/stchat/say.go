@@ -152,7 +152,10 @@ func withHint(err error, own []hint) error {
 		return err
 	}
 	if none, ok := errors.AsType[*address.NoneError](err); ok {
-		if near := cmp.Or(didYouMean(none.Arg, none.Known, ""), nearOwner(none)); near != "" {
+		if len(none.Named) > 0 {
+			return err // which has them
+		}
+		if near := cmp.Or(didYouMean(none.Arg, none.Known, ""), nearOwner(none), nearChat(none)); near != "" {
 			return &hinted{err, near}
 		}
 	}
@@ -206,6 +209,19 @@ func nearOwner(none *address.NoneError) string {
 			}
 			return fmt.Sprintf("; did you mean %q?", known)
 		}
+	}
+	return ""
+}
+
+// nearChat returns the address whose chat an argument without an owner may mean, mistyped. It is the end
+// of an error, "" if there is none.
+func nearChat(none *address.NoneError) string {
+	for _, known := range none.Known {
+		slash := strings.LastIndex(known, "/")
+		if slash < 0 || didYouMean(none.Arg, []string{known[slash+1:]}, "") == "" {
+			continue
+		}
+		return fmt.Sprintf("; did you mean %q?", known)
 	}
 	return ""
 }

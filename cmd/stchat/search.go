@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/ops"
+	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
 	"stchat/internal/place/names"
@@ -136,11 +137,19 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 	return opt, nil
 }
 
-// noteOwner says how to search the chats of an owner whose name was taken for a word.
+// noteOwner says how to search the chats of an owner, or a chat, whose name was taken for a word.
 func (o *searchOptions) noteOwner(c *console, word string) {
 	found, err := c.finder().Find(word)
 	if err == nil && found.Owner && !found.Guess {
 		c.note("%s was taken for a word; its chats are %s", word, visible.Quote(word+"/*"))
+	}
+	none, ok := errors.AsType[*address.NoneError](err)
+	if !ok || len(none.Named) != 1 {
+		return
+	}
+	chat := none.Named[0]
+	if isWhole := strings.HasSuffix(names.FoldNFC(chat), "/"+names.FoldNFC(word)); isWhole {
+		c.note("%s was taken for words; the chat of this name is %s", word, visible.Quote(chat))
 	}
 }
 

@@ -35,6 +35,7 @@ type subjects struct {
 	lost     bool   // a lorebook may be named that is gone
 	deletes  string // the command that deletes messages, where a number is no CHAT
 	owners   string // the command, where a bare OWNER is refused although it only reads
+	owner    string // what to do with a bare OWNER, where naming one of its chats is not what is wanted
 }
 
 // reads are the subjects of a command that reads.
@@ -149,13 +150,19 @@ func (s *subjects) numbered(arg string, err error) error {
 // judge refuses what a command does not take.
 func (s *subjects) judge(arg string, found address.Found) error {
 	arg = strings.TrimRight(arg, `/`)
+	kind := "character"
+	if found.Group {
+		kind = "group"
+	}
 	switch {
+	case s.owner != "" && found.Owner:
+		return usagef("%s is a %s; %s", arg, kind, s.owner)
 	case s.chats && found.Owner:
-		return usagef("%s is a character or group; name one of its chats, or %s/@, the one that is open", arg, arg)
+		return usagef("%s is a %s; name one of its chats, or %s, the one that is open", arg, kind, visible.Quote(arg+"/@"))
 	case s.chats && found.All && len(found.Paths) > 0, s.most == 1 && len(found.Paths) > 1:
 		return usagef("%s are several chats; name one of them", arg)
 	case (s.writes || s.owners != "") && found.Owner:
-		return usagef("%s is a character or group; \"%s/*\" means all of its chats, %s the one that is open", arg, arg, visible.Quote(arg+"/@"))
+		return usagef("%s is a %s; \"%s/*\" means all of its chats, %s the one that is open", arg, kind, arg, visible.Quote(arg+"/@"))
 	}
 	return nil
 }

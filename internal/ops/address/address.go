@@ -24,6 +24,7 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/group"
+	"stchat/internal/text/visible"
 )
 
 // ErrSeveral means that an argument may mean several chats or owners.
@@ -39,6 +40,7 @@ var ErrNoFolder = error(&ops.Kind{Code: "usage", Text: "SillyTavern has several 
 type NoneError struct {
 	Arg   string
 	Known []string // what there is instead, to name the nearest
+	Named []string // of a name without an owner, the addresses of the chats that it may mean
 	Owner bool     // an owner is meant, not a chat
 	Empty bool     // there is such an owner, without chats
 }
@@ -49,8 +51,20 @@ func (e *NoneError) Error() string {
 		return e.Arg + ": " + ErrOwner.Error()
 	case e.Empty:
 		return e.Arg + ": this owner has no chats"
+	case len(e.Named) == 1:
+		return e.Arg + ": there is no such file, and chats are named with their owner; did you mean " + visible.Quote(e.Named[0]) + "?"
+	case len(e.Named) > 1:
+		return e.Arg + ": there is no such file, and chats are named with their owner; did you mean one of these: " + several("", quoted(e.Named))
 	}
 	return e.Arg + ": there is no such file, and no chat or owner of this name"
+}
+
+func quoted(list []string) []string {
+	result := make([]string, len(list))
+	for i, s := range list {
+		result[i] = visible.Quote(s)
+	}
+	return result
 }
 
 // Finder finds what arguments name in a user folder.
@@ -70,6 +84,7 @@ type Finder struct {
 type Found struct {
 	Paths  []string // of the chats; for a bare OWNER those of the group, or the character's folder
 	Owner  bool     // it is a bare OWNER
+	Group  bool     // its owner is a group
 	All    bool     // it is OWNER/*
 	Guess  bool     // found by a part of its name, or by what is open
 	Passed bool     // there is a path of this name, which is not meant
@@ -100,7 +115,7 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 	case o == nil && f.Root() == "":
 		return found, nil
 	case o == nil:
-		return found, &NoneError{Arg: arg, Known: f.nearby(name)}
+		return found, f.none(arg, name)
 	case !named && o.Group == nil && !errors.Is(f.Lib.Folder(o.Folder).Err, fs.ErrNotExist):
 		found.Owner = true
 		found.Guess = o.Part
@@ -111,6 +126,7 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 	if _, err := o.Chats(f.Lib); err != nil {
 		return found, ops.PathError(err)
 	}
+	found.Group = o.Group != nil
 	found.Guess = o.Part
 	if o.Part && name == "*" && f.WholeOwner {
 		return found, fmt.Errorf("%s: %w: %q", arg, ErrWhole, o.Name+"/*")
@@ -255,21 +271,40 @@ func (f *Finder) Root() string {
 
 func (f *Finder) dir() userdir.Dir { return userdir.Dir{Root: f.Root()} }
 
-// nearby returns what an argument that names nothing may have meant: owners, and their chats if a
-// chat is named.
-func (f *Finder) nearby(name string) []string {
-	list := f.Owners()
-	if name == "" {
-		return list
-	}
-	for _, called := range slices.Clone(list) {
-		if o, err := f.owner(called); err == nil && o != nil && o.Name == called {
-			for _, chat := range o.Names(f.Lib) {
-				list = append(list, called+"/"+chat)
+// none returns the error of an argument that names nothing, with what it may have meant: owners and
+// their chats. name is the chat in it; "": it has no slash, and may be the name of a chat whose owner
+// was left out.
+func (f *Finder) none(arg, name string) *NoneError {
+	none := &NoneError{Arg: arg, Known: f.Owners()}
+	var parts []string
+	for _, called := range slices.Clone(none.Known) {
+		o, err := f.owner(called)
+		if err != nil || o == nil || o.Name != called {
+			continue
+		}
+		chats := o.Names(f.Lib)
+		for _, chat := range chats {
+			none.Known = append(none.Known, called+"/"+chat)
+		}
+		if name != "" {
+			continue
+		}
+		fits, part := Match(chats, arg)
+		if isTime := !part && timeIn(arg) != nil; isTime && len(fits) == 1 {
+			fits[0] = arg // the time as it is shown is enough, and easier to read
+		}
+		for _, chat := range fits {
+			if part {
+				parts = append(parts, called+"/"+chat)
+				continue
 			}
+			none.Named = append(none.Named, called+"/"+chat)
 		}
 	}
-	return list
+	if len(none.Named) == 0 {
+		none.Named = parts
+	}
+	return none
 }
 
 // Owners returns the names of the owners in the user folder.
