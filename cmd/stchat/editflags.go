@@ -23,6 +23,7 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
 )
@@ -75,6 +76,8 @@ type inPlaceFlags struct {
 
 	walked ops.Walked // what the arguments of a command for many chats lead to
 	many   bool       // they are several chats, or a folder
+
+	untold map[*edit.Result]bool // of which of many chats a dry run does not show what would change
 }
 
 // addFlags adds the flags of every edit; force is the usage of --force, "" for a command
@@ -159,7 +162,9 @@ func (o *inPlaceFlags) report(c *console, results []*edit.Result, result func(r 
 		switch {
 		case c.json:
 		case c.dryRun && (c.tells() || c.verbose):
-			o.show(c, r)
+			if !o.untold[r] {
+				o.show(c, r)
+			}
 		case !c.tells():
 			result(r)
 		}
@@ -176,7 +181,8 @@ type editSummary struct {
 	Failed    int  `json:"failed"`
 	DryRun    bool `json:"dry_run"`
 
-	messages int // added, changed or deleted
+	messages       int // added, changed or deleted
+	places, header int // where a text was replaced in messages, and in headers
 }
 
 // reportMany is report for a command that takes many chats. Those of which nothing was chosen are
@@ -195,16 +201,25 @@ func (o *inPlaceFlags) reportMany(c *console, results []*edit.Result, result fun
 			sum.Unchanged++
 		default:
 			sum.Changed++
-			sum.messages += len(r.Doc.Added) + len(r.Doc.Changed) + len(r.Doc.Deleted)
+			sum.messages += r.Doc.Edited()
+			sum.places += r.Places
+			sum.header += r.Header
 		}
 	}
 	if o.many && c.tells() && !c.quiet {
-		c.title(c.manyEdited(&sum))
+		c.block(block{sentence: c.manyEdited(&sum), facts: factsOfAll(met)})
+		if !c.dryRun {
+			c.editRows(met)
+		}
 	}
-	if o.many && c.tells() && !c.quiet && !c.dryRun {
-		c.editRows(met)
+	rest := 0
+	if o.many && c.tells() && c.dryRun {
+		rest = o.leaveLeastChanged(c, met)
 	}
 	err := o.report(c, met, result)
+	if rest > 0 {
+		c.line("and " + plural.Many(rest, "more chat") + " (-v)")
+	}
 	if !c.work.interrupted {
 		o.sum(c, &sum)
 	}
@@ -217,6 +232,17 @@ func (o *inPlaceFlags) reportMany(c *console, results []*edit.Result, result fun
 		return errNo
 	}
 	return nil
+}
+
+// leaveLeastChanged lets a dry run show only those of many chats that change most, and returns how many
+// others change.
+func (o *inPlaceFlags) leaveLeastChanged(c *console, results []*edit.Result) int {
+	most, rest := c.mostEdited(results)
+	o.untold = map[*edit.Result]bool{}
+	for _, r := range results {
+		o.untold[r] = !slices.Contains(most, r)
+	}
+	return rest
 }
 
 // summary begins the sum of so many results.
@@ -260,7 +286,7 @@ func (o *inPlaceFlags) show(c *console, r *edit.Result) {
 		fmt.Fprintln(c.w, paint(c.outColor, cyan, "@@ "+where+" @@"))
 		c.diffSides("-", "+", d.Before, d.After)
 	}
-	if n := len(r.Doc.Changed) + len(r.Doc.Added) + len(r.Doc.Deleted) - len(r.Diffs); n > 0 {
+	if n := r.Doc.Edited() - len(r.Diffs); n > 0 {
 		c.row(c.prose(fmt.Sprintf("%s and %s more", c.sign("…"), c.many(n, "change")), ""))
 	}
 }
@@ -269,7 +295,8 @@ func (o *inPlaceFlags) show(c *console, r *edit.Result) {
 func (o *inPlaceFlags) showTexts(c *console, r *edit.Result) {
 	if o.many {
 		fmt.Fprintln(c.w)
-		c.title(nameOf(r.Doc.Path))
+		name, what := c.editRow(r)
+		c.title(name + "   " + what)
 	}
 	p := &differ{screen: newScreen(c, 0), c: c}
 	const most = 3 // of many chats
@@ -299,7 +326,7 @@ func (o *inPlaceFlags) showTexts(c *console, r *edit.Result) {
 			p.changed(row)
 		}
 	}
-	if n := len(r.Doc.Changed) + len(r.Doc.Added) + len(r.Doc.Deleted) - shown; n > 0 {
+	if n := r.Doc.Edited() - shown; n > 0 {
 		c.line(c.prose(fmt.Sprintf("  %s and %s more", c.sign("…"), c.many(n, "change")), ""))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"stchat/internal/extension"
 	"stchat/internal/ops"
+	"stchat/internal/ops/edit"
 	"stchat/internal/text/plural"
 )
 
@@ -40,6 +41,17 @@ func factsOf(list []ops.Fact, ownBook string) (facts []fact) {
 	return facts
 }
 
+// factsOfAll returns the facts of many chats that were edited, counted.
+func factsOfAll(results []*edit.Result) []fact {
+	var all []ops.Fact
+	for _, r := range results {
+		if r.Err == nil {
+			all = append(all, r.Facts...)
+		}
+	}
+	return factsOf(all, "")
+}
+
 // factOf returns several facts of one kind in words; no text means that a sentence has told it.
 func factOf(same []ops.Fact) fact {
 	first := same[0]
@@ -63,6 +75,8 @@ func factOf(same []ops.Fact) fact {
 		return fact{"left out", plural.Many(len(same), "message") + " that the chat ends with already"}
 	case ops.FactNamesKept:
 		return fact{"as they are", plural.Many(count, "name") + " of chats, lorebooks and files"}
+	case ops.FactAddressesKept:
+		return fact{"as they are", plural.Many(count, "place") + " in addresses of pictures and links"}
 	case ops.FactSafeName:
 		return fact{"name", fmt.Sprintf("%q, since no file can be called %q", first.To, first.Name)}
 	case ops.FactNoBook:

@@ -18,6 +18,7 @@ func newReplace() verb {
 		doc: `OLD is replaced wherever it stands in the text of a message and in its chosen
 swipe, letter for letter. NEW may be empty. -E reads OLD as a regular expression
 (RE2), and NEW may then contain $1 and ${name}; $$ is a dollar sign.
+What pictures and links point to stays as it is, unless OLD has a slash.
 `, no: "OLD is not found, or --expect fails",
 		example: `  stchat replace harbor harbour Mira/Harbour
   stchat replace Jon John "Mira/*" -w --dry-run
@@ -92,5 +93,6 @@ func (o *replaceOptions) substitution(old, text string) (edit.Substitution, erro
 		return substitution, usagef("NEW: %v", err)
 	}
 	substitution.Words = o.words
+	substitution.Everywhere = strings.Contains(old, "/") // an address is meant
 	return substitution, nil
 }

@@ -218,12 +218,17 @@ func sidecarText(d *cut.Document) string {
 // editDone is how a command that edits says what it did: to one chat, and what it would do.
 type editDone struct{ did, would, to string }
 
-// in returns what nothing was.
-func (w editDone) in(dryRun bool) string {
-	if dryRun {
-		return "would change"
+// nothing returns how a chat is said to be unchanged, or several chats are.
+func (w editDone) nothing(dryRun bool) string {
+	switch {
+	case w.did == "replaced" && dryRun:
+		return "nothing to replace"
+	case w.did == "replaced":
+		return "nothing replaced"
+	case dryRun:
+		return "nothing would change"
 	}
-	return "changed"
+	return "nothing changed"
 }
 
 // editWords returns the words of the command that was called.
@@ -242,7 +247,7 @@ func (c *console) editWords() editDone {
 	case "unhide":
 		return editDone{"unhid", "would unhide", "of"}
 	case "replace":
-		return editDone{"replaced text in", "would replace text in", "of"}
+		return editDone{"replaced", "would replace", "of"}
 	}
 	return editDone{"changed", "would change", "of"}
 }
@@ -256,12 +261,18 @@ func (c *console) editBlock(r *edit.Result) block {
 		did = words.would
 	}
 	name := nameOf(d.Path)
-	n := len(d.Added) + len(d.Changed) + len(d.Deleted)
+	n := d.Edited()
 	b := block{}
 	switch {
 	case d.Unchanged:
 		b.sentence = name + " is unchanged"
+		if words.did == "replaced" {
+			b.sentence = words.nothing(c.dryRun) + " in " + name
+		}
+		b.facts = factsOf(r.Facts, "")
 		return b
+	case r.Places+r.Header > 0:
+		b.sentence = fmt.Sprintf("%s %s of %s", did, placesText(r.Places, n, r.Header), name)
 	case n == 0:
 		b.sentence = fmt.Sprintf("%s the metadata of %s", did, name)
 	case n == 1:
@@ -282,6 +293,18 @@ func (c *console) editBlock(r *edit.Result) block {
 	return b
 }
 
+// placesText counts where a text was replaced: in messages, and in the header.
+func placesText(places, messages, header int) string {
+	var parts []string
+	if messages > 0 {
+		parts = append(parts, plural.Grouped(places)+" in "+plural.Many(messages, "message"))
+	}
+	if header > 0 {
+		parts = append(parts, plural.Grouped(header)+" in the metadata")
+	}
+	return strings.Join(parts, " and ")
+}
+
 // manyEdited tells of several chats that were edited.
 func (c *console) manyEdited(s *editSummary) string {
 	words := c.editWords()
@@ -290,11 +313,14 @@ func (c *console) manyEdited(s *editSummary) string {
 		did = words.would
 	}
 	if s.Changed == 0 {
-		return "nothing " + words.in(c.dryRun) + " in " + plural.Many(s.Chats, "chat")
+		return words.nothing(c.dryRun) + " in " + plural.Many(s.Chats, "chat")
 	}
 	of := plural.Many(s.Changed, "chat")
 	if s.Changed < s.Chats {
 		of += " (of " + plural.Grouped(s.Chats) + ")"
+	}
+	if s.places+s.header > 0 {
+		return fmt.Sprintf("%s %s of %s", did, placesText(s.places, s.messages, s.header), of)
 	}
 	if s.messages == 0 {
 		return did + " the metadata of " + of
@@ -305,28 +331,47 @@ func (c *console) manyEdited(s *editSummary) string {
 // chatsShown is how many chats of many a person sees by name.
 const chatsShown = 10
 
-// editRows tells of many chats that were edited: those that changed most.
-func (c *console) editRows(results []*edit.Result) {
-	count := func(r *edit.Result) int { return len(r.Doc.Added) + len(r.Doc.Changed) + len(r.Doc.Deleted) }
-	var changed []*edit.Result
+// mostEdited returns those of many results that changed most, and of how many more a person sees only the
+// number.
+func (c *console) mostEdited(results []*edit.Result) (most []*edit.Result, rest int) {
 	for _, r := range results {
 		if r.Err == nil && !r.Doc.Unchanged {
-			changed = append(changed, r)
+			most = append(most, r)
 		}
 	}
-	slices.SortStableFunc(changed, func(a, b *edit.Result) int { return cmp.Compare(count(b), count(a)) })
-	rest := 0
-	if len(changed) > chatsShown && !c.verbose {
-		rest = len(changed) - chatsShown
-		changed = changed[:chatsShown]
+	slices.SortStableFunc(most, func(a, b *edit.Result) int { return cmp.Compare(b.Doc.Edited(), a.Doc.Edited()) })
+	if len(most) > chatsShown && !c.verbose {
+		rest = len(most) - chatsShown
+		most = most[:chatsShown]
 	}
-	for _, r := range changed {
-		what := "metadata"
-		if n := count(r); n > 0 {
-			what = plural.Many(n, "message")
-		}
-		name := visible.CutRight(visible.Text(nameOf(r.Doc.Path)), max(min(cmp.Or(c.Width, unknownWidth)-20, 40), 10), c.sign("…"))
-		fmt.Fprintln(c.w, "  "+visible.Pad(name, 40)+" "+what)
+	return most, rest
+}
+
+// editRow returns the name of one of many chats that were edited, and what was.
+func (c *console) editRow(r *edit.Result) (name, what string) {
+	what = "metadata"
+	n := r.Doc.Edited()
+	if n > 0 {
+		what = plural.Many(n, "message")
+	}
+	if r.Places+r.Header > 0 {
+		what = placesText(r.Places, n, r.Header)
+	}
+	width := max(cmp.Or(c.Width, unknownWidth)-visible.Width(what)-5, 10)
+	return visible.CutRight(visible.Text(nameOf(r.Doc.Path)), width, c.sign("…")), what
+}
+
+// editRows tells of many chats that were edited: those that changed most.
+func (c *console) editRows(results []*edit.Result) {
+	most, rest := c.mostEdited(results)
+	column := 0
+	for _, r := range most {
+		name, _ := c.editRow(r)
+		column = max(column, visible.Width(name))
+	}
+	for _, r := range most {
+		name, what := c.editRow(r)
+		fmt.Fprintln(c.w, "  "+visible.Pad(name, column)+"   "+what)
 	}
 	if rest > 0 {
 		c.line("  and " + plural.Many(rest, "more chat"))

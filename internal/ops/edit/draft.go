@@ -50,6 +50,7 @@ func (d *drafting) draft(ctx context.Context) error {
 		}
 	}
 
+	d.tellPlaces()
 	changesMessages := d.plan.isLines() // what judge has left of the plan
 	d.taint(changesMessages)
 	if !changesMessages && bytes.Equal(d.chat.Header.Metadata().Bytes(), before) {
@@ -117,6 +118,19 @@ func (d *drafting) followMessages(ctx context.Context) error {
 	left := d.change.Left()
 	d.result.Doc.Messages = &left
 	return nil
+}
+
+// tellPlaces tells in how many places a text was replaced, and in how many it was left.
+func (d *drafting) tellPlaces() {
+	if d.plan.Found == nil {
+		return
+	}
+	messages, header := d.plan.Found.sum()
+	d.result.Places = messages.replaced
+	d.result.Header = header.replaced
+	if left := messages.left + header.left; left > 0 {
+		d.result.Tell(ops.Fact{Kind: ops.FactAddressesKept, Path: d.chat.Label(), Count: left})
+	}
 }
 
 // taint marks a chat whose messages change as one that is no longer as its greeting made it, where

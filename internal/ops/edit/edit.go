@@ -55,11 +55,16 @@ type Document struct {
 	ops.Written
 }
 
+// Edited returns how many messages were added, changed and deleted.
+func (d *Document) Edited() int { return len(d.Added) + len(d.Changed) + len(d.Deleted) }
+
 // Result is the result for one chat.
 type Result struct {
 	ops.Result[Document]
 	Swipe  int    // the number of an added swipe
 	Bumped bool   // the chat has a new slug
+	Places int    // in how many places of messages a text was replaced
+	Header int    // and of the header
 	Diffs  []Diff // the first changes of a dry run, for a person
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 )
@@ -25,34 +26,68 @@ type ReplaceOptions struct {
 func Replace(ctx context.Context, opt ReplaceOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		subs := prepared(opt.Sub)
-		places, err := o.chosen(ctx, scanning{Choice: opt.Choice})
+		chosen, err := o.chosen(ctx, scanning{Choice: opt.Choice})
 		if err != nil {
 			return nil, err
 		}
-		p := &Plan{Taints: true, Change: places, Edits: each(func(line []byte) ([]byte, error) {
-			edited := everywhere(line, subs)
-			if bytes.Equal(edited, line) {
-				return line, nil
+		found := new(placesByLine)
+		edits := func(context.Context) func(choose.Place) Edit {
+			return func(at choose.Place) Edit {
+				return func(line []byte) ([]byte, error) {
+					edited, inLine := everywhereInMessage(line, subs)
+					found.set(at.Index, inLine)
+					return edited, nil
+				}
 			}
-			return message.SyncText(edited), nil
-		})}
+		}
+		p := &Plan{Taints: true, Change: chosen, Edits: edits, Found: found}
 		if !opt.Choice.All() {
 			return p, nil
 		}
-		p.Metadata = func(metadata []byte) ([]byte, error) { return everywhere(metadata, subs), nil }
+
+		var inFields places
 		fields := o.chat.Header.Fields()
 		for _, key := range []string{"user_name", "character_name"} { // of headers before 1.12
-			if value := fields.Value(key); value != nil {
-				if edited := substituted(value, subs); !bytes.Equal(edited, value) {
-					fields.Set(key, edited)
-				}
+			value := fields.Value(key)
+			if value == nil {
+				continue
 			}
+			edited, inValue := substituted(value, subs)
+			inFields.add(inValue)
+			if !bytes.Equal(edited, value) {
+				fields.Set(key, edited)
+			}
+		}
+		p.Metadata = func(metadata []byte) ([]byte, error) {
+			edited, inHeader := everywhere(metadata, subs)
+			inHeader.add(inFields)
+			found.set(chat.HeaderIndex, inHeader)
+			return edited, nil
 		}
 		if kept := keptNames(o.chat.Header.Metadata().Bytes(), subs); kept > 0 {
 			o.result.Tell(ops.Fact{Kind: ops.FactNamesKept, Path: o.chat.Label(), Count: kept})
 		}
 		return p, nil
 	})
+}
+
+// everywhereInMessage makes substitutions in every text of a message. What the chosen swipe repeats of it is
+// counted once.
+func everywhereInMessage(line []byte, subs []substituting) (edited []byte, found places) {
+	edited, found = everywhere(line, subs)
+	if found == (places{}) {
+		return line, found
+	}
+	number := 0
+	for swipe := range rawjson.Elements(rawjson.Value(line, "swipes")) {
+		if message.RepeatsText(line, swipe, number) {
+			_, again := substituted(swipe, subs)
+			found.replaced -= again.replaced
+			found.left -= again.left
+		}
+		number++
+	}
+	return message.SyncText(edited), found
 }
 
 // isNameKey reports whether a key holds the name of a chat, a lorebook or a file, or what no person
@@ -69,29 +104,36 @@ func isNameKey(key string) bool {
 }
 
 // everywhere makes substitutions in every text in a value, but for names.
-func everywhere(raw []byte, subs []substituting) []byte {
+func everywhere(raw []byte, subs []substituting) (edited []byte, found places) {
+	inside := func(value []byte) []byte {
+		changed, inValue := everywhere(value, subs)
+		found.add(inValue)
+		return changed
+	}
 	switch rawjson.KindOf(raw) {
 	case rawjson.String:
 		return substituted(raw, subs)
 	case rawjson.Array:
-		return rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) { return everywhere(value, subs), true })
+		edited = rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) { return inside(value), true })
+		return edited, found
 	case rawjson.ObjectKind:
-		return rawjson.Edit(raw, func(o *rawjson.Object) {
-			edited := map[string][]byte{}
+		edited = rawjson.Edit(raw, func(o *rawjson.Object) {
+			changed := map[string][]byte{}
 			for key, value := range o.All() {
 				if isNameKey(key) {
 					continue
 				}
-				if changed := everywhere(value, subs); !bytes.Equal(changed, value) {
-					edited[key] = slices.Clone(changed)
+				if now := inside(value); !bytes.Equal(now, value) {
+					changed[key] = slices.Clone(now)
 				}
 			}
-			for key, value := range edited {
+			for key, value := range changed {
 				o.Set(key, value)
 			}
 		})
+		return edited, found
 	}
-	return raw
+	return raw, found
 }
 
 // keptNames counts the names in a value, at its top level, in which substitutions would find something.
@@ -102,7 +144,10 @@ func keptNames(raw []byte, subs []substituting) (n int) {
 	}
 	for key, value := range o.All() {
 		isText := rawjson.KindOf(value) == rawjson.String
-		if isNameKey(key) && isText && !bytes.Equal(substituted(value, subs), value) {
+		if !isNameKey(key) || !isText {
+			continue
+		}
+		if _, found := substituted(value, subs); found.replaced+found.left > 0 {
 			n++
 		}
 	}

@@ -23,6 +23,8 @@ type Plan struct {
 	Taints bool   // SillyTavern would mark the chat as tainted: no longer as its greeting made it
 	Save   string // a new file for the deleted lines; "" for none
 
+	Found *placesByLine // what substitutions find, as the edits are made; nil: there are none
+
 	Before func(s *changeset.Set) error   // drafts files that messages will name; nil: none
 	Guard  func(kept, line []byte) []byte // appends what of a message must be the same afterwards; nil: it is not checked
 

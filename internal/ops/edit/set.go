@@ -42,43 +42,73 @@ var (
 func Set(ctx context.Context, opt SetOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		subs := prepared(opt.Sub)
-		places, err := o.chosen(ctx, scanning{Choice: opt.Choice})
-		if err == nil && opt.One && len(places) > 1 {
-			err = o.chat.Errorf("%w, not %d", choose.ErrNotOne, len(places))
+		chosen, err := o.chosen(ctx, scanning{Choice: opt.Choice})
+		if err == nil && opt.One && len(chosen) > 1 {
+			err = o.chat.Errorf("%w, not %d", choose.ErrNotOne, len(chosen))
 		}
 		if err != nil {
 			return nil, err
 		}
-		err = o.warnOfKeys(nearMessageKeys(opt.Values.Edits), o.lacking(places))
-		return &Plan{Taints: true, Change: places, Edits: each(func(line []byte) ([]byte, error) { return opt.line(line, subs) })}, err
+		err = o.warnOfKeys(nearMessageKeys(opt.Values.Edits), o.lacking(chosen))
+		found := new(placesByLine)
+		edits := func(context.Context) func(choose.Place) Edit {
+			return func(at choose.Place) Edit {
+				return func(line []byte) ([]byte, error) {
+					edited, inLine, err := opt.line(line, subs)
+					found.set(at.Index, inLine)
+					return edited, err
+				}
+			}
+		}
+		return &Plan{Taints: true, Change: chosen, Edits: edits, Found: found}, err
 	})
 }
 
 // Line makes the changes in one message.
-func (opt *SetOptions) Line(line []byte) ([]byte, error) { return opt.line(line, prepared(opt.Sub)) }
+func (opt *SetOptions) Line(line []byte) ([]byte, error) {
+	edited, _, err := opt.line(line, prepared(opt.Sub))
+	return edited, err
+}
 
-func (opt *SetOptions) line(line []byte, subs []substituting) ([]byte, error) {
-	line, err := setValues(&opt.Values, line)
+// line makes the changes in one message, and counts what substitutions found in its text and its swipes.
+func (opt *SetOptions) line(line []byte, subs []substituting) (edited []byte, found places, err error) {
+	line, err = setValues(&opt.Values, line)
 	if err != nil || len(subs) == 0 {
-		return line, err
+		return line, found, err
 	}
 	// substitutions keep a message a message
 	if opt.AllSwipes {
-		swipes := rawjson.Value(line, "swipes")
-		edited := rawjson.EditList(swipes, func(_ int, swipe []byte) ([]byte, bool) { return substituted(swipe, subs), true })
-		if !bytes.Equal(edited, swipes) {
-			if line, err = rawjson.SetPath(line, edited, "swipes"); err != nil {
-				return nil, err
-			}
+		line, found, err = inSwipes(line, subs)
+		if err != nil {
+			return nil, found, err
 		}
 	}
 	old := rawjson.Value(line, "mes")
-	text := substituted(old, subs)
+	text, inText := substituted(old, subs)
+	found.add(inText)
 	if bytes.Equal(text, old) {
-		return line, nil
+		return line, found, nil
 	}
 	line, err = rawjson.SetPath(line, text, "mes")
-	return message.SyncText(line), err
+	return message.SyncText(line), found, err
+}
+
+// inSwipes makes substitutions in all swipes of a message. The chosen one, which repeats the text of the
+// message, is counted with that.
+func inSwipes(line []byte, subs []substituting) (edited []byte, found places, err error) {
+	swipes := rawjson.Value(line, "swipes")
+	changed := rawjson.EditList(swipes, func(i int, swipe []byte) ([]byte, bool) {
+		text, inSwipe := substituted(swipe, subs)
+		if !message.RepeatsText(line, swipe, i) {
+			found.add(inSwipe)
+		}
+		return text, true
+	})
+	if bytes.Equal(changed, swipes) {
+		return line, found, nil
+	}
+	edited, err = rawjson.SetPath(line, changed, "swipes")
+	return edited, found, err
 }
 
 // setValues makes changes in a message.
@@ -135,6 +165,8 @@ type Substitution struct {
 	Match *regexp.Regexp
 	With  string // may name groups: $1, ${name}
 	Words bool   // only a match that no letter or digit touches
+
+	Everywhere bool // also in addresses of pictures, files and pages
 }
 
 // GroupError means that the text of a substitution names a group that its expression lacks.
@@ -207,12 +239,19 @@ func (s *substituting) replacement(text []byte, match []int) []byte {
 }
 
 // substituted makes substitutions in a raw text, one after the other. They leave valid JSON: whole characters
-// of a string give way to others.
-func substituted(raw []byte, list []substituting) []byte {
+// of a string give way to others. found is how many they are.
+func substituted(raw []byte, list []substituting) (text []byte, found places) {
 	for i := range list {
-		raw = rawjson.Splices(raw, list[i].splices(raw))
+		splices := list[i].splices(raw)
+		if !list[i].Everywhere {
+			kept, left := outside(raw, splices)
+			found.left += left
+			splices = kept
+		}
+		found.replaced += len(splices)
+		raw = rawjson.Splices(raw, splices)
 	}
-	return raw
+	return raw, found
 }
 
 // splices returns the substitution in one raw text as splices. What does not match keeps its

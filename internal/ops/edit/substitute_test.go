@@ -37,11 +37,11 @@ func TestSubstitution(t *testing.T) {
 		{`x*`, `-`, `"\u00e9"`, `"-\u00e9-"`},
 	} {
 		subs := prepared([]Substitution{{Match: regexp.MustCompile(c.match), With: c.with}})
-		if got := string(substituted([]byte(c.raw), subs)); got != c.want {
+		if got, _ := substituted([]byte(c.raw), subs); string(got) != c.want {
 			t.Errorf("%s=%s in %q: %q, want %q", c.match, c.with, c.raw, got, c.want)
 		}
 	}
-	if got := string(substituted([]byte(`5`), prepared([]Substitution{{Match: regexp.MustCompile(`5`), With: "6"}}))); got != "5" {
+	if got, _ := substituted([]byte(`5`), prepared([]Substitution{{Match: regexp.MustCompile(`5`), With: "6"}})); string(got) != "5" {
 		t.Errorf("in a number: %s", got)
 	}
 }
@@ -101,7 +101,7 @@ func FuzzSubstitution(f *testing.F) {
 		if err != nil || !ok || !utf8.ValidString(with) || len(body) > 1000 || strings.ContainsAny(body, "\x00\x01\x1f\n\r\t") {
 			return
 		}
-		got := substituted(raw, prepared([]Substitution{{Match: re, With: with}}))
+		got, _ := substituted(raw, prepared([]Substitution{{Match: re, With: with, Everywhere: true}}))
 		decoded, ok := rawjson.Unquote(got)
 		if !ok {
 			t.Fatalf("%q=%q in %q: %q is no text", match, with, raw, got)
@@ -141,8 +141,8 @@ func TestReworded(t *testing.T) {
 		}
 		subs := prepared(list)
 		old := rawjson.Value(line, "mes")
-		text := substituted(old, subs)
-		got, err := new(SetOptions).line(line, subs)
+		text, _ := substituted(old, subs)
+		got, _, err := new(SetOptions).line(line, subs)
 		if err != nil {
 			t.Fatal(err)
 		}

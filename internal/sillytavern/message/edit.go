@@ -49,6 +49,16 @@ func SyncText(line []byte) []byte {
 	return (&rawjson.Splice{At: int64(at[1].At + place.At), Len: int64(place.End - place.At), Data: text}).Apply(line)
 }
 
+// RepeatsText reports whether a swipe of a message, by its number from 0, is the chosen one, and says what
+// the message itself says.
+func RepeatsText(line, swipe []byte, number int) bool {
+	var at [2]rawjson.Span
+	rawjson.Places(line, at[:], keyText, keySwipeID)
+	text := line[at[0].At:at[0].End]
+	chosen := swipeNumber(line[at[1].At:at[1].End])
+	return number == chosen && bytes.Equal(swipe, text)
+}
+
 // chosenSwipe returns the number, from 0, of the chosen swipe; ok is false if there is no
 // such swipe.
 func chosenSwipe(m *rawjson.Object) (id int, ok bool) {

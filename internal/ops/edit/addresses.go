@@ -1,0 +1,112 @@
+package edit
+
+import (
+	"sync"
+
+	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/text/lazyregexp"
+)
+
+// addresses matches what leads to a picture, a file or a page, and is no text of the story: what a link or
+// a picture in Markdown and HTML points to, an address of the web, a path below SillyTavern's user folder,
+// whose parts may have spaces, and Auto-Illustrator's marker of a picture, which names both.
+var addresses = lazyregexp.New(`(?i)` +
+	`<!-- auto-illustrator:promptId=[^>\n]*-->` +
+	`|\]\([^()"\n]*(?:\([^()"\n]*\)[^()"\n]*)*` +
+	`|\b(?:src|href|poster|srcset)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+)` +
+	`|\burl\([^)\n]*` +
+	`|\bhttps?://[^\s<>"'()\]]+(?:\([^\s<>"'()\]]*\)[^\s<>"'()\]]*)*` +
+	`|\bdata:[a-z]+/[^\s<>"'()\]]+` +
+	`|/?\buser/(?:images|files)/(?:[^"<>()|\n]*?\.[a-z0-9]{2,5}\b|\S*)`)
+
+// place is a part of a raw text.
+type place struct{ from, to int }
+
+// addressesIn returns where in a raw text, with its quotes, addresses stand.
+func addressesIn(raw []byte) (list []place) {
+	body := raw[1 : len(raw)-1]
+	for at := 0; at < len(body); {
+		text, places, size := decode(body[at:])
+		for _, match := range addresses().FindAllIndex(text, -1) {
+			from, to := match[0], match[1]
+			if places != nil {
+				from, to = places[from], places[to]
+			}
+			list = append(list, place{1 + at + from, 1 + at + to})
+		}
+		at += size
+		for at < len(body) {
+			undecoded := undecodable(body[at:])
+			if undecoded == 0 {
+				break
+			}
+			at += undecoded
+		}
+	}
+	return list
+}
+
+// outside returns those splices of a raw text that no address contains any part of, and how many are left.
+func outside(raw []byte, list []rawjson.Splice) (kept []rawjson.Splice, left int) {
+	if len(list) == 0 {
+		return nil, 0
+	}
+	inside := addressesIn(raw)
+	for _, splice := range list {
+		from, to := int(splice.At), int(splice.At+splice.Len)
+		for len(inside) > 0 && inside[0].to <= from {
+			inside = inside[1:]
+		}
+		isInside := len(inside) > 0 && inside[0].from < to
+		if isInside {
+			left++
+			continue
+		}
+		kept = append(kept, splice)
+	}
+	return kept, left
+}
+
+// places counts what substitutions find.
+type places struct {
+	replaced int
+	left     int // in addresses
+}
+
+func (p *places) add(more places) {
+	p.replaced += more.replaced
+	p.left += more.left
+}
+
+// placesByLine counts what substitutions find in each line. Each is edited twice, once to see what changes
+// and once to write it, by several goroutines, and counts once.
+type placesByLine struct {
+	mutex sync.Mutex
+	of    map[int]places
+}
+
+func (l *placesByLine) set(index int, found places) {
+	if found == (places{}) {
+		return
+	}
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.of == nil {
+		l.of = map[int]places{}
+	}
+	l.of[index] = found
+}
+
+// sum returns what was found in messages, and in the header.
+func (l *placesByLine) sum() (messages, header places) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	for index, found := range l.of {
+		if index < 0 {
+			header.add(found)
+			continue
+		}
+		messages.add(found)
+	}
+	return messages, header
+}
