@@ -212,7 +212,8 @@ func (p *statsPrinter) heat() {
 	}
 	months := bytes.Repeat([]byte(" "), 2*weeks+1)
 	for week := range weeks {
-		copy(months[2*week:], look.MonthAbove(from, week))
+		monday := look.DayTime(from + int32(7*week))
+		copy(months[2*week:], look.MonthAbove(monday, week == 0))
 	}
 	fmt.Fprintln(p.w)
 	p.line("", strings.TrimRight("      "+string(months), " "))

@@ -3,7 +3,6 @@ package look
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -22,7 +21,6 @@ import (
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
-	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/words"
 )
@@ -432,31 +430,6 @@ func (c *counting) key(m *said, at time.Time) string {
 	return at.Format("15")
 }
 
-// dayOf returns a local day as a number, by the calendar: days with a change of the clock count as
-// any others.
-func dayOf(at time.Time) int32 {
-	y, m, d := at.Date()
-	return int32(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / 86400)
-}
-
-// Span returns the days from the first message to the last, in local time; "" without dates.
-func Span(first, last time.Time, form string) string {
-	from, to := first.Local().Format(form), last.Local().Format(form)
-	switch {
-	case first.IsZero():
-		return ""
-	case from == to:
-		return from
-	}
-	return from + " – " + to
-}
-
-// DayText returns a day that is a number as 2026-03-01.
-func DayText(day int32) string { return DayTime(day).Format(time.DateOnly) }
-
-// DayTime returns the beginning of a day that is a number, in UTC.
-func DayTime(day int32) time.Time { return time.Unix(int64(day)*86400, 0).UTC() }
-
 // add adds a message to what was counted.
 func (c *counting) add(t *Tally, m *said, at time.Time, day int32) {
 	if !c.told[t] {
@@ -517,11 +490,6 @@ func (s *statistician) finish() {
 	sum.streak(s.all.days)
 }
 
-// weekday returns a weekday's number in the week, 0 for any other key.
-func weekday(key string) int {
-	return slices.Index([]string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}, key) + 1
-}
-
 func (s *Statistics) streak(days map[int32]bool) {
 	list, from := slices.Sorted(maps.Keys(days)), 0
 	for i, day := range list {
@@ -560,54 +528,9 @@ func (s *Statistics) sessions(gap time.Duration) {
 	s.dated = nil
 }
 
-// TimeText returns a length of time for a person: 14 min, 5 h 20 min.
-func TimeText(ms int64) string {
-	minutes := (ms + 30_000) / 60_000
-	if minutes < 120 {
-		return fmt.Sprintf("%d min", minutes)
-	}
-	return fmt.Sprintf("%s h %d min", plural.Grouped(int(minutes/60)), minutes%60)
-}
-
 // median returns the middle of a list, of two middles the mean.
 func median(list []int64) int64 {
 	slices.Sort(list)
 	n := len(list)
 	return (list[(n-1)/2] + list[n/2]) / 2
-}
-
-// Heat returns the level, 1 to 4, of each day with words, by quartile, and the last weeks, at most
-// so many, that have them: the Monday of the first, and how many they are. There are none if first
-// and last day are less than two weeks apart.
-func Heat(daily map[int32]int, most int) (levels map[int32]int, from int32, weeks int) {
-	var days []int32
-	var counts []int
-	for day, n := range daily {
-		if n > 0 {
-			days, counts = append(days, day), append(counts, n)
-		}
-	}
-	if len(days) == 0 || slices.Max(days)-slices.Min(days) < 14 {
-		return nil, 0, 0
-	}
-	monday := func(day int32) int32 { return day - int32((DayTime(day).Weekday()+6)%7) }
-	last := monday(slices.Max(days))
-	from = max(monday(slices.Min(days)), last-7*int32(most-1))
-	slices.Sort(counts)
-	levels = map[int32]int{}
-	for _, day := range days {
-		at, _ := slices.BinarySearch(counts, daily[day])
-		levels[day] = 1 + at*4/len(counts)
-	}
-	return levels, from, int(last-from)/7 + 1
-}
-
-// MonthAbove returns the month to write above a week of the heat map, "" where none stands: above its
-// first Monday, and above the first week unless that month nearly ends.
-func MonthAbove(from int32, week int) string {
-	monday := DayTime(from + int32(7*week))
-	if monday.Day() <= 7 || week == 0 && monday.Day() <= 14 {
-		return monday.Format("Jan")
-	}
-	return ""
 }

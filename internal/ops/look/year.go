@@ -1,7 +1,6 @@
 package look
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -90,17 +89,4 @@ func weekOf(key string, from time.Time, t *Tally) Week {
 		w.Days = t.Days
 	}
 	return w
-}
-
-// mondayOf returns the beginning of the week in which a time is.
-func mondayOf(at time.Time) time.Time {
-	year, month, day := at.Date()
-	sinceMonday := (int(at.Weekday()) + 6) % 7
-	return time.Date(year, month, day-sinceMonday, 0, 0, 0, 0, at.Location())
-}
-
-// weekKey returns what a week is called: 2026-W09.
-func weekKey(at time.Time) string {
-	year, week := at.ISOWeek()
-	return fmt.Sprintf("%04d-W%02d", year, week)
 }

@@ -423,7 +423,8 @@ func heat(p *page, s *look.Statistics) {
 		p.printf("<text x=\"-%d\" y=\"%d\">%s</text>", margin, weekday*12+9, name)
 	}
 	for week := range weeks {
-		if month := look.MonthAbove(from, week); month != "" {
+		monday := look.DayTime(from + int32(7*week))
+		if month := look.MonthAbove(monday, week == 0); month != "" {
 			p.printf("<text x=\"%d\" y=\"-5\">%s</text>", week*12, month)
 		}
 	}

@@ -3,7 +3,6 @@ package publish
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"stchat/internal/ops/look"
 	"stchat/internal/text/plural"
@@ -44,8 +43,8 @@ func yearChart(p *page, y *look.Year) {
 
 	for i, w := range y.Weeks {
 		x := i * weekWidth
-		if isMonthsFirst(w.From, i) {
-			p.printf(`<text x="%d" y="-5">%s</text>`, x, w.From.Format("Jan"))
+		if month := look.MonthAbove(w.From, i == 0); month != "" {
+			p.printf(`<text x="%d" y="-5">%s</text>`, x, month)
 		}
 		words := float64(w.Words) * wordsHeight / float64(mostWords)
 		yours := float64(w.Yours) * wordsHeight / float64(mostWords)
@@ -57,12 +56,6 @@ func yearChart(p *page, y *look.Year) {
 		p.print("</g>")
 	}
 	p.print("</svg>\n")
-}
-
-// isMonthsFirst reports whether a week has the first Monday of its month, or is the first of the chart in a month that
-// goes on.
-func isMonthsFirst(monday time.Time, i int) bool {
-	return monday.Day() <= 7 || i == 0 && monday.Day() <= 14
 }
 
 // column draws a column of a height above a line.
