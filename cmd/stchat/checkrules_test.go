@@ -67,7 +67,7 @@ func TestRulesPage(t *testing.T) {
 	}
 }
 
-// TestSeverities holds to SPEC.md section 8.
+// TestSeverities holds each rule to the severity that docs/rules.md gives it.
 func TestSeverities(t *testing.T) {
 	want := map[rules.Severity]string{
 		rules.Error: `unfinished-change empty-file utf-16 json-layout joined-lines bom nul invalid-json torn-tail not-an-object too-deep no-header misplaced-header message-shape swipe-id

@@ -360,7 +360,7 @@ func (c *console) hung(code, begin, text string) {
 	}
 }
 
-// valueFlags change a JSON value (CONTENT.md 1.2): that of a message, or the metadata of a chat.
+// valueFlags change a JSON value: that of a message, or the metadata of a chat.
 type valueFlags struct {
 	edits                 []patch.Edit
 	merge, patch, replace string

@@ -20,7 +20,7 @@ type habit struct {
 	line string
 }
 
-// habits returns the words that are no commands (SURFACE.md 2).
+// habits returns the words that are no commands.
 func habits() []habit {
 	return []habit{
 		{words: "ls dir chats", runs: "list ARGS"},

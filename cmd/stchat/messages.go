@@ -203,7 +203,7 @@ func shorthands(own, inherited *pflag.FlagSet, letters string) bool {
 	return true
 }
 
-// choiceFlags choose messages of a chat (CONTENT.md 1.1).
+// choiceFlags choose messages of a chat.
 type choiceFlags struct {
 	chosenBy     choose.Choice // but for what follows
 	named        string        // the checkpoint or branch at whose message, "" for none

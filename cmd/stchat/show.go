@@ -241,7 +241,7 @@ func escaped(s string) string {
 	return strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`).Replace(s)
 }
 
-// reader prints messages for somebody who reads them: READING.md 2.
+// reader prints messages for somebody who reads them.
 type reader struct {
 	screen
 	reasoning   bool

@@ -15,7 +15,7 @@ import (
 	"stchat/internal/text/visible"
 )
 
-// What a command that wrote says to a person: a block a chat (SURFACE.md 4.1). A pipe and documents get
+// What a command that wrote says to a person: a block a chat. A pipe and documents get
 // none of it.
 
 // block is what a person reads of one chat that a command made or changed.

@@ -40,20 +40,20 @@ func Prune(ctx context.Context, s *Store, rules Rules) (f Freed, err error) {
 			if err != nil {
 				return err
 			}
-			of := rules.going(versions)
-			maps.Copy(going, of)
-			if err := s.thin(ctx, versions, of); err != nil {
+			goingHere := rules.going(versions)
+			maps.Copy(going, goingHere)
+			if err := s.notePruned(ctx, versions, goingHere); err != nil {
 				return err
 			}
 		}
-		f, err = drop(ctx, s, going, false)
+		f, err = drop(ctx, s, going, wherePays)
 		return err
 	})
 	return f, err
 }
 
-// thin notes on the versions that stay which snapshots held another one since.
-func (s *Store) thin(ctx context.Context, versions []Version, going map[int64]bool) error {
+// notePruned notes on the versions that stay which snapshots held another one since.
+func (s *Store) notePruned(ctx context.Context, versions []Version, going map[int64]bool) error {
 	versions = slices.DeleteFunc(versions, func(v Version) bool { return v.Snapshot == 0 })
 	slices.SortFunc(versions, func(a, b Version) int { return cmp.Compare(a.Rev, b.Rev) })
 	var stays *Version
@@ -126,7 +126,7 @@ func Forget(ctx context.Context, s *Store, chats []int64) (f Freed, err error) {
 				return err
 			}
 		}
-		f, err = drop(ctx, s, going, true)
+		f, err = drop(ctx, s, going, everywhere)
 		if err != nil {
 			return err
 		}
@@ -148,9 +148,16 @@ func Compact(ctx context.Context, s *Store) error {
 	return s.db.wrap(s.change(ctx, "VACUUM"))
 }
 
-// drop deletes versions, and the pieces that no version names any more: with all, in every
-// pack, else where it pays.
-func drop(ctx context.Context, s *Store, going map[int64]bool, all bool) (f Freed, err error) {
+// packs says from which packs pieces are dropped.
+type packs bool
+
+const (
+	wherePays  packs = false // those of which little is left
+	everywhere packs = true
+)
+
+// drop deletes versions, and from packs the pieces that no version names any more.
+func drop(ctx context.Context, s *Store, going map[int64]bool, from packs) (f Freed, err error) {
 	f.Versions = len(going)
 	versions, err := s.VersionsSince(ctx, 0)
 	if err != nil {
@@ -179,7 +186,7 @@ func drop(ctx context.Context, s *Store, going map[int64]bool, all bool) (f Free
 			return f, err
 		}
 	}
-	if err := sweep(ctx, s, Ranges(alive), all, &f); err != nil || s.dry {
+	if err := sweep(ctx, s, Ranges(alive), from, &f); err != nil || s.dry {
 		return f, err
 	}
 	s.gen++
@@ -195,8 +202,8 @@ func (s *Store) delete(ctx context.Context, table, column string, number int64) 
 	return s.change(ctx, "INSERT INTO meta(k, v) VALUES(?, changes()) ON CONFLICT DO UPDATE SET v = v + excluded.v", metaDropped+table)
 }
 
-// sweep removes the pieces that are not alive, and counts them: with all, also where little is gained.
-func sweep(ctx context.Context, s *Store, alive []Run, all bool, freed *Freed) error {
+// sweep removes the pieces that are not alive, and counts them.
+func sweep(ctx context.Context, s *Store, alive []Run, from packs, freed *Freed) error {
 	enc, dec := newEncoder(), newDecoder()
 	defer enc.Close()
 	defer dec.Close()
@@ -211,11 +218,11 @@ func sweep(ctx context.Context, s *Store, alive []Run, all bool, freed *Freed) e
 	p := &pack{}
 	return eachPack(ctx, s.db, func(r *row) error {
 		dead, stays, fresh, bytes := r.dead(alive)
-		if stays && (fresh == 0 || !all && 2*bytes <= r.raw) {
+		if stays && (fresh == 0 || from == wherePays && 2*bytes <= r.raw) {
 			return nil
 		}
 		whole := stays && r.decode(dec, p) == nil
-		if stays && !whole && !all {
+		if stays && !whole && from == wherePays {
 			return nil // a damaged pack stays as it is
 		}
 		now := &pack{first: r.first}

@@ -237,7 +237,7 @@ func (s *Store) tag(row interface{ row() stored }) []byte {
 	return h.Sum(nil)[:8]
 }
 
-// aRow is a pointer to a row of any table that has tags.
+// aRow is a pointer to a row of any table that has tags: *T, to make rows and to call their methods.
 type aRow[T any] interface {
 	*T
 	row() stored
@@ -255,17 +255,18 @@ func rows[T any, P aRow[T]](ctx context.Context, s *Store, query string, args ..
 	return all, err
 }
 
-// eachRow calls do for each row of a query, whose last column is the row's tag.
+// eachRow calls do for each row of a query, whose last column is the row's tag: a salted hash of the
+// others. A row with another tag was changed by another program, and says so in Changed.
 func eachRow[T any, P aRow[T]](ctx context.Context, s *Store, query string, args []any, do func(P) error) error {
 	return s.db.Each(ctx, query, args, func(scan func(...any) error) error {
 		var row P = new(T)
 		var tag []byte
-		is := row.row()
-		columns := append(append(is.columns, is.more...), &tag)
+		fields := row.row()
+		columns := append(append(fields.columns, fields.more...), &tag)
 		if err := scan(columns...); err != nil {
 			return err
 		}
-		*is.changed = !bytes.Equal(tag, s.tag(row))
+		*fields.changed = !bytes.Equal(tag, s.tag(row))
 		return do(row)
 	})
 }

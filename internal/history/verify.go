@@ -42,8 +42,8 @@ type Problem struct {
 
 // damage lists the pieces that cannot be read back.
 type damage struct {
-	pieces map[int64]key // and the key that each should have, as far as that is known
-	packs  map[int64]bool
+	badPieces map[int64]key // and the key that each should have, as far as that is known
+	packs     map[int64]bool
 
 	wrong      int  // rows of the index that lead to other pieces
 	missing    int  // pieces whose keys the index lacks
@@ -77,7 +77,7 @@ func findDamage(ctx context.Context, s *Store, each func(Problem) error) (*damag
 	s.lists = nil
 	v := &verifier{s: s, each: each, dec: newDecoder(), keys: newKeyer(s.salt), judged: map[int64]bool{}}
 	defer v.dec.Close()
-	v.d = &damage{pieces: map[int64]key{}, packs: map[int64]bool{}}
+	v.d = &damage{badPieces: map[int64]key{}, packs: map[int64]bool{}}
 
 	for _, part := range []struct {
 		name  string
@@ -259,7 +259,7 @@ func (v *verifier) judge(r *row) {
 		sound := whole && (k.isZero() || v.keys.of(v.pack.piece(i)) == k)
 		if !sound {
 			v.d.packs[r.first] = true
-			v.d.pieces[r.first+int64(i)] = k
+			v.d.badPieces[r.first+int64(i)] = k
 		}
 	}
 }
@@ -430,15 +430,42 @@ func (v *verifier) versions(ctx context.Context) error {
 	return nil
 }
 
-// version reports the messages of a version that cannot be read back, or else that its row was
-// changed.
+// version reports the messages of a version that cannot be read back; if there are none, that its
+// content or its row is not what was stored.
 func (v *verifier) version(ctx context.Context, label string, of *Version) error {
-	lost := Problem{Rule: BadList, Chat: &label, Rev: &of.Rev}
+	problem := func(rule Rule, text string) error {
+		return v.problem(Problem{Rule: rule, Chat: &label, Rev: &of.Rev, Text: text})
+	}
+
 	runs, err := of.Runs()
 	if err != nil {
-		lost.Text = "its list of pieces is damaged"
-		return v.problem(lost)
+		return problem(BadList, "its list of pieces is damaged")
 	}
+	read, err := v.pieces(ctx, label, of, runs)
+	switch {
+	case err != nil:
+		return err
+	case read.missing != 0:
+		return problem(BadList, fmt.Sprintf("it names the piece %d, which is not there", read.missing))
+	case read.anyLost:
+		return nil // its messages were reported
+	case !slices.Equal(read.sum, []byte(of.Sum)):
+		return problem(BadList, "its sum differs")
+	case of.Changed:
+		return problem(Row, "its name, time, note or list of pieces was changed")
+	}
+	return nil
+}
+
+// piecesRead is what the pieces of a version say of it.
+type piecesRead struct {
+	missing int64  // the first piece that is not there, behind which nothing was read; 0: all are
+	anyLost bool   // messages that do not come back were reported
+	sum     []byte // of all pieces
+}
+
+// pieces goes through the pieces of a version and reports each message that cannot be read back.
+func (v *verifier) pieces(ctx context.Context, label string, of *Version, runs []Run) (read piecesRead, err error) {
 	lines := int64(0)
 	for _, r := range runs {
 		lines += r.Lines()
@@ -453,44 +480,39 @@ func (v *verifier) version(ctx context.Context, label string, of *Version) error
 	reported := -1 // the last line that was reported
 	for _, r := range runs {
 		for id := r.First; id < r.First+r.Count; id++ {
-			l, err := v.listOf(ctx, id)
+			pack, err := v.listOf(ctx, id)
 			if err != nil {
-				return err
+				return read, err
 			}
-			if l == nil {
-				lost.Text = fmt.Sprintf("it names the piece %d, which is not there", id)
-				return v.problem(lost)
+			if pack == nil {
+				read.missing = id
+				return read, nil
 			}
-			k := l.keys[id-l.first]
-			sum.Write(k[:])
-			if _, isBad := v.d.pieces[id]; isBad && reported != line {
+			key := pack.keys[id-pack.first]
+			sum.Write(key[:])
+
+			_, isBad := v.d.badPieces[id]
+			if isBad && reported != line {
 				reported = line
-				message := Problem{Rule: Lost, Chat: lost.Chat, Rev: lost.Rev, Text: "does not come back"}
-				if index := line - header; KindOf(of.Path).IsChat() && index >= 0 {
-					message.Index = &index
+				lost := Problem{Rule: Lost, Chat: &label, Rev: &of.Rev, Text: "does not come back"}
+				isMessage := KindOf(of.Path).IsChat() && line >= header
+				if isMessage {
+					lost.Index = new(line - header)
 				}
-				if err := v.problem(message); err != nil {
-					return err
+				if err := v.problem(lost); err != nil {
+					return read, err
 				}
 			}
-			if r.Part != More {
+
+			endsLine := r.Part != More
+			if endsLine {
 				line++
 			}
 		}
 	}
-	if reported >= 0 {
-		return nil
-	}
-	if !slices.Equal(sum.Sum(nil), []byte(of.Sum)) {
-		lost.Text = "its sum differs"
-		return v.problem(lost)
-	}
-	if of.Changed {
-		lost.Rule = Row
-		lost.Text = "its name, time, note or list of pieces was changed"
-		return v.problem(lost)
-	}
-	return nil
+	read.anyLost = reported >= 0
+	read.sum = sum.Sum(nil)
+	return read, nil
 }
 
 // listOf is [Store.keysOf]. It judges the pack, where the table was not read so far.
@@ -525,7 +547,7 @@ func (v *verifier) index(ctx context.Context) error {
 		ok, err := v.s.isPiece(ctx, id, k)
 		if ok {
 			known = appendRun(known, id, Whole)
-		} else if _, bad := v.d.pieces[id]; !bad && err == nil {
+		} else if _, bad := v.d.badPieces[id]; !bad && err == nil {
 			v.d.wrong++
 		}
 		return err
@@ -541,7 +563,7 @@ func (v *verifier) index(ctx context.Context) error {
 		}
 		for i, k := range parseKeys(raw) {
 			id := first + int64(i)
-			if _, bad := v.d.pieces[id]; bad || k.isZero() || has(known, id) {
+			if _, bad := v.d.badPieces[id]; bad || k.isZero() || has(known, id) {
 				continue
 			}
 			// a key that leads to another piece is that of the same line, stored twice
@@ -578,7 +600,7 @@ func NewMender(ctx context.Context, s *Store, each func(Problem) error) (*Mender
 		return nil, err
 	}
 	m := &Mender{s: s, bad: d, found: map[key][]byte{}, cut: newCutter(), keys: newKeyer(s.salt)}
-	for _, k := range d.pieces {
+	for _, k := range d.badPieces {
 		m.found[k] = nil
 	}
 	return m, nil
@@ -587,7 +609,7 @@ func NewMender(ctx context.Context, s *Store, each func(Problem) error) (*Mender
 // Damaged reports whether there is anything to mend. Where SQLite's own structure is damaged there is
 // not: to write there could damage more.
 func (m *Mender) Damaged() bool {
-	return !m.bad.structural && len(m.bad.pieces)+m.bad.wrong+m.bad.missing > 0
+	return !m.bad.structural && len(m.bad.badPieces)+m.bad.wrong+m.bad.missing > 0
 }
 
 // Look reads a file, a chat or another one, and keeps those of its pieces that are damaged
@@ -648,7 +670,7 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 // foundAgain returns the bytes of a piece that is damaged, nil if they were not found, or it is not
 // damaged. data is what the pack has of it now, nil if that cannot be unpacked.
 func (m *Mender) foundAgain(ctx context.Context, id int64, data []byte) []byte {
-	wanted, isBad := m.bad.pieces[id]
+	wanted, isBad := m.bad.badPieces[id]
 	if !isBad {
 		return nil
 	}

@@ -101,16 +101,22 @@ func (x *index) hasSlash(i, j int) bool {
 // hasSlashes is hasSlash for a range in more than one word of slashes; i and j are offsets in
 // the stretch, j inclusive.
 func (x *index) hasSlashes(i, j int) bool {
-	a, b := i>>6, j>>6
-	if x.slashes[a]>>(i&63) != 0 {
+	first := i >> 6
+	last := j >> 6
+
+	fromStart := x.slashes[first] >> (i & 63)
+	if fromStart != 0 {
 		return true
 	}
-	for a++; a < b; a++ {
-		if x.slashes[a] != 0 {
+
+	for whole := first + 1; whole < last; whole++ {
+		if x.slashes[whole] != 0 {
 			return true
 		}
 	}
-	return x.slashes[b]<<(63-j&63) != 0
+
+	upToEnd := x.slashes[last] << (63 - j&63)
+	return upToEnd != 0
 }
 
 // skip advances to the first quote from at on: the scanner has read what is before it.

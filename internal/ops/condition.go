@@ -25,7 +25,7 @@ func MetaValue(path patch.Path, text string) []byte {
 // ErrCondition means that a text is not a condition.
 var ErrCondition = errors.New("a condition is KEY, !KEY, KEY=VALUE, KEY!=VALUE or KEY~GLOB")
 
-// Condition is a condition on a chat's metadata (CONTENT.md 4).
+// Condition is a condition on a chat's metadata.
 type Condition struct {
 	path patch.Path
 	op   string // has, lacks, =, != or ~

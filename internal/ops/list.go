@@ -200,13 +200,15 @@ func Distinct(paths []string) []string {
 // walker is the state of one walk.
 type walker struct {
 	Walked
-	list  List
-	seen  map[string]bool // real paths of chats, and of user folders
-	real  userdir.Real
-	found bool // the current PATH leads to a chat
-	user  bool // the current PATH leads to a user folder
+	list List
+	seen map[string]bool // real paths of chats, and of user folders
+	real userdir.Real
+
+	foundChat    bool // the current PATH leads to a chat
+	isUserFolder bool // the current PATH leads to a user folder
 }
 
+// walkPath adds the chats that one PATH means. That there is none is an error, unless another was found.
 func (w *walker) walkPath(path string) {
 	info, err := os.Stat(path)
 	switch {
@@ -220,11 +222,14 @@ func (w *walker) walkPath(path string) {
 		w.fail(path, fmt.Errorf("%s: not a regular file", path))
 		return
 	}
-	w.found, w.user = false, false
-	errs := len(w.Errs)
+
+	w.foundChat = false
+	w.isUserFolder = false
+	errsBefore := len(w.Errs)
 	w.walkFolder(path, path)
-	if !w.found && !w.list.AllowEmpty && len(w.Errs) == errs {
-		w.fail(path, &NoChatsError{Path: path, User: w.user})
+	hasFailed := len(w.Errs) > errsBefore
+	if !w.foundChat && !w.list.AllowEmpty && !hasFailed {
+		w.fail(path, &NoChatsError{Path: path, User: w.isUserFolder})
 	}
 }
 
@@ -234,7 +239,7 @@ func (w *walker) fail(path string, err error) {
 
 // add adds a chat if it was not reached by another path before.
 func (w *walker) add(t Target, real string) {
-	w.found = true
+	w.foundChat = true
 	if !w.seen[real] {
 		w.seen[real] = true
 		w.Chats = append(w.Chats, t)
@@ -258,7 +263,7 @@ func (w *walker) walkFolder(folder, from string) {
 
 // walkUser finds the chats in a user folder, in the places where SillyTavern keeps them.
 func (w *walker) walkUser(dir userdir.Dir, from string) {
-	w.user = true
+	w.isUserFolder = true
 	if real := w.real.Path(dir.Root); !w.seen[real] {
 		w.seen[real] = true
 		w.Users = append(w.Users, dir)

@@ -1,5 +1,4 @@
-// Opens stchat's pages in a real Chromium, from disk: node pages.mjs STCHAT AXE FOLDER. What has to hold is READING.md
-// 9, "to be shown", 5. AXE is axe-core's axe.min.js; FOLDER is empty.
+// Opens stchat's pages in a real Chromium, from disk: node pages.mjs STCHAT AXE FOLDER. AXE is axe-core's axe.min.js; FOLDER is empty.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -5,7 +5,7 @@
 //   node prose.mjs PROSE < texts.jsonl     PROSE is scripts/crosscheck/prose, built
 //
 // showdown, dompurify and jsdom must be installed beside it or above. What differs by intention
-// (READING.md 2.1) is left out: code by indent, Markdown within <div>, headings by underlines, and
+// is left out: code by indent, Markdown within <div>, headings by underlines, and
 // styles that overlap, of which a browser ends both where one ends.
 import showdown from 'showdown'
 import createDOMPurify from 'dompurify'

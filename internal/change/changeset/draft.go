@@ -52,18 +52,18 @@ func newDraft(target string, self *safefile.Self, opt Options, o draftOptions) (
 	return &Draft{}, nil
 }
 
-// makeFolder makes the folder of target, and those that it is in, and forces them to disk. It
-// returns how many were missing, and what can be made there: in a dry run, which makes none, the
-// first of them.
-func makeFolder(target string, opt Options) (folders int, near string, err error) {
-	near = inFolderThatIs(target)
+// makeFolder makes the missing folders above target, forces them to disk and counts them. creatable is
+// what may be created now: target, or in a dry run, which makes no folder and counts none, the topmost
+// missing folder.
+func makeFolder(target string, opt Options) (folders int, creatable string, err error) {
+	topmost := topmostMissing(target)
 	if opt.DryRun {
-		return 0, near, nil
+		return 0, topmost, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
 		return 0, "", err
 	}
-	for dir := filepath.Dir(target); dir != filepath.Dir(near); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(target); dir != filepath.Dir(topmost); dir = filepath.Dir(dir) {
 		folders++
 		if opt.NoSync {
 			continue
@@ -75,9 +75,9 @@ func makeFolder(target string, opt Options) (folders int, near string, err error
 	return folders, target, nil
 }
 
-// inFolderThatIs returns the longest part of a path whose folder exists: the whole path,
-// or the first folder that would have to be created.
-func inFolderThatIs(path string) string {
+// topmostMissing returns the topmost part of a path that is not there though its folder is: the whole
+// path if its folder exists, else the first folder that would have to be made.
+func topmostMissing(path string) string {
 	for {
 		dir := filepath.Dir(path)
 		if _, err := os.Lstat(dir); err == nil || dir == path {

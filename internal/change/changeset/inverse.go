@@ -284,15 +284,15 @@ func (i inverse) restore(path string, was safefile.Stamp, source string, st *sta
 	}
 	target := realOf(path)
 	folders := 0
-	near := target // where the draft is written
+	creatable := target
 	if i.went[filepath.Dir(path)] {
 		var err error
-		folders, near, err = makeFolder(target, i.set.opt)
+		folders, creatable, err = makeFolder(target, i.set.opt)
 		if err != nil {
 			return err
 		}
 	}
-	d, err := i.again(source, near)
+	d, err := i.again(source, creatable)
 	if err != nil {
 		return err
 	}

@@ -323,10 +323,10 @@ func fitPath(p string, outside bool) bool {
 
 // writeAs writes a journal of only these steps, under the journal's name with this suffix.
 func (j *journal) writeAs(r *root, suffix string, steps []*step, d *safefile.Disk, sync bool) error {
-	some := *j
-	some.Steps = steps
-	_ = d.Remove(r.own(j.stem() + journalSuffix + draftSuffix)) // of a run that died here
-	temp, err := some.write(r, d, sync)
+	part := *j
+	part.Steps = steps
+	_ = d.Remove(j.tempPath(r)) // a run that died here left it, and write makes only a new file
+	temp, err := part.write(r, d, sync)
 	if err != nil {
 		return err
 	}
@@ -336,17 +336,20 @@ func (j *journal) writeAs(r *root, suffix string, steps []*step, d *safefile.Dis
 	return nil
 }
 
-// write writes the journal, complete and synced, to a temporary name beside its own, and
-// returns that path.
+// tempPath returns where the journal is written before it gets its own name.
+func (j *journal) tempPath(r *root) string { return r.own(j.stem() + journalSuffix + draftSuffix) }
+
+// write writes the whole journal under a temporary name, which it returns, and forces it to the disk if
+// sync says so.
 func (j *journal) write(r *root, d *safefile.Disk, sync bool) (temp string, err error) {
 	data, err := json.Marshal(j)
 	if err != nil {
 		return "", err
 	}
-	temp = r.own(j.stem() + journalSuffix + draftSuffix)
+	temp = j.tempPath(r)
 	perm := fs.FileMode(0o600)
 	if j.Precious {
-		perm = 0o400 // what makes room sees by that, without reading it, that it stays
+		perm = 0o400 // read-only tells the clean-up that it stays, so it need not be read (room.go)
 	}
 	f, err := safefile.CreateNew(temp, perm)
 	if err != nil {

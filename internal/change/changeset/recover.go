@@ -272,8 +272,8 @@ func (r recovery) sweep() {
 	r.root.sweep(dirs...)
 }
 
-// sweep removes the drafts of dead runs from folders, once from each, except those that a journal
-// names.
+// sweep removes the temporary files that killed runs left in the folders. Each folder is looked at once.
+// What a journal names stays: recovery needs it.
 func (r *root) sweep(dirs ...string) {
 	r.sweeping.Lock()
 	defer r.sweeping.Unlock()
@@ -281,8 +281,12 @@ func (r *root) sweep(dirs ...string) {
 	if len(dirs) == 0 {
 		return
 	}
-	named := map[string]bool{}
-	names, _ := r.look()
+
+	spare := map[string]bool{}
+	names, err := r.look()
+	if err != nil {
+		return // a journal that nobody can see may name any of them
+	}
 	for _, name := range names {
 		if !strings.HasSuffix(name, journalSuffix) && !strings.HasSuffix(name, foreignSuffix) {
 			continue
@@ -292,15 +296,16 @@ func (r *root) sweep(dirs ...string) {
 			return // it may name any of them
 		}
 		for _, s := range j.Steps {
-			named[s.Temp] = true
+			spare[s.Temp] = true
 		}
 	}
+
 	for _, dir := range dirs {
 		r.swept[dir] = true
-		if dir == r.own("") {
-			safefile.RemoveStaleOf(dir, names, named, r.self)
+		if dir == r.own("") { // its names were just listed
+			safefile.RemoveStaleOf(dir, names, spare, r.self)
 		} else {
-			safefile.RemoveStale(dir, named, r.self)
+			safefile.RemoveStale(dir, spare, r.self)
 		}
 	}
 }

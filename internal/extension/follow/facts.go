@@ -157,9 +157,9 @@ func linksOf(checkpoint, branches []byte) (links []Link) {
 type Facts struct {
 	marks  []marks
 	swipes []int
-	lines  []choose.Place
-	held   []held
-	room   int // bytes that held may still take; below 0: it takes too many, and is not kept
+	lines  []choose.Place // of the messages with the mark edits, in order
+	held   []held         // of the few messages that have links or notes, in order
+	room   int            // bytes that held may still take; below 0: it takes too many, and is not kept
 }
 
 // held is what few messages hold.
@@ -244,7 +244,8 @@ func (a *Facts) complete() bool { return a != nil && a.room >= 0 }
 
 // each calls do with the facts in order; f is valid until it returns.
 func (a *Facts) each(do func(index int, f *Fact)) {
-	lines, rest := a.lines, a.held
+	lines := a.lines
+	held := a.held
 	var f Fact
 	for i, m := range a.marks {
 		f = Fact{marks: m}
@@ -252,9 +253,10 @@ func (a *Facts) each(do func(index int, f *Fact)) {
 			f.off, f.length = lines[0].Off, lines[0].Len
 			lines = lines[1:]
 		}
-		if len(rest) > 0 && rest[0].index == i {
-			f.links, f.noted = rest[0].links, rest[0].noted
-			rest = rest[1:]
+		if len(held) > 0 && held[0].index == i {
+			f.links = held[0].links
+			f.noted = held[0].noted
+			held = held[1:]
 		}
 		do(i, &f)
 	}

@@ -142,8 +142,8 @@ func (e *effort) spend(n int) error {
 	return nil
 }
 
-// hole accounts for n elements created by a write behind a list's end.
-func (e *effort) hole(n int64) error {
+// addHoles accounts for n elements created by a write behind a list's end.
+func (e *effort) addHoles(n int64) error {
 	if e.holes+n > mostHoles {
 		return errIndex
 	}

@@ -90,6 +90,7 @@ func (r *Replay) Apply(c *Commit) error {
 	if r.root == nil {
 		r.root = jsvalue.NewObject()
 	}
+	// r.root stays: Luker drops a new document at the commit's end (see Replay).
 	var document jsvalue.Value = r.root
 	for _, item := range list.Items {
 		operation, ok := item.(*jsvalue.Object)
@@ -97,7 +98,7 @@ func (r *Replay) Apply(c *Commit) error {
 			return errors.New("an operation is not an object")
 		}
 		var err error
-		if document, err = r.operation(document, operation); err != nil {
+		if document, err = r.applyOperation(document, operation); err != nil {
 			return err
 		}
 	}
@@ -112,32 +113,34 @@ func (r *Replay) State() []byte {
 	return jsvalue.Stringify(r.root)
 }
 
-// operation applies one operation and returns the document, which is a new one where the
+// applyOperation applies one operation and returns the document, which is a new one where the
 // operation is on the whole.
-func (r *Replay) operation(document jsvalue.Value, o *jsvalue.Object) (jsvalue.Value, error) {
+func (r *Replay) applyOperation(document jsvalue.Value, o *jsvalue.Object) (jsvalue.Value, error) {
 	name, _ := o.Get("op")
 	given, _ := o.Get("path")
 	segments, err := pointer(given)
 	if err != nil {
 		return nil, err
 	}
-	value, has := o.Get("value")
+	value, hasValue := o.Get("value")
 	verb := strings.ToLower(jsvalue.Trim(jsvalue.String(name)))
+
 	switch verb {
 	case "add", "replace":
-		if !has {
+		if !hasValue {
 			return nil, fmt.Errorf("%s needs a value", verb)
 		}
 	case "remove", "test":
 	default:
 		return nil, fmt.Errorf("unsupported operation %.20q", verb)
 	}
+
 	if len(segments) == 0 {
-		return whole(document, verb, value, has)
+		return whole(document, verb, value, hasValue)
 	}
 	container, err := walk(document, segments[:len(segments)-1])
 	if err == nil {
-		err = r.edit(container, verb, segments[len(segments)-1], value, has)
+		err = r.edit(container, verb, segments[len(segments)-1], value, hasValue)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s %.100q: %w", verb, given, err)

@@ -144,11 +144,11 @@ func (p *place) assign(node jsvalue.Value, step string, value jsvalue.Value) err
 		switch {
 		case step == "length":
 			return errIndex
-		case !ok:
+		case !ok: // JSON.stringify would not print it
 		case holes < 0:
 			node.Items[i] = value
 		default:
-			if err := p.values.hole(holes); err != nil {
+			if err := p.values.addHoles(holes); err != nil {
 				return err
 			}
 			node.Items = append(slices.Grow(node.Items, int(holes)+1), make([]jsvalue.Value, holes)...)

@@ -1,5 +1,5 @@
-// Package align finds which messages of two lists belong together, and which words of two texts
-// (READING.md 3). It is the one aligner of diff, log, lost, merge and kinship.
+// Package align finds which messages of two lists belong together, and which words of two texts.
+// It is the one aligner of diff, log, lost, merge and kinship.
 package align
 
 import (

@@ -1,6 +1,5 @@
 // Package rules finds problems in SillyTavern chats and in the files around them.
-// It holds the rules of check, one file per family, with the ids and severities of
-// SPEC.md section 8.
+// It holds the rules of check, one file per family.
 //
 // [Checker.Scan] reads a chat once, from the first byte to the last, and judges each
 // line on the way. What remains is a [Chat], a record whose size follows the number

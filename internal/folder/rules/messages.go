@@ -64,21 +64,25 @@ func judgeDate(l *jsonl.Line, b *batch) {
 		return
 	}
 	d := date{known: true, number: l.Number, index: l.Index}
-	if d.ms, ok = sendate.Usual(raw); !ok {
-		t, ok := sendate.ParseRaw(raw)
-		if !ok {
+	ms, isUsual := sendate.Usual(raw)
+	d.ms = ms
+	if !isUsual {
+		t, isReadable := sendate.ParseRaw(raw)
+		if !isReadable {
 			b.add(BadDate, l, raw, "send_date cannot be read: "+clip(string(raw)))
 			return
 		}
-		d.ms, d.local = t.UnixMilli(), t.Location() == time.Local
+		d.ms = t.UnixMilli()
+		d.local = t.Location() == time.Local
 	}
-	if !b.first.known {
+
+	if !b.firstDate.known {
 		d.column = column(l, raw)
-		b.first = d
-	} else if before(d, b.latest) {
-		b.add(DateOrder, l, raw, orderMessage(d, b.latest))
+		b.firstDate = d
+	} else if before(d, b.lastDate) {
+		b.add(DateOrder, l, raw, orderMessage(d, b.lastDate))
 	}
-	b.latest = d
+	b.lastDate = d
 }
 
 // before reports whether d is certainly earlier than the date in front of it.

@@ -133,7 +133,7 @@ const (
 	ruleCount
 )
 
-// String returns the rule's name, as SPEC.md section 8 lists it.
+// String returns the rule's name, as check prints it.
 func (id ID) String() string { return table[id].ID }
 
 // Rule returns the rule itself.

@@ -219,7 +219,7 @@ func (s *scan) finish(size int64) {
 
 // dates compares the batch's first date with the last one before it.
 func (s *scan) dates(b *batch, base jsonl.Base, shift int) {
-	d := b.first
+	d := b.firstDate
 	if !d.known {
 		return
 	}
@@ -228,7 +228,7 @@ func (s *scan) dates(b *batch, base jsonl.Base, shift int) {
 	} else if before(d, s.date) {
 		s.chat.add(Finding{Rule: DateOrder, Line: base.Line + d.number + 1, Column: d.column, Index: shift + d.index, Message: orderMessage(d, s.date)})
 	}
-	s.date = b.latest
+	s.date = b.lastDate
 }
 
 // endTorn reports the waiting line that is not JSON, under id: torn-tail if it is the
@@ -264,14 +264,14 @@ type batch struct {
 
 	unlessGreeting []Finding // on the first message, which are none if it is the chat's first too
 
-	tornFrom int      // where the run of lines that are not JSON up to that one begins
-	hashes   []uint64 // of the surviving lines
-	links    []Link   // with lines and indexes counted in the batch
-	marks    []mark   // what extensions saw
-	sighting extension.Sighting
-	headers  []headerLine
-	first    date // the first readable date
-	latest   date // the last one
+	tornFrom  int      // where the run of lines that are not JSON up to that one begins
+	hashes    []uint64 // of the surviving lines
+	links     []Link   // with lines and indexes counted in the batch
+	marks     []mark   // what extensions saw
+	sighting  extension.Sighting
+	headers   []headerLine
+	firstDate date // the first readable date, which is compared with that of the batch before
+	lastDate  date // the last one
 }
 
 // headerLine is a line that would be a header if it were the first to survive.

@@ -86,6 +86,7 @@ func Compare(a, b []byte, sel Selection) (*Diff, error) {
 	}
 	d := &Diff{a: oa, b: ob, use: sel.resolve(oa, ob)}
 
+	// what Only names and neither has
 	keys := slices.Concat(oa.Keys(), ob.Keys())
 	for _, p := range sel.Only {
 		matches := Selection{Only: []string{p}}.resolve(oa, ob)

@@ -108,6 +108,26 @@ func (c *Changes) LeaveOut(keys ...string) []string {
 	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !named[key] })
 }
 
+// Touches returns those of some keys that the changes may change, in the order of the keys. A change of the
+// whole object may change each of them.
+func (c *Changes) Touches(keys ...string) (touched []string) {
+	copied := *c // LeaveOut takes from it what it names
+	named := copied.LeaveOut(keys...)
+	for _, key := range keys {
+		if slices.Contains(named, key) || c.mayReach(key) {
+			touched = append(touched, key)
+		}
+	}
+	return touched
+}
+
+// mayReach reports whether a change of the whole object, or an edit of what it holds, may change a key.
+func (c *Changes) mayReach(key string) bool {
+	isWhole := func(o Operation) bool { return o.Op != "test" && len(o.Path) == 0 }
+	reaches := func(e Edit) bool { return len(e.Path) == 0 || e.Path[0] == key }
+	return slices.ContainsFunc(c.Patch, isWhole) || slices.ContainsFunc(c.Edits, reaches)
+}
+
 // ParseValue reads a VALUE that may be JSON. It returns valid JSON on one line, and any other
 // text as a JSON string.
 func ParseValue(s string) []byte {

@@ -35,7 +35,7 @@ type Options struct {
 	Changes       changeset.Options
 }
 
-// Clone is the JSON document about one clone (SPEC.md section 7).
+// Clone is the JSON document about one clone.
 type Clone struct {
 	Schema  int       `json:"schema"`
 	Source  string    `json:"source" is:"path"`

@@ -224,9 +224,9 @@ func (c *call) path(name string) string {
 	return filepath.Join(c.owner.Folder, name+names.Extension)
 }
 
-// dates gives every message a date: its own, else a millisecond after the one before, at the
-// beginning before the next; where there are none, a second apart up to when the file was
-// written.
+// dates gives every message a date. One without takes that of the message before and a millisecond more.
+// Those before the first dated message count back from it by a millisecond. If none is dated, they lie a
+// second apart and end when the file was written. undated counts the messages without a date.
 func dates(list []convert.Message, written time.Time) (all []time.Time, undated int) {
 	all = make([]time.Time, len(list))
 	for i, m := range list {
@@ -236,14 +236,14 @@ func dates(list []convert.Message, written time.Time) (all []time.Time, undated 
 		}
 	}
 
-	first := slices.IndexFunc(list, func(m convert.Message) bool { return !m.Date.IsZero() })
+	firstDated := slices.IndexFunc(list, func(m convert.Message) bool { return !m.Date.IsZero() })
 	for i := range all {
 		switch {
 		case !list[i].Date.IsZero():
-		case first < 0:
+		case firstDated < 0:
 			all[i] = written.Truncate(time.Millisecond).Add(-time.Duration(len(all)-1-i) * time.Second)
-		case i < first:
-			all[i] = all[first].Add(-time.Duration(first-i) * time.Millisecond)
+		case i < firstDated:
+			all[i] = all[firstDated].Add(-time.Duration(firstDated-i) * time.Millisecond)
 		default:
 			all[i] = all[i-1].Add(time.Millisecond)
 		}

@@ -23,7 +23,7 @@ func MessageNamed(ctx context.Context, path, name string) (int, error) {
 }
 
 // findNamed finds the message at which a source links to a checkpoint or branch, or else the
-// last message that the two share (FAMILY.md 1.1).
+// last message that the two share.
 func findNamed(ctx context.Context, opt *Options, source string) (lastMessage, error) {
 	none := lastMessage{index: -1}
 	if source == chat.Stdin {

@@ -128,7 +128,7 @@ func (o *Options) nameNeedsIndex() bool {
 // Result is the result for one source.
 type Result = ops.Result[Document]
 
-// Document is the JSON document about one checkpoint or branch (SPEC.md section 7).
+// Document is the JSON document about one checkpoint or branch.
 type Document struct {
 	Schema int    `json:"schema"`
 	Source string `json:"source" is:"path"`

@@ -129,7 +129,7 @@ func outputPath(c *call, j *job) (chatPath, error) {
 	return to, ops.PathError(err)
 }
 
-// pathBeside derives the name and puts the new chat beside its source (SPEC.md 2.1).
+// pathBeside derives the name and puts the new chat beside its source.
 func pathBeside(ctx context.Context, c *call, j *job, groups []*group.File) (chatPath, error) {
 	if err := chat.CheckName(j.source); err != nil {
 		return chatPath{}, err

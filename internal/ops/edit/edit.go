@@ -35,7 +35,7 @@ type Options struct {
 	again func(err error) bool // whether the edit is made anew after an error, of what is there then; nil: never
 }
 
-// Document is the JSON document about one chat (CONTENT.md 7).
+// Document is the JSON document about one chat.
 type Document struct {
 	Schema      int                `json:"schema"`
 	Path        string             `json:"path" is:"path"`

@@ -1,5 +1,4 @@
-// Package edit holds the verbs that edit chats in place: messages and metadata (CONTENT.md
-// 1.3). A verb describes the changes to each chat as a [Plan]; one engine opens the chat,
+// Package edit holds the verbs that edit chats in place: messages and metadata. A verb describes the changes to each chat as a [Plan]; one engine opens the chat,
 // refuses what must not be edited, finds what follows from the changes, and drafts one change
 // set, which is made whole or not at all and which undo reverts.
 package edit
@@ -48,7 +47,7 @@ var ErrPassedOver = error(&ops.Kind{Code: "refused", Text: "the chat does not me
 // SetMeta changes the metadata of chats. A chat that does not meet the conditions has
 // [ErrPassedOver] in its result.
 func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
-	left := opt.Values.LeaveOut(ownKeys()...)
+	left := opt.Values.LeaveOut(keysWithOwnOptions()...)
 	opt.again = ops.ChangedMeanwhile
 	results := run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		metadata := o.chat.Header.Metadata().Bytes()
@@ -82,8 +81,8 @@ func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
 	return results
 }
 
-// ownKeys returns the keys that have options of their own.
-func ownKeys() []string { return []string{"main_chat", "integrity"} }
+// keysWithOwnOptions returns the keys that have options of their own.
+func keysWithOwnOptions() []string { return []string{"main_chat", "integrity"} }
 
 // setMeta returns a chat's metadata with the changes made. The slug and the parent have options
 // of their own, so nothing else changes them.
@@ -96,7 +95,7 @@ func setMeta(o *open, opt *MetaOptions, metadata []byte) ([]byte, error) {
 	if err != nil {
 		return edited, nil // the engine reports it
 	}
-	for _, key := range ownKeys() {
+	for _, key := range keysWithOwnOptions() {
 		if raw, ok := rawjson.Lookup(metadata, key); !ok {
 			md.Unset(key)
 		} else if string(md.Value(key)) != string(raw) {

@@ -288,7 +288,7 @@ func (m *model) head() *modelLine {
 	return m.lines[0]
 }
 
-// swipe chooses, adds or deletes a swipe of a message that has some (CONTENT.md 2.5).
+// swipe chooses, adds or deletes a swipe of a message that has some.
 func (m *model) swipe(t *testing.T, r *rand.Rand, at int) (op string, clash bool) {
 	l := m.messages[at]
 	l.edited = true

@@ -37,7 +37,7 @@ type found struct {
 	speakers *speakers     // who speaks, if that was asked for
 }
 
-// openChat opens a chat, and refuses one that must not be edited (CONTENT.md 1.3).
+// openChat opens a chat, and refuses one that must not be edited.
 func openChat(ctx context.Context, lib *library.Library, opt Options, r *Result) (*open, error) {
 	if r.Doc.Path == chat.Stdin {
 		return nil, ops.ErrNotInPlace

@@ -17,7 +17,7 @@ import (
 // ErrOperation means that a line is not an operation of edit --ops.
 var ErrOperation = error(&ops.Kind{Code: "usage", Text: "not an operation"})
 
-// operation is one operation of edit --ops (CONTENT.md 2.6).
+// operation is one operation of edit --ops.
 type operation struct {
 	op      string
 	ranges  []choose.Range // the messages that at names
@@ -102,23 +102,9 @@ func parseOperation(line []byte) (*operation, error) {
 // checkMeta refuses changes of the keys that only meta set changes, on purpose and by their own
 // options.
 func (o *operation) checkMeta() error {
-	c := &o.changes
-	copied := *c
-	named := copied.LeaveOut(ownKeys()...)
-	for _, key := range ownKeys() {
-		for _, p := range c.Patch {
-			if p.Op != "test" && len(p.Path) == 0 {
-				named = append(named, key)
-			}
-		}
-		for _, e := range c.Edits {
-			if len(e.Path) == 0 || e.Path[0] == key {
-				named = append(named, key)
-			}
-		}
-	}
-	if len(named) > 0 {
-		return fmt.Errorf("%w: meta does not change %s", ErrOperation, named[0])
+	touched := o.changes.Touches(keysWithOwnOptions()...)
+	if len(touched) > 0 {
+		return fmt.Errorf("%w: meta does not change %s", ErrOperation, touched[0])
 	}
 	return nil
 }

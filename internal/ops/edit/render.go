@@ -92,20 +92,20 @@ func (d *drafting) lines(ctx context.Context, header []byte) iter.Seq[lineChange
 			edits = d.plan.Edits(ctx)
 		}
 		for {
-			place, ok := w.next()
+			place, ok := w.peek()
 			if !ok {
 				return
 			}
 			c := lineChange{place: place}
-			if atFront(&w.header, place.Index) {
+			if takeIfFront(&w.header, place.Index) {
 				c.header = header
 			}
-			if atFront(&w.changed, place.Index) {
+			if takeIfFront(&w.changed, place.Index) {
 				c.edit = edits(place)
 			}
-			c.follows = atFront(&w.following, place.Index)
-			c.gone = atFront(&w.deleted, place.Index)
-			c.after = w.addedAfter(place.Index)
+			c.follows = takeIfFront(&w.following, place.Index)
+			c.gone = takeIfFront(&w.deleted, place.Index)
+			c.after = w.takeAddedAfter(place.Index)
 			if !yield(c) {
 				return
 			}
@@ -139,8 +139,9 @@ func (d *drafting) walk(header []byte) *lineWalk {
 	return w
 }
 
-// next returns the first line that is left; ok is false if none is.
-func (w *lineWalk) next() (place choose.Place, ok bool) {
+// peek returns the line that comes first among those that are left, and leaves it in its lists; ok is
+// false if none is left.
+func (w *lineWalk) peek() (place choose.Place, ok bool) {
 	place.Index = math.MaxInt
 	if len(w.added) > 0 {
 		place = w.before(&w.added[0])
@@ -164,8 +165,8 @@ func (w *lineWalk) before(a *Insertion) choose.Place {
 	return a.After
 }
 
-// addedAfter takes out what is added right behind a line.
-func (w *lineWalk) addedAfter(index int) (lines [][]byte) {
+// takeAddedAfter takes out what is added right behind a line.
+func (w *lineWalk) takeAddedAfter(index int) (lines [][]byte) {
 	for len(w.added) > 0 && w.added[0].At == index+1 {
 		lines = append(lines, w.added[0].Line)
 		w.added = w.added[1:]
@@ -173,8 +174,8 @@ func (w *lineWalk) addedAfter(index int) (lines [][]byte) {
 	return lines
 }
 
-// atFront reports whether a list begins with a line, and if so takes it out.
-func atFront(list *[]choose.Place, index int) bool {
+// takeIfFront reports whether a list begins with a line, and if so takes it out.
+func takeIfFront(list *[]choose.Place, index int) bool {
 	if len(*list) == 0 || (*list)[0].Index != index {
 		return false
 	}

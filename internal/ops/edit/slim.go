@@ -357,23 +357,14 @@ func (made *slim) dropSwipes(chosen int) {
 	if err != nil {
 		return
 	}
-	count := rawjson.Len(m.Value("swipes"))
-	linked := make([]bool, count)
-	i := 0
-	for info := range rawjson.Elements(m.Value("swipe_info")) {
-		if i == count {
-			break
-		}
-		extra := rawjson.Value(info, "extra")
-		linked[i] = rawjson.Truthy(rawjson.Value(extra, "bookmark_link")) || rawjson.Len(rawjson.Value(extra, "branches")) > 0
-		i++
-	}
+	linked := linkedSwipes(m)
+	count := len(linked)
 	keep := func(i int) bool { return i < count && (i == chosen || linked[i]) }
-
 	if err := message.RemoveSwipes(m, keep, false); err != nil {
 		made.unfit = true
 		return
 	}
+
 	rank := 0 // of the chosen swipe among those that stay
 	for i := range count {
 		switch {
@@ -386,22 +377,45 @@ func (made *slim) dropSwipes(chosen int) {
 	if len(made.gone) > 0 {
 		m.Set("swipe_id", strconv.AppendInt(nil, int64(rank), 10))
 	}
+	dropCopyOfChosen(m, rank)
+	made.line = m.Bytes()
+}
+
+// linkedSwipes says of each swipe of a message whether a checkpoint or a branch is linked to it.
+func linkedSwipes(m *rawjson.Object) []bool {
+	linked := make([]bool, rawjson.Len(m.Value("swipes")))
+	swipe := 0
+	for info := range rawjson.Elements(m.Value("swipe_info")) {
+		if swipe == len(linked) {
+			break
+		}
+		extra := rawjson.Value(info, "extra")
+		isCheckpoint := rawjson.Truthy(rawjson.Value(extra, "bookmark_link"))
+		hasBranches := rawjson.Len(rawjson.Value(extra, "branches")) > 0
+		linked[swipe] = isCheckpoint || hasBranches
+		swipe++
+	}
+	return linked
+}
+
+// dropCopyOfChosen empties the extra that the chosen swipe has in swipe_info: SillyTavern keeps it in the
+// message, too (syncMesToSwipe of script.js).
+func dropCopyOfChosen(m *rawjson.Object, chosen int) {
 	m.EditList("swipe_info", func(i int, info []byte) ([]byte, bool) {
-		if i != rank {
+		if i != chosen {
 			return info, true
 		}
 		return rawjson.Edit(info, func(info *rawjson.Object) {
 			extra, has := info.Get("extra")
 			if has {
-				info.Set("extra", onlyLinks(extra))
+				info.Set("extra", linksAndOperations(extra))
 			}
 		}), true
 	})
-	made.line = m.Bytes()
 }
 
-// onlyLinks returns the extra of a swipe with nothing but its links and operations on variables.
-func onlyLinks(extra []byte) []byte {
+// linksAndOperations returns the extra of a swipe with nothing but its links and operations on variables.
+func linksAndOperations(extra []byte) []byte {
 	stays := []string{luker.KeyOperations, "bookmark_link", "branches"}
 	return rawjson.Edit(extra, func(extra *rawjson.Object) {
 		for _, key := range extra.Keys() {

@@ -86,8 +86,7 @@ func (s *speakers) hasFace(name []byte) bool {
 	return len(s.faces[text]) > 0
 }
 
-// made makes a message from a text, with the keys that SillyTavern writes for its role
-// (CONTENT.md 2.2).
+// made makes a message from a text, with the keys that SillyTavern writes for its role.
 func (s *speakers) made(o *open, opt *AddOptions) ([]byte, error) {
 	name, err := s.speaker(o, opt)
 	if err != nil {

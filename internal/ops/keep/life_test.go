@@ -268,8 +268,8 @@ func (l *life) live() string {
 
 // joinLeft takes a new chat for the one that left its path since the last snapshot, if there is
 // one. Nothing on the disk tells them apart: the greeting that SillyTavern writes over a chat
-// has a new slug, too, and whoever goes on from there leaves the same bytes. HISTORY.md 12
-// decides for one chat (rule 3), so its loss is told as that of a chat that was written over. Only
+// has a new slug, too, and whoever goes on from there leaves the same bytes. lost
+// decides for one chat, so its loss is told as that of a chat that was written over. Only
 // where the new one has a slug and begins in another way is it a stranger.
 func (l *life) joinLeft(n *livingChat) {
 	i := slices.IndexFunc(l.chats, func(c *livingChat) bool { return c != n && c.gone && c.touched && c.path == n.path })

@@ -54,8 +54,8 @@ type fate int
 const (
 	isLive     fate = iota
 	wasDeleted      // on purpose
-	isGone
-	isUnknown // likewise, and only backups or other files know it
+	isGone          // nobody knows why
+	isUnknown       // gone, and only backups or other files know it
 )
 
 // lostChat is a chat that may have lost something.
@@ -242,22 +242,23 @@ func (f *finder) assign(v *lostVersion) match {
 		return moved
 	}
 	if m.target < 0 && v.chat == "" {
-		return f.emptied(v, candidates)
+		return f.firstEmptied(v, candidates)
 	}
 	return m
 }
 
-// emptied returns the candidate of which nothing is left that may have been a version: it is poor
-// evidence, but better than a name that nobody gave.
-func (f *finder) emptied(v *lostVersion, candidates []int) match {
+// firstEmptied returns, of the candidates without a message, the one that was changed first after the
+// version was made: it may have lost its messages then. That is poor evidence, but better than a name
+// that nobody gave.
+func (f *finder) firstEmptied(v *lostVersion, candidates []int) match {
 	m := match{target: -1}
 	for _, i := range candidates {
-		if !f.chats[i].mayHaveBeen(v) {
+		if !f.chats[i].mayHaveBeen(v) { // it is empty, and was changed later
 			continue
 		}
 		m.ambiguous = m.target >= 0
 		if m.target < 0 || f.chats[i].changed.Before(f.chats[m.target].changed) {
-			m.target = i // the first that was emptied after the version
+			m.target = i
 		}
 	}
 	m.weak = m.target >= 0

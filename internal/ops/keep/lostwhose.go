@@ -136,7 +136,7 @@ func (f *finder) assignWeak(known map[int]*loss) {
 func (f *finder) stillFree(v *lostVersion, known map[int]*loss) int {
 	candidates, _ := f.candidates(v)
 	candidates = slices.DeleteFunc(candidates, func(i int) bool { return known[i] != nil })
-	return f.emptied(v, candidates).target
+	return f.firstEmptied(v, candidates).target
 }
 
 // gone returns the loss for a version whose chat is gone, a new one if there is none.

@@ -108,12 +108,12 @@ func (f *file) lines(ctx context.Context, do func(at int, l *jsonl.Line, links b
 	return eachLine(ctx, c, do)
 }
 
-// carrying are the keys of a message that hold addresses of attachments; the first two hold links, too.
-var carrying = [...]string{"extra", "swipe_info", "force_avatar"}
+// attachmentKeys are the keys of a message that hold addresses of attachments; the first two hold links, too.
+var attachmentKeys = [...]string{"extra", "swipe_info", "force_avatar"}
 
 // eachLine goes through the messages of a chat, and says of each whether it may name a chat.
 func eachLine(ctx context.Context, c *chat.Chat, do func(at int, l *jsonl.Line, links bool) error) error {
-	return jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Keys: jsonl.NewKeys(carrying[:]...)}, func(l *jsonl.Line, base jsonl.Base) error {
+	return jsonl.Each(ctx, c.Source, jsonl.MapOptions{From: c.Body, Line: c.BodyLine, Keys: jsonl.NewKeys(attachmentKeys[:]...)}, func(l *jsonl.Line, base jsonl.Base) error {
 		extra, _ := l.Value(0)
 		info, _ := l.Value(1)
 		return do(base.Index+l.Index, l, l.Damage == nil && (message.MayLink(extra, l.Plain) || message.MayLink(info, l.Plain)))

@@ -1,5 +1,5 @@
 // Package merge makes one of two copies of a chat, of a character's or group's chats, or of a
-// user folder (MOVING.md 3). Nothing in FROM is written. What a chat of FROM adds comes into
+// user folder. Nothing in FROM is written. What a chat of FROM adds comes into
 // INTO whole: as the chat's own lines, if INTO's copy has nothing of its own, else as a branch
 // beside it. No line is ever put together from both sides, and no chat either, with one exception: of
 // messages that differ only in how many swipes they have, the line with more swipes stays or comes.

@@ -21,7 +21,7 @@ const (
 	Refused Sign = "!"
 )
 
-// sign judges a match (MOVING.md 3.1).
+// sign judges a match.
 func (m *match) sign() Sign {
 	switch {
 	case m.into == nil:
@@ -72,8 +72,8 @@ func (m *match) judge() verdict {
 		own:     m.kept + len(m.fuller),
 		ownFrom: m.ownFrom + len(m.fullerFrom),
 	}
-	if m.at < max(m.from.messages, m.into.messages) {
-		v.at = &m.at
+	if m.firstDifference < max(m.from.messages, m.into.messages) {
+		v.at = &m.firstDifference
 	}
 	if m.ownFrom > 0 && m.fragment {
 		v.sign = Behind

@@ -70,7 +70,7 @@ func filter(files []*file, fits func(f *file) bool) (list []*file) {
 	return list
 }
 
-// matcher finds whose copy each chat of an owner is (MOVING.md 3.2). In what follows c is a chat of FROM, and p one of INTO.
+// matcher finds whose copy each chat of an owner is. In what follows c is a chat of FROM, and p one of INTO.
 type matcher struct {
 	into, from []*file
 	judging    func(c *file) judging // what counts as a message's own

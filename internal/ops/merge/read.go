@@ -54,9 +54,11 @@ func (o *owner) readFacts(ctx context.Context, m *match) {
 	}
 }
 
-// readBoth compares the chats with one name: first their bytes, of which nothing else is read if they
-// are the same, then their prints, which are forgotten where one chat holds the other: these are one.
-// So memory follows the largest such pair, and the others.
+// readBoth reads the chats of both sides, as little of them as is enough. First each chat of FROM is held
+// against its namesake in INTO. It is settled if both have the same bytes, or one holds the other; their
+// prints are forgotten then, so that memory follows the largest such pair. Then, if not all are twins, the
+// headers of all chats are read, and the prints of those that are not settled if a chat of FROM is left
+// that may be a copy of another.
 func (o *owner) readBoth(ctx context.Context, candidates []*file) error {
 	ours := byName(candidates)
 	theirs := byName(o.theirs.files)
@@ -69,11 +71,12 @@ func (o *owner) readBoth(ctx context.Context, candidates []*file) error {
 	if len(twins) == len(o.theirs.files) {
 		return ctx.Err()
 	}
-	isHomeless := func(c *file) bool { return c.settled == nil && c.err == nil }
-	anyHomeless := slices.ContainsFunc(o.theirs.files, isHomeless)
+
+	isUnsettled := func(c *file) bool { return c.settled == nil && c.err == nil }
+	anyUnsettled := slices.ContainsFunc(o.theirs.files, isUnsettled)
 	o.each(ctx, slices.Concat(o.theirs.files, candidates), func(f *file) {
 		f.head(ctx)
-		if anyHomeless && f.settled == nil {
+		if anyUnsettled && f.settled == nil {
 			f.read(ctx, o.seed)
 		}
 	})

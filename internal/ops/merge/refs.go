@@ -232,7 +232,7 @@ func (u *user) message(line []byte) []byte {
 		return line
 	}
 	return rawjson.Edit(line, func(o *rawjson.Object) {
-		u.values(o, carrying[:]...)
+		u.values(o, attachmentKeys[:]...)
 		for _, key := range []string{"original_avatar", "force_avatar"} { // who speaks in a group
 			if text, ok := rawjson.Unquote(o.Value(key)); ok {
 				if to := u.avatar(text); to != text {
@@ -295,25 +295,27 @@ func (w *work) collect(ctx context.Context) error {
 	if w.writes() {
 		u.metadata(w.from.metadata())
 	}
-	return w.attached(ctx, u.readdress)
+	return w.eachAttachmentValue(ctx, func(raw []byte) { u.readdress(raw) })
 }
 
-// attached calls do with everything in the messages of FROM's chat that come, which may name attachments.
-func (w *work) attached(ctx context.Context, do func(raw []byte) []byte) error {
-	come := map[int]bool{}
-	if w.row.Sign == Ahead && !w.takesLines() {
-		for _, pair := range w.fullerFrom {
-			come[pair.A] = true
-		}
-	} else if !w.writes() {
+// eachAttachmentValue calls do with each value in the messages of FROM's chat that come which may name attachments.
+func (w *work) eachAttachmentValue(ctx context.Context, do func(raw []byte)) error {
+	comesWhole := w.writes()
+	onlyFuller := w.row.Sign == Ahead && !w.takesLines()
+	if !comesWhole && !onlyFuller {
 		return nil
 	}
+
+	fuller := map[int]bool{}
+	for _, pair := range w.fullerFrom {
+		fuller[pair.A] = true
+	}
 	return w.from.lines(ctx, func(at int, l *jsonl.Line, _ bool) error {
-		if !w.writes() && !come[at] {
+		if !comesWhole && !fuller[at] {
 			return nil
 		}
-		for k := range carrying {
-			raw, _ := l.Value(k)
+		for key := range attachmentKeys { // lines scans its keys in this order
+			raw, _ := l.Value(key)
 			do(raw)
 		}
 		return nil
@@ -352,11 +354,11 @@ func (o *owner) tellLeft(ctx context.Context, into, from *library.Folder) error 
 			}
 			return address
 		}
-		look := func(raw []byte) []byte { return readdressed(raw, see) }
+		look := func(raw []byte) { readdressed(raw, see) }
 		if w.writes() {
 			look(w.from.metadata().Bytes())
 		}
-		if err := w.attached(ctx, look); err != nil {
+		if err := w.eachAttachmentValue(ctx, look); err != nil {
 			w.row.refuse(err)
 		}
 		if len(left) > 0 {

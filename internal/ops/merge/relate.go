@@ -13,22 +13,22 @@ type relation struct {
 	pairs []align.Pair // the messages that both have, in their order: A of FROM, B of INTO
 
 	ownFrom        int // messages of FROM that INTO lacks, or with a swipe that it lacks
-	kept, keptFrom int // the same of INTO and of FROM, and shared ones with a value that the other lacks
+	kept, keptFrom int // messages and values that only INTO has, which stay; and those that only FROM has
 
 	// Messages that both have, one side with fewer swipes and else the same, as after slim: that side is behind, and
 	// has nothing of its own. They are the pairs of which FROM's line has more, and those of which INTO's has.
 	fullerFrom, fuller []align.Pair
 
-	gone, goneFrom int  // messages of the other side and of the base that INTO lacks, and that FROM lacks
-	at             int  // the first message that differs
-	begun          bool // more than a greeting is shared
-	fragment       bool // FROM's lacks more than half of what the base has
+	gone, goneFrom  int  // messages of the other side and of the base that INTO lacks, and that FROM lacks
+	firstDifference int  // the first message that differs
+	begun           bool // more than a greeting is shared
+	fragment        bool // FROM's lacks more than half of what the base has
 }
 
 // judging says what counts as a message's own.
 type judging struct {
-	base  baseSet // what both sides came from; zero: unknown
-	whole bool    // something beside a chat counts its swipes, so that no line of one side goes among those of the other
+	base         baseSet // what both sides came from; zero: unknown
+	countsSwipes bool    // something beside a chat counts its swipes, so that no line of one side goes among those of the other
 }
 
 // baseSet is what the messages of a chat at the last merge hold: nothing of that is anybody's own.
@@ -57,15 +57,15 @@ func (by judging) holds(list []chat.Print) bool {
 
 // relateFiles compares a chat of FROM with one of INTO, as they are with what lies beside them.
 func relateFiles(from, into *file, by judging) relation {
-	by.whole = len(from.sidecars)+len(into.sidecars) > 0 // Luker's, which count swipes
+	by.countsSwipes = len(from.sidecars)+len(into.sidecars) > 0 // Luker's, which count swipes
 	return relate(from.prints, into.prints, by)
 }
 
 // relate compares the messages of a chat of FROM with those of one of INTO.
 func relate(from, into []chat.Print, by judging) relation {
 	r := relation{pairs: shared(from, into)}
-	for r.at < len(r.pairs) && r.pairs[r.at] == (align.Pair{A: r.at, B: r.at}) {
-		r.at++
+	for r.firstDifference < len(r.pairs) && r.pairs[r.firstDifference] == (align.Pair{A: r.firstDifference, B: r.firstDifference}) {
+		r.firstDifference++
 	}
 	for p := range align.Rows(r.pairs, len(from), len(into)) {
 		switch {
@@ -79,7 +79,7 @@ func relate(from, into []chat.Print, by judging) relation {
 			r.kept += own
 			r.goneFrom += 1 - own
 		default:
-			r.add(p, &from[p.A], &into[p.B], by)
+			r.addPair(p, &from[p.A], &into[p.B], by)
 		}
 	}
 	r.begun = begun(from, into, r.pairs)
@@ -87,31 +87,34 @@ func relate(from, into []chat.Print, by judging) relation {
 	return r
 }
 
-// add adds a pair of messages that both chats have.
-func (r *relation) add(p align.Pair, from, into *chat.Print, by judging) {
-	if !by.whole && from.Fewer(into) {
+// addPair adds a pair of messages that both chats have.
+func (r *relation) addPair(p align.Pair, from, into *chat.Print, by judging) {
+	if !by.countsSwipes && from.IsSlimmerThan(into) {
 		r.fuller = append(r.fuller, p)
-		r.at = min(r.at, p.B)
+		r.differsAt(p)
 		return
 	}
-	if !by.whole && into.Fewer(from) {
-		own, _ := by.lacks(into, from)
-		if own > 0 { // else they were removed here since the base
+	if !by.countsSwipes && into.IsSlimmerThan(from) {
+		swipes, _ := by.has(from, into)
+		if swipes > 0 { // else they were removed here since the base
 			r.fullerFrom = append(r.fullerFrom, p)
-			r.at = min(r.at, p.B)
+			r.differsAt(p)
 		}
 		return
 	}
 
-	_, kept := by.lacks(from, into)
-	own, keptFrom := by.lacks(into, from)
-	r.ownFrom += own
+	_, kept := by.has(into, from)
+	swipes, keptFrom := by.has(from, into)
+	r.ownFrom += swipes
 	r.kept += kept
 	r.keptFrom += keptFrom
 	if kept+keptFrom > 0 {
-		r.at = min(r.at, p.B)
+		r.differsAt(p)
 	}
 }
+
+// differsAt notes that the messages of a pair differ.
+func (r *relation) differsAt(p align.Pair) { r.firstDifference = min(r.firstDifference, p.B) }
 
 // alone returns 1 for a message that the other chat lacks, 0 if the base has all of it.
 func (by judging) alone(p *chat.Print) int {
@@ -121,13 +124,13 @@ func (by judging) alone(p *chat.Print) int {
 	return 1
 }
 
-// lacks returns 1 as own if a message lacks a swipe of another one that is the same message, and 1 as
-// kept also if it lacks a value; else 0. What the base has is not lacking.
-func (by judging) lacks(p, other *chat.Print) (own, kept int) {
-	if !allIn(other.Swipes, p.Swipes, by.base.has) {
+// has says what a message has that notIn, which is the same message, and the base lack: swipes is 1 if it
+// has such a swipe; any is 1 if it has such a swipe or value.
+func (by judging) has(p, notIn *chat.Print) (swipes, any int) {
+	if !allIn(p.Swipes, notIn.Swipes, by.base.has) {
 		return 1, 1
 	}
-	if !allIn(other.Values, p.Values, by.base.has) {
+	if !allIn(p.Values, notIn.Values, by.base.has) {
 		return 0, 1
 	}
 	return 0, 0

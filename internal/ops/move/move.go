@@ -1,5 +1,5 @@
-// Package move holds the verbs that create, open, rename, move and delete chats
-// (FAMILY.md 3). Each finds what names a chat with package family, decides what becomes of
+// Package move holds the verbs that create, open, rename, move and delete chats.
+// Each finds what names a chat with package family, decides what becomes of
 // those names, and drafts one change set: order, dry run, journal and undo are left to
 // package changeset.
 package move
@@ -30,7 +30,7 @@ type Options struct {
 	Meter         *progress.Meter
 }
 
-// Moved describes what was done to a chat: the document of FAMILY.md 6.
+// Moved describes what was done to a chat: a JSON document.
 type Moved struct {
 	Schema      int           `json:"schema"`
 	From        string        `json:"from" is:"path"`

@@ -111,7 +111,7 @@ func (g *pager) begin(p *published) error {
 	g.day = ""
 	switch p.chapter {
 	case 0:
-		g.open()
+		g.openChat()
 	case 1:
 		g.openBook()
 	}
@@ -150,28 +150,38 @@ func (g *pager) openBook() {
 	g.print("</ul></nav>\n")
 }
 
-// open begins the page of one chat.
-func (g *pager) open() {
+// openChat begins the page of one chat.
+func (g *pager) openChat() {
 	p := g.p
-	title := p.title()
-	full, shown := title, bdi(title)
+	full := p.title()
+	shown := bdi(full)
 	if p.owner != "" {
-		full, shown = p.owner+" · "+title, bdi(p.owner)+" · "+shown
+		full = p.owner + " · " + full
+		shown = bdi(p.owner) + " · " + shown
 	}
 	g.head(full, true)
 	g.printf("<div id=\"bar\" role=\"banner\"><b>%s</b>", shown)
-	var links []string
-	for _, c := range g.kin.children {
-		if at := forkOf(c); at != nil {
-			if link := fmt.Sprintf("<a href=\"#m%[1]d\">%[2]s#%[1]d</a>", *at, sign(c)); !slices.Contains(links, link) {
-				links = append(links, link)
-			}
-		}
-	}
+	links := g.forkLinks()
 	if len(links) > 0 {
 		g.print("<nav aria-label=\"Checkpoints and branches\">", strings.Join(links, ""), "</nav>")
 	}
 	g.print("</div>\n<main>\n")
+}
+
+// forkLinks returns a link to each message at which a checkpoint or a branch begins; two that begin at
+// one message share it.
+func (g *pager) forkLinks() (links []string) {
+	for _, c := range g.kin.children {
+		at := forkOf(c)
+		if at == nil {
+			continue
+		}
+		link := fmt.Sprintf("<a href=\"#m%[1]d\">%[2]s#%[1]d</a>", *at, sign(c))
+		if !slices.Contains(links, link) {
+			links = append(links, link)
+		}
+	}
+	return links
 }
 
 // heading writes what stands above the messages of a chat.

@@ -1,5 +1,5 @@
 // Package publish writes chats for people to read elsewhere: as pages, as Markdown, and as
-// SillyTavern's own text (READING.md 4).
+// SillyTavern's own text.
 package publish
 
 import (

@@ -118,7 +118,7 @@ func planAll(ctx context.Context, opt *Options, s *surveyed, rep *Report) ([]*pl
 	return p.plans, nil
 }
 
-// Document is the JSON document about one repaired file (SPEC.md section 7).
+// Document is the JSON document about one repaired file.
 type Document struct {
 	Schema     int         `json:"schema"`
 	Path       string      `json:"path" is:"path"`

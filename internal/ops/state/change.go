@@ -1,5 +1,5 @@
-// Package state holds the verbs for what extensions keep beside chats and characters
-// (CONTENT.md 5): Luker's sidecars and floor logs, and views of what Auto-Recap and
+// Package state holds the verbs for what extensions keep beside chats and characters:
+// Luker's sidecars and floor logs, and views of what Auto-Recap and
 // Auto-Illustrator keep in the metadata. The verbs list, read, change and delete it,
 // and show its history. Luker itself does all of this in a browser; package luker follows
 // its source.
@@ -63,7 +63,7 @@ func newResult(opt *Options) *Result {
 }
 
 // run opens the target, runs draft in a change set of its own, and returns the result, which it
-// fills in. It refuses a chat that must not be edited (CONTENT.md 1.3).
+// fills in. It refuses a chat that must not be edited.
 func run(ctx context.Context, opt *Options, r *Result, draft func(ctx context.Context, t *target, s *changeset.Set) error) *Result {
 	empty := *r
 	u := changeset.Unit{Root: changeset.RootOf(opt.Path)}

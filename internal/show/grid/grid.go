@@ -1,4 +1,4 @@
-// Package grid lays out tables for a person (READING.md 1.1): columns are aligned over the whole
+// Package grid lays out tables for a person: columns are aligned over the whole
 // table, and no line is wider than what there is. Names and texts are cut by whole words; numbers,
 // dates and signs are never cut.
 package grid

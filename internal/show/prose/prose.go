@@ -1,6 +1,6 @@
 // Package prose reads the text of a message as SillyTavern shows it: Markdown as showdown
-// takes it with SillyTavern's options, with the HTML that models write (READING.md 2.1;
-// SillyTavern public/script.js, messageFormatting). There is one reading for everything that
+// takes it with SillyTavern's options, with the HTML that models write
+// (messageFormatting of SillyTavern's public/script.js). There is one reading for everything that
 // shows a text: a terminal, a page, a snippet, a count of words.
 //
 // Every letter that the reading does not remove comes out once, in order. Text is not made safe

@@ -1,5 +1,5 @@
 // Package webpage begins pages that need nothing else: no network, no server, no other file, and
-// no script but their own (FAMILY.md 2.4, READING.md 4.3).
+// no script but their own.
 package webpage
 
 import (

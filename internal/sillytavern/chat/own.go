@@ -29,15 +29,15 @@ func (p *Print) IsIn(source *Print) bool {
 	return p.Same(source) && within(p.Swipes, source.Swipes)
 }
 
-// Fewer reports whether a message is another one with fewer swipes and nothing else: what it holds for its chosen swipe is
+// IsSlimmerThan reports whether a message is another one with fewer swipes and nothing else: what it holds for its chosen swipe is
 // the same, and the other one has all of the rest, too. So a chat that was made slim has its messages.
-func (p *Print) Fewer(than *Print) bool {
-	if p.Damaged || than.Damaged || p.IDs[0] != than.IDs[0] {
+func (p *Print) IsSlimmerThan(other *Print) bool {
+	if p.Damaged || other.Damaged || p.IDs[0] != other.IDs[0] {
 		return false
 	}
-	hasFewer := len(p.Swipes) < len(than.Swipes) && within(p.Swipes, than.Swipes)
-	sameForChosen := within(than.Values[:than.Chosen], p.Values[:p.Chosen])
-	return hasFewer && sameForChosen && within(p.Values, than.Values)
+	hasFewer := len(p.Swipes) < len(other.Swipes) && within(p.Swipes, other.Swipes)
+	sameForChosen := within(other.Values[:other.Chosen], p.Values[:p.Chosen])
+	return hasFewer && sameForChosen && within(p.Values, other.Values)
 }
 
 // within reports whether all of a list are in another one.

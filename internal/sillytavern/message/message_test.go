@@ -417,7 +417,7 @@ func checkEdit(t *testing.T, line string, out []byte, edited ...string) map[stri
 }
 
 // pageMessage is a message as the page holds it after it has shown it: ensureSwipes and
-// syncMesToSwipe of SillyTavern, worked out anew (APP.md 7).
+// syncMesToSwipe of SillyTavern (public/script.js), worked out anew.
 type pageMessage struct {
 	swipes  []any             // what is no text is ""
 	infos   []json.RawMessage // swipe_info; the entries that the page made are in own

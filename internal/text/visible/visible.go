@@ -297,7 +297,7 @@ func isPlainInShell(r rune) bool {
 	return r >= utf8.RuneSelf
 }
 
-// Signs that no line begins with, and that none ends with (READING.md 1.2).
+// Signs that no line begins with, and that none ends with.
 const (
 	closing = "。、，．！？：；」』）】》ー…"
 	opening = "「『（【《"

@@ -22,7 +22,7 @@ type Sieve struct {
 
 // Sieve returns the sieve of the query.
 func (q *Query) Sieve() *Sieve {
-	s := &Sieve{plain: q.plain()}
+	s := &Sieve{plain: q.asciiGroups()}
 	for _, terms := range q.All {
 		list := asciiWords(terms)
 		if s.words == nil || list != nil && isStricter(list, s.words) {
@@ -32,15 +32,19 @@ func (q *Query) Sieve() *Sieve {
 	return s
 }
 
-// plain returns the query as groups of words of ASCII, nil if it has anything else.
-func (q *Query) plain() (groups [][]asciiWord) {
+// asciiGroups returns the query as groups of words of ASCII, nil if it has anything else.
+func (q *Query) asciiGroups() (groups [][]asciiWord) {
 	if len(q.None) > 0 {
 		return nil
 	}
 	for _, terms := range q.All {
 		var group []asciiWord
 		for _, t := range terms {
-			if len(t.Words) != 1 || !isASCII(t.Words[0]) || len(t.Words[0]) >= longest {
+			if len(t.Words) != 1 || !isASCII(t.Words[0]) {
+				return nil
+			}
+			mayBeCut := len(t.Words[0]) >= maxWordBytes
+			if mayBeCut { // it stands for longer ones, too
 				return nil
 			}
 			w := newASCIIWord(t.Words[0])
@@ -52,8 +56,8 @@ func (q *Query) plain() (groups [][]asciiWord) {
 	return groups
 }
 
-// isStricter reports whether fewer texts have a word of a than of b, as far as their numbers and
-// lengths tell.
+// isStricter guesses whether fewer texts contain any word of a than any word of b: a has fewer words, or
+// as many and its shortest is longer.
 func isStricter(a, b []asciiWord) bool {
 	shortest := func(list []asciiWord) (n int) {
 		for i, w := range list {

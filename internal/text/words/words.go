@@ -18,8 +18,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// longest is the length at which a word is cut, in bytes: nobody writes longer ones.
-const longest = 240
+// maxWordBytes is the length at which a word is cut, in bytes: nobody writes longer ones.
+const maxWordBytes = 240
 
 // Word is a word of a text: how it is compared, and where it stands in the text, in bytes.
 // Text is valid until the next word.
@@ -102,12 +102,12 @@ func (s *splitter) withoutPossessive() []byte {
 	return s.word
 }
 
-// cut shortens a word to longest bytes, on a rune boundary.
+// cut shortens a word to maxWordBytes bytes, on a rune boundary.
 func cut(word []byte) []byte {
-	if len(word) <= longest {
+	if len(word) <= maxWordBytes {
 		return word
 	}
-	n := longest
+	n := maxWordBytes
 	for n > 0 && !utf8.RuneStart(word[n]) {
 		n--
 	}

@@ -108,7 +108,7 @@ func (c *Conversation) dropUnknown(word string) {
 	}
 	c.unknown++
 	isNew := !slices.ContainsFunc(c.Dropped, func(d Dropped) bool { return d.What == what })
-	if isNew && len(c.Dropped) >= most { // whatever a source has in these places
+	if isNew && len(c.Dropped) >= most { // a hostile source may have a new word each time
 		what = "messages of others"
 	}
 	c.drop(what, 1)
@@ -160,6 +160,7 @@ func Read(name, raw string, opt Options) (*Conversation, error) {
 	if f.readText != nil {
 		err = f.readText(c, raw, &opt)
 	} else {
+		// gjson takes the first of repeated keys, JSON.parse the last.
 		err = f.read(c, gjson.Parse(lastOfRepeated(raw)), &opt)
 	}
 	if err != nil {
