@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -140,17 +139,11 @@ func (a *attachments) fitting(missing rules.Attachment) []*attachedFile {
 	return list
 }
 
-// fileNamesOf returns the names that the file of an address may have: percent-decoded, as the server reads it, and as
-// written.
-func fileNamesOf(address string) (names []string) {
+// fileNamesOf returns the names that the file of an address may have, the likeliest first.
+func fileNamesOf(address string) []string {
 	address, _, _ = strings.Cut(address, "?")
 	address, _, _ = strings.Cut(address, "#")
-	written := path.Base(address)
-	decoded, err := url.PathUnescape(written)
-	if err == nil && decoded != written {
-		names = append(names, decoded)
-	}
-	return append(names, written)
+	return userdir.Readings(path.Base(address))
 }
 
 // named returns the files of a name that have the attachment's size.

@@ -212,9 +212,8 @@ func (r *Real) folder(path string) (string, bool) {
 	return real, true
 }
 
-// served returns the paths in the user folder that an address may mean:
-// percent-decoded, as the server reads it, and as written. ours is false if the
-// server does not serve the address from there.
+// served returns the paths in the user folder that an address may mean, see
+// [Readings]. ours is false if the server does not serve the address from there.
 func served(address string) (places []string, ours bool) {
 	address, _, _ = strings.Cut(address, "?")
 	address, _, _ = strings.Cut(address, "#")
@@ -223,13 +222,27 @@ func served(address string) (places []string, ours bool) {
 		return nil, false
 	}
 
-	if decoded, err := url.PathUnescape(rest); err == nil && filepath.IsLocal(filepath.FromSlash(decoded)) {
-		places = append(places, decoded)
-	}
-	if filepath.IsLocal(filepath.FromSlash(rest)) {
-		places = append(places, rest)
+	for _, place := range Readings(rest) {
+		if filepath.IsLocal(filepath.FromSlash(place)) {
+			places = append(places, place)
+		}
 	}
 	return places, true
+}
+
+// Readings returns what an address without its query may mean, the likeliest first: percent-decoded twice, as
+// SillyTavern's server reads it (Express decodes it, and createRouteHandler of its src/users.js once more), decoded
+// once, and as written. Each is there once.
+func Readings(address string) []string {
+	readings := []string{address}
+	for range 2 {
+		decoded, err := url.PathUnescape(readings[0])
+		if err != nil || decoded == readings[0] {
+			break
+		}
+		readings = slices.Insert(readings, 0, decoded)
+	}
+	return readings
 }
 
 // isServed reports whether the server serves files of the user folder under an address, without its first slash.
@@ -238,8 +251,9 @@ func isServed(address string) bool {
 	return slices.ContainsFunc(served, func(folder string) bool { return strings.HasPrefix(address, folder) })
 }
 
-// unclear is what an address cannot have as it is: the server would read it in another way.
-var unclear = strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23")
+// unclear is what an address cannot have as it is: the server would read it in another way. It decodes twice, so a
+// percent sign is escaped twice.
+var unclear = strings.NewReplacer("%", "%2525", "?", "%3F", "#", "%23")
 
 // Address returns the address of a file in the user folder as SillyTavern's server makes it (clientRelativePath of
 // its src/util.js): the path itself, in which only those characters are escaped that would mean something else.

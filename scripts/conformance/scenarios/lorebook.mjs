@@ -82,8 +82,8 @@ export function metaAtFive({ source, book }, chat, clone) {
     return meta;
 }
 
-/** What --isolate says of that chat at message 5. */
-export const stateNotes = [/: core: lastInContextMessageId/, /: core: /, /: auto_recap: /, /: dotted.key: left as it is/];
+/** What --isolate says of that chat at message 5, if asked. */
+export const stateNotes = [/: core: lastInContextMessageId/, /: core: /, /: auto_recap: /, /: dotted.key: left as it is/, /: created /];
 
 const isolated = {
     id: 'isolate',
@@ -92,8 +92,8 @@ const isolated = {
         const living = livingChat(t, 'isolated');
         const { source, book } = living;
         const before = [fs.readFileSync(source.file), fs.readFileSync(book.file)];
-        const file = t.path({ changes: [bookFile(t, `${book.name}__CP_Alone`)], says: stateNotes },
-            'checkpoint', source.file, '--at', '5', '-n', 'Alone', '--naming', 'sillytavern', '--isolate');
+        const file = t.path({ changes: [bookFile(t, `${book.name}__CP_Alone`)] }, 'checkpoint', source.file, '--at', '5',
+            '-n', 'Alone', '--naming', 'sillytavern', '--isolate');
         sameBytes(fs.readFileSync(source.file), before[0], 'the source');
         sameBytes(fs.readFileSync(book.file), before[1], 'the source\u2019s lorebook');
         return { living, file };

@@ -189,7 +189,7 @@ const imported = {
     },
 };
 
-const samples = path.resolve(import.meta.dirname, '..', '..', '..', 'internal', 'convert', 'testdata');
+const samples = path.resolve(import.meta.dirname, '..', '..', '..', 'internal', 'ops', 'bring', 'convert', 'testdata');
 const known = ['agnai', 'cai', 'chatgpt', 'chub', 'claude', 'deepseek', 'exporter', 'kobold', 'ooba', 'openai', 'risu', 'sharegpt', 'txt'];
 
 const opened = {

@@ -25,11 +25,11 @@ const metaSet = {
         await savePage(t);
         await quiet(source.file);
         t.stchat({ changes: [replica.file], says: [reload] }, 'meta', 'set', replica.file, '--set', 'note_prompt=Mind the "tide".', '--set', 'note_depth=7',
-            '--set', '/variables/hp=15', '--set', '/variables/fresh=caf\u00e9', '--unset', '/variables/quote"d');
+            '--set', '/variables/hp="15"', '--set', '/variables/fresh=caf\u00e9', '--unset', '/variables/quote"d');
         sameBytes(fs.readFileSync(replica.file), fs.readFileSync(source.file), 'the chat');
 
         await leave(t);
-        andBack(t, [source.file], 'meta', 'set', source.file, '--set', 'note_prompt=Another.', '--set', 'note_depth=3', '--set', '/variables/hp=16');
+        andBack(t, [source.file], 'meta', 'set', source.file, '--set', 'note_prompt=Another.', '--set', 'note_depth=3', '--set', '/variables/hp="16"');
         const seen = await open(t, source, source.chat);
         same(seen.meta, { ...source.meta, note_prompt: 'Another.', note_depth: 3, variables: { hp: '16', fresh: 'caf\u00e9' } }, 'the page\u2019s metadata');
         const note = await t.page.evaluate(() => [document.querySelector('#extension_floating_prompt').value, document.querySelector('#extension_floating_depth').value]);

@@ -248,7 +248,7 @@ const isolated = {
         const living = livingChat(t, 'page isolated');
         const clone = bookFile(t, `${living.book.name}__CP_Alone too`);
         const file = t.path({ changes: [clone], says: stateNotes }, 'checkpoint', living.source.file, '--at', '5',
-            '-n', 'Alone too', '--naming', 'sillytavern', '--isolate');
+            '-n', 'Alone too', '--naming', 'sillytavern', '--isolate', '-v');
         return { living, file };
     },
     async run(t, { living, file }) {

@@ -170,13 +170,13 @@ const edited = {
         const merge = path.join(t.scratch, 'merge.json');
         fs.writeFileSync(merge, '{\n  "note_prompt": "from a file",\n  "fresh": [1, {"a.b": null}]\n}\n');
         const file = t.path('checkpoint', source.file, '--at', '4', '-n', 'Edited', '--naming', 'sillytavern',
-            '--merge', merge, '--set', 'note_depth=7', '--set', 'dotted.new=plain text', '--set', 'number=12',
+            '--merge', merge, '--set', 'note_depth=7', '--set', 'dotted.new=plain text', '--set', 'number=12', '--set', 'digits="12"', '--set', 'scenario=1984',
             '--unset', 'dotted.key', '--unset', 'tainted', '--unset', 'integrity');
         return { source, file };
     },
     async run(t, { source, file }) {
         const meta = { ...source.meta, note_prompt: 'from a file', fresh: [1, { 'a.b': null }], note_depth: 7 };
-        Object.assign(meta, { 'dotted.new': 'plain text', number: '12' });
+        Object.assign(meta, { 'dotted.new': 'plain text', number: 12, digits: '12', scenario: '1984' });
         for (const key of ['dotted.key', 'tainted', 'integrity']) {
             delete meta[key];
         }
