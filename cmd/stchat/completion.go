@@ -20,6 +20,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
+	"stchat/internal/ops/bring/convert"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
 	"stchat/internal/ops/past"
@@ -400,21 +401,19 @@ func (c *console) flagOffers(cmd *cobra.Command, f *pflag.Flag) cobra.Completion
 	return nil
 }
 
-// aboutWord describes a word that a flag takes: a rule or a format.
+// aboutWord describes a word that a flag takes: a rule or a format. What import reads is described where
+// it is read.
 func aboutWord(word string) string {
 	for _, id := range rules.All() {
 		if id.String() == word {
 			return id.Rule().Summary
 		}
 	}
-	return map[string]string{
-		"agnai": "Agnaistic", "cai": "CharacterAI Dumper", "chatgpt": "ChatGPT's data export", "chub": "Chub's chats for SillyTavern",
-		"claude": "Claude's data export", "deepseek": "DeepSeek's data export",
-		"exporter": "ChatGPT, Claude and Gemini Exporter", "fields": "values of keys", "github": "notes on a pull request",
-		"html": "a page", "json": "documents for scripts", "junit": "a test report", "kobold": "KoboldAI Lite",
-		"markdown": "Markdown", "merge-patch": "RFC 7386", "ooba": "text-generation-webui",
-		"openai": "training data", "patch": "RFC 6902", "raw": "the stored lines", "read": "as a person reads it", "risu": "RisuAI",
-		"rows": "a table of messages", "sarif": "for code scanning", "sharegpt": "training data", "text": "plain text",
-		"txt": "as SillyTavern exports it",
-	}[word]
+	written := map[string]string{
+		"fields": "values of keys", "github": "notes on a pull request", "html": "a page", "json": "documents for scripts",
+		"junit": "a test report", "markdown": "Markdown", "merge-patch": "RFC 7386", "patch": "RFC 6902",
+		"raw": "the stored lines", "read": "as a person reads it", "rows": "a table of messages",
+		"sarif": "for code scanning", "text": "plain text", "txt": "as SillyTavern exports it",
+	}
+	return cmp.Or(written[word], convert.About(word))
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -32,20 +33,7 @@ JSON, JSON lines, text, - for stdin, or a zip, of which each conversations*.json
 at the root or one folder down is read. Nothing is written before all of them
 are found. The format is found out:
 
-  kobold    KoboldAI Lite
-  cai       CharacterAI Dumper
-  ooba      text-generation-webui
-  openai    lists of role, content
-  sharegpt  lists of from, value
-  agnai     Agnaistic
-  risu      RisuAI, one chat or all
-  chatgpt   ChatGPT's data export
-  claude    Claude's data export
-  deepseek  DeepSeek's data export
-  exporter  the extensions ChatGPT, Claude and Gemini Exporter
-  chub      Chub's chats for SillyTavern
-  txt       .txt: SillyTavern's text export, or lines such as "Mira: Hello"
-
+` + formatList() + `
 Every conversation becomes a chat of its own; its path is printed. What OWNER
 has already is not imported again. A chat of SillyTavern's own, whatever its
 file is called, is for 'stchat merge'.
@@ -64,6 +52,15 @@ whom SillyTavern's settings name, or --user.
 		args:    cobra.MinimumNArgs(1),
 		options: &importOptions{},
 	}
+}
+
+// formatList returns the formats that import reads, a line each.
+func formatList() string {
+	var b strings.Builder
+	for _, name := range convert.Formats() {
+		fmt.Fprintf(&b, "  %-9s %s\n", name, convert.About(name))
+	}
+	return b.String()
 }
 
 type importOptions struct{ opt bring.Options }

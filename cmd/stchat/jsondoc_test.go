@@ -184,6 +184,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		return filepath.Join("..", "..", "testdata", "demo", "chats", "Maren Holm", "Maren Holm - "+time+".jsonl")
 	}
 	story := at("chats/Mira/story.jsonl")
+	printed := map[string]bool{} // the commands that were run
 	for _, c := range []struct {
 		section, last string // of the documents, and of the last one where it is another
 		codes         string
@@ -204,6 +205,9 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"add, delete, edit, hide, swipe, unhide; meta set", "", "0", []string{"delete", "--json", "--force", "-a", "0", at("chats/Mira/edited.jsonl")}},
 		{"add, delete, edit, hide, swipe, unhide; meta set", "", "0", []string{"edit", "--json", "-a", "0", "--set", "mes=y", at("chats/Mira/edited.jsonl")}},
 		{"add, delete, edit, hide, swipe, unhide; meta set", "delete, edit, hide, unhide; meta set: the last document", "0", []string{"hide", "--json", "-a", "0", "--dry-run", at("chats/Mira/edited.jsonl"), at("chats/Mira/child.jsonl")}},
+		{"add, delete, edit, hide, swipe, unhide; meta set", "", "0", []string{"unhide", "--json", "-a", "0", "--dry-run", at("chats/Mira/edited.jsonl")}},
+		{"add, delete, edit, hide, swipe, unhide; meta set", "", "0", []string{"replace", "--json", "--dry-run", "y", "z", at("chats/Mira/edited.jsonl")}},
+		{"add, delete, edit, hide, swipe, unhide; meta set", "", "0", []string{"swipe", "--json", "--dry-run", "--force", "--add", "another", at("chats/Mira/edited.jsonl"), "0"}},
 		{"snapshot", "snapshot: the last document", "0", []string{"snapshot", "--json", user}},
 		{"add, delete, edit, hide, swipe, unhide; meta set", "", "0", []string{"add", "--json", "--role", "user", "--text", "x", at("chats/Mira/edited.jsonl")}},
 		{"meta get", "", "0", []string{"meta", "get", "--json", story}},
@@ -270,6 +274,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"export, openai, sharegpt, rows", "", "0", []string{"export", "--json", "--skip-damaged", "--format", "openai", at("chats/Mira"), "-o", t.TempDir()}},
 		{"version", "", "0", []string{"version", "--json"}},
 	} {
+		printed[c.args[0]] = true
 		if last := len(c.args) - 1; c.args[last] == "damaged" {
 			c.args[last] = damagedHistory(t, user)
 		}
@@ -296,6 +301,13 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 			if err := fitsSchema(valid[section], doc); err != nil {
 				t.Errorf("%q: %s: %v", c.args, line, err)
 			}
+		}
+	}
+	for _, v := range verbs() {
+		made := v.make()
+		printsJSON := !made.plain && made.below == nil
+		if printsJSON && !printed[v.name] {
+			t.Errorf("%s takes --json, and no call here prints its document: add one, its section in docs/json.md, and its struct in documents (schemas.go)", v.name)
 		}
 	}
 	for section, rows := range p.sections {

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"stchat/internal/ops/bring/convert"
 )
 
 // TestReadme does what the README tells its readers to do, in a copy of the
@@ -53,6 +56,51 @@ func TestCommandsAreInReadme(t *testing.T) {
 	for _, v := range verbs() {
 		if !v.make().hidden && !strings.Contains(table, "`"+v.name) {
 			t.Errorf("the table of commands in README.md has no %s", v.name)
+		}
+	}
+}
+
+// TestImportFormatsAreInDocs holds that docs/import.md describes each format that import reads.
+func TestImportFormatsAreInDocs(t *testing.T) {
+	page := string(read(t, filepath.Join("..", "..", "docs", "import.md")))
+	for _, name := range convert.Formats() {
+		if !strings.Contains(page, "| `"+name+"` |") {
+			t.Errorf("the table of formats in docs/import.md has no %s", name)
+		}
+	}
+}
+
+// TestPagesInComments holds that a page which a comment names is in the repository. FORMATS.md is not: it is
+// the page on how SillyTavern and the extensions keep their data, and it is older than the program.
+func TestPagesInComments(t *testing.T) {
+	known := map[string]bool{"FORMATS.md": true}
+	root := filepath.Join("..", "..")
+	page := regexp.MustCompile(`[\w./-]+\.md\b`)
+	var sources []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		switch filepath.Ext(path) {
+		case ".md":
+			known[entry.Name()] = true
+		case ".go":
+			sources = append(sources, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, path := range sources {
+		for number, line := range strings.Split(string(read(t, path)), "\n") {
+			_, comment, _ := strings.Cut(line, "// ")
+			for _, name := range page.FindAllString(comment, -1) {
+				if !known[filepath.Base(name)] {
+					t.Errorf("%s:%d names %s, which is not in the repository", path, number+1, name)
+				}
+			}
 		}
 	}
 }

@@ -106,7 +106,7 @@ func TestFixtures(t *testing.T) {
 		}
 		want, err := os.ReadFile(strings.TrimSuffix(path, ".in") + ".want")
 		if err != nil {
-			t.Errorf("%s:\n%s", path, got)
+			t.Errorf("%s has no .want file; hold this against it by hand, and keep it as its .want:\n%s", path, got)
 			continue
 		}
 		if diff := cmp.Diff(string(want), got); diff != "" {

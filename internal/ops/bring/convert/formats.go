@@ -11,6 +11,7 @@ import (
 // messages or nodes of a tree a [shape].
 type format struct {
 	name     string
+	about    string                                                    // whose it is, in a few words
 	fits     func(v gjson.Result) bool                                 // nil: only where it is asked for
 	parts    string                                                    // the path of the list of conversations; no list there: it is one
 	read     func(c *Conversation, v gjson.Result, opt *Options) error // reads one
@@ -20,19 +21,19 @@ type format struct {
 // formats lists the formats, in the order in which they are tried.
 func formats() []format {
 	return []format{
-		{name: "kobold", read: readKobold, fits: isKobold},
-		{name: "cai", read: cai().read, fits: hasList("histories.histories"), parts: "histories.histories"},
-		{name: "ooba", read: readOoba, fits: isOoba},
-		{name: "exporter", read: exporter().read, fits: exporter().lists("role", "say")},
-		{name: "openai", read: openai().read, fits: openai().lists("role")},
-		{name: "agnai", read: agnai().read, fits: agnai().lists("msg")},
-		{name: "risu", read: readRisu, fits: isRisu, parts: "data"},
-		{name: "deepseek", read: deepseek().read, fits: isDeepseek},
-		{name: "chatgpt", read: chatgpt().read, fits: func(v gjson.Result) bool { return get(v, "mapping").IsObject() }},
-		{name: "claude", read: claude().read, fits: hasList("chat_messages")},
-		{name: "sharegpt", read: sharegpt().read, fits: sharegpt().lists("from")},
-		{name: "chub", readText: readChub},
-		{name: "txt", readText: readText},
+		{name: "kobold", about: "KoboldAI Lite", read: readKobold, fits: isKobold},
+		{name: "cai", about: "CharacterAI Dumper", read: cai().read, fits: hasList("histories.histories"), parts: "histories.histories"},
+		{name: "ooba", about: "text-generation-webui", read: readOoba, fits: isOoba},
+		{name: "exporter", about: "the extensions ChatGPT, Claude and Gemini Exporter", read: exporter().read, fits: exporter().lists("role", "say")},
+		{name: "openai", about: "lists of role, content", read: openai().read, fits: openai().lists("role")},
+		{name: "agnai", about: "Agnaistic", read: agnai().read, fits: agnai().lists("msg")},
+		{name: "risu", about: "RisuAI, one chat or all", read: readRisu, fits: isRisu, parts: "data"},
+		{name: "deepseek", about: "DeepSeek's data export", read: deepseek().read, fits: isDeepseek},
+		{name: "chatgpt", about: "ChatGPT's data export", read: chatgpt().read, fits: func(v gjson.Result) bool { return get(v, "mapping").IsObject() }},
+		{name: "claude", about: "Claude's data export", read: claude().read, fits: hasList("chat_messages")},
+		{name: "sharegpt", about: "lists of from, value", read: sharegpt().read, fits: sharegpt().lists("from")},
+		{name: "chub", about: "Chub's chats for SillyTavern", readText: readChub},
+		{name: "txt", about: `.txt: SillyTavern's text export, or lines such as "Mira: Hello"`, readText: readText},
 	}
 }
 
@@ -64,6 +65,15 @@ func Formats() (list []string) {
 		list = append(list, f.name)
 	}
 	return list
+}
+
+// About returns in a few words whose format a name means, "" for no format's name.
+func About(name string) string {
+	f := formatNamed(name)
+	if f == nil {
+		return ""
+	}
+	return f.about
 }
 
 // formatNamed returns the format of a name, nil if there is none.
