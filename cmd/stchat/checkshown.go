@@ -114,7 +114,7 @@ func showRules(c *console, list []rules.Finding, paths []string) {
 			explain(c, "  ", f.Repair())
 		}
 		if command := repairCommand(f); f.ByHand() && command != "" {
-			c.whole("", "  as here:", command)
+			c.whole("  as here:", command)
 		}
 	}
 
@@ -125,9 +125,9 @@ func showRules(c *console, list []rules.Finding, paths []string) {
 	fmt.Fprintln(c.w)
 	switch {
 	case found.repaired:
-		c.whole("", "to fix what can be fixed:", "stchat repair"+where)
+		c.whole("to fix what can be fixed:", "stchat repair"+where)
 	case len(found.onRequest) > 0:
-		c.whole("", "on request:", "stchat repair --rule "+found.onRequest[0]+where)
+		c.whole("on request:", "stchat repair --rule "+found.onRequest[0]+where)
 	default:
 		c.line(c.prose("no command fixes these; 'stchat check --list-rules' says more", ""))
 	}

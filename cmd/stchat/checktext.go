@@ -215,10 +215,10 @@ func explainRules(c *console, list []rules.Finding, paths []string) {
 	}
 	all := either(len(paths) <= repairsShown, visible.Args(paths...), "the same paths")
 	if found.repaired {
-		c.whole("", "to see what repair would change:", "stchat repair "+all)
+		c.whole("to see what repair would change:", "stchat repair "+all)
 	}
 	for _, rule := range found.onRequest {
-		c.whole("", "only when asked for:", "stchat repair --rule "+rule+" "+all)
+		c.whole("on request:", "stchat repair --rule "+rule+" "+all)
 	}
 }
 

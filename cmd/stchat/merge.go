@@ -307,8 +307,10 @@ func (t *mergeTable) row(r *merge.Row) {
 	if t.planned && r.Err == nil {
 		return
 	}
-	for _, text := range r.Told {
-		t.c.note("%s: %s", r.Path, text)
+	if t.c.tells() || t.c.verbose {
+		for _, text := range r.Told {
+			t.c.note("%s: %s", r.Path, text)
+		}
 	}
 	switch {
 	case !t.all && r.Links == 0 && (r.Sign == merge.Same || r.Sign == merge.Behind):

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"stchat/internal/folder/rules"
 	"stchat/internal/ops/repair"
 	"stchat/internal/place/userdir"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 
@@ -20,8 +22,8 @@ func newRepair() verb {
 		writes: true,
 		use:    "repair [PATH...]", short: "Fix chats that are damaged or point nowhere",
 		doc: `What would be done is shown, and asked first; -y does it without asking. Damaged
-lines and everything else that is taken out are kept in NAME.jsonl.damaged
-beside the chat; all other lines stay byte for byte.
+lines and everything else that is taken out are kept in NAME.damaged beside the
+chat; all other lines stay byte for byte.
 
 'stchat check --list-rules' marks the rules that repair can fix. Some are fixed
 only on request, with --rule.
@@ -120,7 +122,7 @@ func (o *repairOptions) repair(ctx context.Context, c *console, opt repair.Optio
 	return things, outcome(failed, things > 0 && !write)
 }
 
-// report prints what was, or would be, fixed, with notes and errors, and reports whether
+// report prints what was, or would be, repaired, with notes and errors, and reports whether
 // anything failed.
 func (o *repairOptions) report(c *console, rep *repair.Report, ended, write bool) (failed bool) {
 	c.ended(rep.Ended)
@@ -134,7 +136,9 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended, write bool
 	if n := len(rep.Others); n > 0 {
 		c.note("%s left alone", otherFiles(n))
 	}
-	files, changes := 0, 0
+
+	things := 0
+	var found []*repair.Result
 	var chats []string
 	for _, r := range rep.Results {
 		say(c, &saying{}, r.Doc.Path, &r.Result)
@@ -142,37 +146,79 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended, write bool
 		if r.Doc.Total == 0 {
 			continue
 		}
-		switch {
-		case c.json:
-			c.document(r.Doc)
-		case write:
-			writeRepaired(c, r, files == 0)
-		default:
-			writeDiff(c, r, files == 0)
-		}
-		c.flush()
-		files, changes = files+1, changes+r.Doc.Total
+		things += r.Doc.Total
+		found = append(found, r)
 		if r.Chat {
 			chats = append(chats, r.Doc.Path)
 		}
 	}
+
+	isTerminal := c.InTTY && c.ErrTTY
+	isRefused := !write && !c.dryRun && !isTerminal // nobody is there to agree to it
+	switch {
+	case things == 0 && !failed && !ended:
+		c.told(block{sentence: c.many(rep.Chats, "chat") + " checked, nothing to repair"})
+	case things > 0 && !isRefused:
+		o.tell(c, found, things, write)
+	}
 	if len(chats) > 0 && write {
 		c.closeTabs(c.newSlugs(), chats...)
-	}
-	switch {
-	case changes == 0 && (failed || ended):
-	case changes == 0:
-		c.note("%s checked, nothing to fix", c.many(rep.Chats, "chat"))
-	default:
-		what := c.many(changes, "thing") + " in " + c.many(files, "file")
-		c.note("%s %s", what, either(write, "fixed", "would be fixed"))
 	}
 	return failed
 }
 
-// writeDiff writes what would be done to a file, in the style of a diff.
+// tell prints what was, or would be, repaired: to a person a block a file, those first of which there is
+// most; to a pipe the paths.
+func (o *repairOptions) tell(c *console, found []*repair.Result, things int, write bool) {
+	repaired := "would repair"
+	if write {
+		repaired = "repaired"
+	}
+	in := plural.Many(len(found), "file")
+	isOne := len(found) == 1
+	if isOne {
+		in = nameOf(found[0].Doc.Path)
+	}
+	sentence := fmt.Sprintf("%s %s in %s", repaired, plural.Many(things, "thing"), in)
+	isBlock := isOne && write // which has the sentence
+	if !c.json && (!isBlock || !c.tells()) {
+		c.told(block{sentence: sentence})
+	}
+
+	left := 0
+	if c.tells() && !c.verbose && len(found) > chatsShown {
+		slices.SortStableFunc(found, func(a, b *repair.Result) int { return cmp.Compare(b.Doc.Total, a.Doc.Total) })
+		left = len(found) - chatsShown
+		found = found[:chatsShown]
+	}
+	for i, r := range found {
+		switch {
+		case c.json:
+			c.document(r.Doc)
+		case !c.tells() && (write || !c.verbose):
+			c.made(r.Doc.Path)
+			if c.verbose {
+				c.note("%s: repaired: %s", r.Doc.Path, rulesText(r))
+			}
+		case isBlock:
+			writeRepaired(c, r, sentence)
+		case write:
+			writeRepaired(c, r, nameOf(r.Doc.Path))
+		default:
+			writeDiff(c, r, i == 0 && !c.tells())
+		}
+		c.flush()
+	}
+	if left > 0 {
+		c.line("and " + plural.Many(left, "more file") + " (-v)")
+	}
+}
+
+// writeDiff writes what would be done to a file, in the style of a diff; first means that nothing is above.
 func writeDiff(c *console, r *repair.Result, first bool) {
-	fmt.Fprint(c.w, when(!first, "\n"))
+	if !first {
+		c.line("")
+	}
 	c.diffHead(r.Doc.Path, r.Doc.Path, " (repaired)")
 	for _, d := range r.Diffs {
 		place := "@@" + when(d.Line != nil, " line "+digits(d.Line)) + when(d.Index != nil, ", message "+digits(d.Index)) + " @@"
@@ -181,24 +227,30 @@ func writeDiff(c *console, r *repair.Result, first bool) {
 		c.diffSides("-", "+", d.Before, d.After)
 	}
 	if n := r.Doc.Total - len(r.Diffs); n > 0 {
-		var all []string
-		for _, count := range r.Doc.Counts {
-			all = append(all, fmt.Sprintf("%d %s", count.Count, count.Rule))
-		}
-		c.row(c.prose(fmt.Sprintf("%s and %d more: %s in all", c.sign("…"), n, strings.Join(all, ", ")), ""))
+		c.row(c.prose(fmt.Sprintf("%s and %d more: %s in all", c.sign("…"), n, rulesText(r)), ""))
 	}
 }
 
-// writeRepaired writes what was done to a file, rule by rule.
-func writeRepaired(c *console, r *repair.Result, first bool) {
-	c.row(when(!first, "\n") + paint(c.outColor, bold, visible.Text(r.Doc.Path)))
-	for _, n := range r.Doc.Counts {
-		c.row(c.prose(fmt.Sprintf("fixed  %s: %s", n.Rule, c.many(n.Count, "change")), "  "))
-	}
-	if r.Doc.Backup != nil {
-		c.whole("  ", "as it was:", visible.Text(*r.Doc.Backup))
-	}
+// writeRepaired writes what was done to a file.
+func writeRepaired(c *console, r *repair.Result, sentence string) {
+	b := block{sentence: sentence}
+	b.add("repaired", rulesText(r))
 	if r.Doc.Quarantine != nil {
-		c.whole("  ", "taken out:", visible.Text(*r.Doc.Quarantine))
+		b.add("taken out", "what could not stay; it is kept in this file:")
+		b.made = *r.Doc.Quarantine
 	}
+	c.block(b)
+}
+
+// rulesText counts what of a file is repaired, rule by rule.
+func rulesText(r *repair.Result) string {
+	var all []string
+	for _, n := range r.Doc.Counts {
+		text := n.Rule
+		if n.Count > 1 {
+			text += ", " + plural.Many(n.Count, "time")
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "; ")
 }

@@ -220,9 +220,12 @@ func (c *console) prose(text, pad string) string {
 }
 
 // whole prints what is to be copied behind what it is, for a person on a line of its own where it does not fit.
-func (c *console) whole(pad, what, copied string) {
-	tight := c.shown && visible.Width(pad+what+" "+copied) > cmp.Or(c.Width, unknownWidth)
-	c.row(c.prose(what, pad) + either(tight, "\n  "+pad, " ") + copied)
+func (c *console) whole(what, copied string) {
+	between := " "
+	if isTight := c.shown && visible.Width(what+" "+copied) > cmp.Or(c.Width, unknownWidth); isTight {
+		between = "\n  "
+	}
+	c.row(c.prose(what, "") + between + copied)
 }
 
 // pathPattern finds the paths that are named in a remark, which may have spaces: one before a

@@ -75,6 +75,10 @@ func (c *console) fact(f fact) {
 		return
 	}
 	const column = 17
+	if isNarrow := c.proseWidth() < 3*column; isNarrow {
+		c.line(prosed("  "+visible.Text(joined(": ", f.label, f.text)), c.proseWidth(), "    "))
+		return
+	}
 	head := visible.Pad("  "+visible.Text(f.label), column-1) + " "
 	text := prosed(visible.Text(f.text), max(c.proseWidth()-column, 20), "")
 	for i, line := range strings.Split(text, "\n") {
