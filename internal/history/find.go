@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"database/sql"
-	"encoding/binary"
 	"iter"
 
 	"stchat/internal/jsonl"
@@ -40,58 +38,10 @@ func (s *Store) keysOf(ctx context.Context, id int64) (*pack, error) {
 	return l, nil
 }
 
+// find returns the number of the piece with a key.
 func (s *Store) find(ctx context.Context, k key) (id int64, found bool, err error) {
 	found, err = s.db.Find(ctx, "SELECT id FROM key WHERE k = ?", k[:], &id)
 	return id, found, err
-}
-
-// find is [Store.find], unless the filter rules the key out: the lines of a new chat are mostly in no
-// other, and to ask the index for each would take as long as all else.
-func (w *Writer) find(k key) (id int64, found bool, err error) {
-	const many = 1000
-	if w.filter != nil && !w.filter.has(k) {
-		return 0, false, nil
-	}
-	id, found, err = w.s.find(w.ctx, k)
-	if found || err != nil {
-		return id, found, err
-	}
-	w.misses++
-	if w.misses == many {
-		w.filter = make(filter, filterBits/64)
-		err = w.s.db.Each(w.ctx, "SELECT k FROM key", nil, func(scan func(...any) error) error {
-			var raw sql.RawBytes
-			err := scan(&raw)
-			if len(raw) == keySize { // else it is damage, and no key
-				w.filter.add(key(raw))
-			}
-			return err
-		})
-	}
-	return 0, false, err
-}
-
-// filter is a Bloom filter of keys, which are hashes themselves: three bits for each, in 8 MiB.
-type filter []uint64
-
-const filterBits = 1 << 26
-
-func (f filter) add(k key) {
-	for at := range 3 {
-		bit := binary.LittleEndian.Uint32(k[4*at:]) % filterBits
-		f[bit/64] |= 1 << (bit % 64)
-	}
-}
-
-// has returns false for a key that surely was not added.
-func (f filter) has(k key) bool {
-	for at := range 3 {
-		bit := binary.LittleEndian.Uint32(k[4*at:]) % filterBits
-		if f[bit/64]&(1<<(bit%64)) == 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // Content is what a file holds, as the store has it.

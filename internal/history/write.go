@@ -39,8 +39,6 @@ type Writer struct {
 	shares  []*Content    // the files that have pieces in cur
 	pending map[key]int64 // pieces whose keys are not in the index yet
 	fresh   []key         // those of them that are in written packs
-	misses  int           // keys that the index was asked for in vain
-	filter  filter        // of the keys in the index, once it pays
 
 	read    int64 // bytes since the last commit
 	files   int
@@ -87,8 +85,6 @@ func (w *Writer) look() error {
 		return err
 	}
 	w.s.lists = nil
-	w.filter = nil
-	w.misses = 0
 	if err := w.s.nextPiece(w.ctx, &w.next); err != nil {
 		return err
 	}
@@ -157,7 +153,7 @@ func (w *Writer) piece(c *Content, data []byte, k key, likely int64) (int64, err
 			return likely, err
 		}
 	}
-	if id, ok, err := w.find(k); ok || err != nil {
+	if id, ok, err := w.s.find(w.ctx, k); ok || err != nil {
 		return id, err
 	}
 	id := w.next
@@ -221,9 +217,6 @@ func (w *Writer) insertKeys() error {
 		for i := range rest[:n] {
 			args = append(args, rest[i][:], w.pending[rest[i]])
 			delete(w.pending, rest[i])
-			if w.filter != nil {
-				w.filter.add(rest[i])
-			}
 		}
 		if err := w.s.db.Exec(w.ctx, insert, args...); err != nil {
 			return err
