@@ -14,6 +14,7 @@ import { UserFolder } from './fixtures.mjs';
 import { cacheFolder, install } from './install.mjs';
 import { monkey } from './monkey.mjs';
 import { markdownTable, reasons, textTable } from './report.mjs';
+import { copying } from './scenarios/copying.mjs';
 import { damage } from './scenarios/damage.mjs';
 import { edit } from './scenarios/edit.mjs';
 import { exports_ } from './scenarios/export.mjs';
@@ -38,11 +39,11 @@ import { ready, reload } from './tab.mjs';
 
 const pinned = ['1.19.0', '1.16.0', '1.13.5', '1.12.14'];
 const inPage = [
-    ...page, ...use, ...edit, ...metadata, ...follows, ...lifecycle, ...kinship, ...making, ...luker.filter((s) => s.skip),
+    ...page, ...use, ...edit, ...metadata, ...follows, ...lifecycle, ...kinship, ...making, ...copying, ...luker.filter((s) => s.skip),
 ];
 const scenarios = [
     ...solo, ...group, ...lorebook, ...damage, ...replay, ...page, ...use, ...edit, ...metadata, ...follows, ...lifecycle, ...kinship,
-    ...making, ...history, ...imports, ...exports_, ...merges,
+    ...making, ...copying, ...history, ...imports, ...exports_, ...merges,
 ];
 
 const usage = `Usage: scripts/conformance/run [flags]

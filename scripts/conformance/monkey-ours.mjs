@@ -71,6 +71,15 @@ export const ours = {
         { refused: /exists|already|is not a checkpoint or branch|was not|messages|is the source/, may: parted }),
     'clone-lorebook': deed((at) => at.meta.world_info ? ['clone-lorebook', at.file, ...at.dice.maybe('-n', bookName(at)), ...at.dice.maybe('--rebind')] : null,
         { may: ['lorebook-shared-state'], refused: /exists|already|is taken|does not exist/ }), // an old version may name a lorebook that was renamed
+    copy: grow((at) => ['copy', at.file, '-n', someName(at), ...at.dice.maybe('--open')], { may: sidecars }),
+    'copy to another': grow((at) => { // also from a character to a group and back
+        const other = at.dice.pick(at.sources.filter((s) => s !== at.source));
+        return ['copy', at.file, owner(other), '-n', freeName(at, other, at.chats(other)), ...at.dice.maybe('--open')];
+    }, { may: sidecars }),
+    join: grow((at) => {
+        const from = [at.file, ...at.dice.maybe(fileOf(at.source, at.dice.pick(at.here))), theOther(at)?.file ?? fileOf(at.source, at.dice.pick(at.here))];
+        return from.every((file) => fs.existsSync(file)) ? ['join', ...from, ...at.dice.maybe('-n', someName(at))] : null;
+    }, { may: [...linked, ...sidecars] }),
     import: grow((at) => ['import', lay(at, 'openai.jsonl', { messages: [
         { role: 'user', content: `Imported in step ${at.step}?` }, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'Good.' },
     ] }), owner(at.source), ...at.dice.maybe('-n', someName(at)), ...at.dice.maybe('--open')]),
@@ -99,6 +108,7 @@ export const ours = {
 
     rm: deed((at) => ['rm', at.file], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
     'rm --family': deed((at) => at.dice.below(4) ? null : ['rm', at.file, '--family', '-y'], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
+    'rm --older-than': deed((at) => ['rm', at.source.id ? at.file : at.source.folder, '--older-than', at.dice.pick(['4w', '2026-06-01', '0d']), '--keep', '2', '-y'], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
     'rm --checkpoints': deed((at) => ['rm', at.source.id ? at.file : at.source.folder, '--checkpoints', '--keep', '1', '-y'], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
     'add': edit((at) => [...newSlug(at), 'add', at.file, ...at.dice.maybe('--at', some(at)), '--role', at.dice.pick(['user', 'character', 'narrator', 'comment']), '--text', `Added in step ${at.step}.`], parted, /nobody has spoken/),
     'add FILE': edit((at) => {

@@ -56,7 +56,7 @@ export function watchedStchat(program, watched) {
      * Runs stchat, as runProgram does; gives what it wrote to stdout. An object in front of the arguments says what else
      * is expected:
      * code: the exit code (0); says: what each line on stderr matches (none); changes: paths that become different
-     * ones (none); prints: whether the path that it prints is one of them.
+     * ones (none); prints: whether the path that it prints is one of them; 'last': it prints other lines before that.
      */
     function stchat(...args) {
         const { code = 0, says = [], changes = [], prints = false } = typeof args[0] === 'object' ? args.shift() : {};
@@ -71,7 +71,9 @@ export function watchedStchat(program, watched) {
         const said = stderr.split('\n').filter((line) => line);
         assert.equal(done.status, code, `${call} exits ${done.status}: ${said[0] || stdout.trim().split('\n')[0]}`);
         const wanted = new Set(changes);
-        if (prints) {
+        if (prints === 'last') {
+            wanted.add(stdout.trim().split('\n').at(-1));
+        } else if (prints) {
             assert.match(stdout, /^[^\n]+\n$/, `${call} prints ${JSON.stringify(stdout)}, not one path`);
             wanted.add(stdout.slice(0, -1));
         }

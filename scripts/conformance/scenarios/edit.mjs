@@ -7,6 +7,8 @@ import path from 'node:path';
 
 import { reload } from '../checks.mjs';
 import { sameBytes } from '../expect.mjs';
+import { story } from '../fixtures.mjs';
+import { andBack, chatFile, clean, leave, shows } from '../kin.mjs';
 import { createBranch, editMessage, needsPage, open, quiet, replicate, savePage } from '../tab.mjs';
 
 /** The present: what has such a date was written in this run. */
@@ -68,7 +70,7 @@ const steps = [
     { what: 'deleteMessage', page: inScript('deleteMessage', 4), ours: ['delete', '4'] },
     { what: 'deleteMessage of the last one', page: inScript('deleteMessage', 10), ours: ['delete', '-1'] },
     { what: 'the editor, a reply', page: editor(2, 'said "otherwise" — é'), ours: ['edit', '2', '--set', 'mes=said "otherwise" — é', '--set', '/extra/bias=null'] },
-    { what: 'the editor, the user', page: editor(1, 'asked otherwise'), ours: ['edit', '1', '--text', 'asked otherwise', '--set', '/extra/bias='] },
+    { what: 'the editor, the user', page: editor(1, 'asked otherwise'), ours: ['edit', '1', 'asked otherwise', '--set', '/extra/bias='] },
     { what: 'a swipe', page: swipeTo(2, 1), ours: ['swipe', '2', '2'] },
     { what: 'a swipe back', page: swipeTo(2, 0), ours: ['swipe', '2', '1'] },
     { what: 'deleteSwipe of another', page: inScript('deleteSwipe', 2, 2), ours: ['swipe', '2', '--delete', '3'] },
@@ -235,4 +237,90 @@ const asBranch = {
     },
 };
 
-export const edit = [edits, greeting, short, together, asBranch];
+/** A narrator's text and a call of a tool stay as they are; the page's /hide and /unhide change these too. */
+const hidden = {
+    id: 'edit-hide',
+    title: 'page: hide and unhide over a range with a narrator and a call of a tool',
+    skip: edits.skip,
+    prepare(t) {
+        const messages = story(12, { character: 'hidden' });
+        const { send_date } = messages[5];
+        messages[5] = { name: 'Narrator', is_user: false, is_system: false, send_date, mes: 'Night falls.', extra: { type: 'narrator', isSmallSys: false } };
+        const call = { id: 'call_1', displayName: 'Tide', name: 'tide', parameters: '{}', result: 'high' };
+        messages[7] = { name: 'hidden', is_user: false, is_system: true, send_date, mes: 'Tool calls: Tide', extra: { isSmallSys: true, tool_invocations: [call], api: 'openai', model: 'none' } };
+        const source = t.data.solo('hidden', { messages, meta: { tainted: true } });
+        return { source, replica: replicate(t, source) };
+    },
+    async run(t, { source, replica }) {
+        const rows = (file) => fs.readFileSync(file, 'utf8').split('\n');
+        await open(t, source, source.chat);
+        await savePage(t);
+        await quiet(source.file);
+        fs.copyFileSync(source.file, replica.file);
+        const before = rows(source.file);
+        const ours = (...args) => t.stchat({ changes: [replica.file], says: [reload] }, ...args);
+
+        await slash('/hide 4-9')(t);
+        await savePage(t);
+        await quiet(source.file);
+        ours('hide', replica.file, '4..9');
+        const theirs = rows(source.file);
+        assert.notEqual(theirs[6], before[6], 'the page hides the narrator, too');
+        sameBytes(rows(replica.file).join('\n'), theirs.map((line, i) => [6, 8].includes(i) ? before[i] : line).join('\n'), 'the chat with hidden messages');
+
+        await leave(t);
+        fs.copyFileSync(replica.file, source.file);
+        const { messages } = await open(t, source, source.chat);
+        // As Generate of the page's script.js chooses what the model sees, where it may call tools.
+        const sent = [...messages.keys()].filter((i) => !messages[i].is_system || Array.isArray(messages[i].extra?.tool_invocations));
+        assert.deepEqual(sent, [0, 1, 2, 5, 7, 10, 11], 'what the model sees');
+        await savePage(t);
+        await quiet(source.file);
+        sameBytes(fs.readFileSync(source.file), fs.readFileSync(replica.file), 'the file saved by the page');
+
+        ours('unhide', replica.file, '4..9');
+        sameBytes(rows(replica.file).join('\n'), before.join('\n'), 'the chat with its messages shown again');
+    },
+};
+
+/** The page's editor, message after message, and one replace. */
+const replaced = {
+    id: 'edit-replace',
+    title: 'page: edits of each message with a word, same file as replace; of a folder',
+    skip: edits.skip,
+    prepare(t) {
+        const source = t.data.solo('replaced', { meta: { tainted: true } });
+        t.path('copy', source.file, 'Second', '-q');
+        return { source, replica: replicate(t, source) };
+    },
+    async run(t, { source, replica }) {
+        const word = 'ember';
+        const other = 'a "c\u00f6al"';
+        const ats = source.messages.flatMap((m, at) => m.mes.includes(word) ? [at] : []);
+        assert.ok(ats.some((at) => source.messages[at].is_user) && ats.some((at) => !source.messages[at].is_user), 'the user and the character say the word');
+        await open(t, source, source.chat);
+        for (const at of ats) {
+            await editMessage(t, at, source.messages[at].mes.replaceAll(word, other));
+        }
+        await savePage(t);
+        await quiet(source.file);
+        assert.equal(t.stchat({ changes: [replica.file], says: [reload] }, 'replace', word, other, replica.file), `${ats.join('\n')}\n`, 'the messages that replace names');
+        // The page's editor also notes that the text has no bias: an empty one in the user's.
+        const noted = (at) => ['edit', replica.file, String(at), '--set', `/extra/bias=${source.messages[at].is_user ? '' : 'null'}`];
+        ats.forEach((at) => t.stchat({ changes: [replica.file], says: [reload] }, ...noted(at)));
+        sameBytes(fs.readFileSync(replica.file), fs.readFileSync(source.file), 'the chat');
+
+        await leave(t);
+        const files = [source.file, chatFile(source, 'Second')];
+        const want = files.map((file) => fs.readFileSync(file, 'utf8').split('\n').slice(1).map((line) => JSON.parse(line)).map((m) => ({
+            ...m, mes: m.mes.replaceAll('harbour', 'haven'), ...(m.swipes ? { swipes: m.swipes.map((text) => text.replaceAll('harbour', 'haven')) } : {}),
+        })));
+        andBack(t, files, 'replace', 'harbour', 'haven', source.folder, '--swipes');
+        await shows(t, source, source.chat, want[0]);
+        await shows(t, source, 'Second', want[1]);
+        await leave(t);
+        clean(t, source.folder);
+    },
+};
+
+export const edit = [edits, greeting, short, together, asBranch, hidden, replaced];

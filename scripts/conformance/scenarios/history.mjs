@@ -34,6 +34,9 @@ const greet = (t, source, name) => t.server.post('/api/chats/save', {
 const argumentsOf = (command) => [...command.matchAll(/(?:'[^']*'|\\.|[^\s'])+/g)]
     .map(([word]) => word.replace(/'([^']*)'|\\(.)/g, (_, quoted, escaped) => quoted ?? escaped));
 
+/** The last line that a call prints. */
+const lastLine = (text) => text.trim().split('\n').at(-1);
+
 const documents = (text) => text.trim().split('\n').map((line) => JSON.parse(line));
 
 const greeting = {
@@ -198,4 +201,108 @@ const messages = {
     },
 };
 
-export const history = [greeting, messages, versions];
+/** What happened, in one list: commands, what undo took back, snapshots, and the server's own backups of a chat. */
+const story = {
+    id: 'history-log',
+    title: 'log: commands, undo, a snapshot, and the server\u2019s backups, newest first',
+    skip,
+    prepare: (t) => t.data.solo('Told', { messages: said(12, 'Told') }),
+    async run(t, source) {
+        const { header, messages } = source;
+        const store = path.join(t.scratch, 'told.db');
+        const at = (...args) => t.stchat(`STCHAT_STORE=${store}`, ...args);
+        for (const count of [8, 12]) {
+            status(await save(t, source, source.chat, [header, ...messages.slice(0, count)]), 200, 'saving it');
+            await sleep(1100); // backups are named by the second
+        }
+        t.path('branch', source.file, '4', 'Told side', '-q');
+        t.stchat({ changes: [source.file] }, 'edit', source.file, '3', 'Told otherwise.', '-q');
+        at('snapshot', source.folder, '-q', '--note', 'before the storm');
+        t.stchat({ changes: [source.file] }, 'undo', '-q', '--data', t.data.root);
+
+        const rows = at('log', t.data.root, '--limit', '4').trim().split('\n').map((line) => line.split('\t'));
+        same(rows.map((row) => row[1]), ['command', 'snapshot', 'command', 'command'], 'what happened');
+        [/^stchat undo /, /before the storm/, /^stchat edit .* 3 'Told otherwise\.' -q$/, /^stchat branch .* 4 'Told side' -q$/].forEach((text, i) => assert.match(rows[i][3], text));
+        same(rows.map((row) => row[5] ?? ''), ['', '', 'undone', ''], 'what is undone');
+        const ids = documents(t.stchat('log', t.data.root, '--commands', '--limit', '3', '--json')).map((doc) => [doc.id, doc.command[0], doc.undone]);
+        same(ids, [[rows[0][2], 'undo', false], [rows[2][2], 'edit', true], [rows[3][2], 'branch', false]], 'the commands');
+
+        const told = documents(at('log', source.file, '--backups', '--json'));
+        const counts = told.filter((version) => version.source === 'backup').map((version) => version.messages);
+        same(counts, [12, 8], 'the server\u2019s backups');
+        await opensAs(t, source, source.chat, [header, ...messages]);
+    },
+};
+
+/** The server deletes a chat: it comes back from the history under its name, or from the server's own backup under a new one. */
+const deleted = {
+    id: 'lost-deleted',
+    title: 'a chat that the server deleted: lost CHAT --restore; lost FOLDER --restore without a history',
+    skip,
+    prepare: (t) => t.data.solo('Deleted', { messages: said(20, 'Deleted') }),
+    async run(t, source) {
+        const { header, messages } = source;
+        const store = `STCHAT_STORE=${path.join(t.scratch, 'deleted.db')}`;
+        t.path('branch', source.file, '4', 'Deleted side', '-q');
+        t.stchat(store, 'snapshot', source.folder, '-q');
+        status(await save(t, source, source.chat, [header, ...messages]), 200, 'saving it');
+        await sleep(1100);
+        const before = fs.readFileSync(source.file);
+        status(await t.server.post('/api/chats/delete', { chatfile: `${source.chat}.jsonl`, avatar_url: source.avatar }), 200, 'deleting it');
+        assert.ok(!fs.existsSync(source.file), 'the chat is gone');
+
+        const opensAndSaves = async (file) => {
+            sameBytes(fs.readFileSync(file), before, 'the chat that is back');
+            const name = path.basename(file, '.jsonl');
+            await isListed(t, source, name, messages.length);
+            await opensAs(t, source, name, [header, ...messages]);
+            status(await save(t, source, name, [header, ...messages]), 200, 'saving it again');
+            sameBytes(fs.readFileSync(file), before, 'the chat, saved again');
+        };
+        const back = lastLine(t.stchat({ prints: 'last' }, 'lost', source.folder, '--restore', '-y', '-q'));
+        await opensAndSaves(back);
+        t.stchat({ changes: [back] }, 'undo', '-q', '--data', t.data.root);
+        t.stchat({ changes: [source.file] }, store, 'lost', source.file, '--restore', '-y', '-q');
+        await opensAndSaves(source.file);
+        t.stchat(store, 'check', '-q', source.folder);
+    },
+};
+
+/** What comes back beside a living chat has a slug of its own, though the version has the living chat's: both are saved. */
+const beside = {
+    id: 'restore-beside',
+    title: 'a version and a lost chat come back beside the living one: each with its own slug',
+    skip,
+    prepare: (t) => t.data.solo('Beside', { messages: said(20, 'Beside') }),
+    async run(t, source) {
+        const { header, messages } = source;
+        const store = path.join(t.scratch, 'beside.db');
+        const kept = (...args) => lastLine(t.stchat({ prints: 'last' }, `STCHAT_STORE=${store}`, ...args, '-q'));
+        t.stchat(`STCHAT_STORE=${store}`, 'snapshot', source.folder, '-q');
+        status(await save(t, source, source.chat, [header, ...messages]), 200, 'saving it');
+        // All of its messages are deleted: the slug stays.
+        status(await save(t, source, source.chat, [header]), 200, 'saving the header alone');
+
+        const back = [
+            kept('lost', source.file, '--restore', '-y'),
+            kept('restore', source.file, '--rev', '1'),
+            kept('restore', source.file, '--rev', '1', '-n', 'Named'),
+        ];
+        const chats = [source.file, ...back].map((file) => ({ file, name: path.basename(file, '.jsonl'), objects: fs.readFileSync(file, 'utf8').split('\n').map((line) => JSON.parse(line)) }));
+        const slugs = chats.map(({ objects: [first] }) => first.chat_metadata.integrity);
+        assert.equal(slugs[0], source.meta.integrity, 'the living chat has its slug');
+        assert.equal(new Set(slugs).size, slugs.length, `each has a slug of its own: ${slugs.join(', ')}`);
+        for (const { file, name, objects } of chats) {
+            const [first, ...rest] = await opensAs(t, source, name, objects);
+            same(rest, file === source.file ? [] : messages, `the messages of ${name}`);
+            status(await save(t, source, name, [first, ...rest]), 200, `saving ${name}`);
+            sameBytes(fs.readFileSync(file), lines(...objects), `${name}, saved again`);
+        }
+        // A tab with the one cannot write over the other.
+        const foreign = await save(t, source, chats[1].name, chats[0].objects);
+        status(foreign, 400, 'saving the living chat over the one that came back');
+        t.stchat('check', '-q', ...back);
+    },
+};
+
+export const history = [greeting, deleted, messages, beside, versions, story];

@@ -4,12 +4,13 @@
 // page opens the chats, goes to parent and checkpoint and back, the server lists them, and check finds nothing.
 
 import assert from 'node:assert/strict';
+import crypto from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 
 import { groupOf } from '../checks.mjs';
 import { same, sameBytes, status } from '../expect.mjs';
-import { cards } from '../fixtures.mjs';
+import { cards, lines } from '../fixtures.mjs';
 import { andBack, cardFile, chatFile, clean, current, family, folders, isFlagged, leadsBack, leave, lists, rename, select, skip } from '../kin.mjs';
 import { open, quiet, state } from '../tab.mjs';
 import { changesBetween, snapshot } from '../watch.mjs';
@@ -125,6 +126,44 @@ const renames = {
     },
 };
 
+/** Copies that were made after a checkpoint or branch carry its link: all of them, in each file, follow its new name. */
+const carried = {
+    id: 'life-rename-carried',
+    title: 'page: rename of a chat whose link copies of its parent carry',
+    skip,
+    prepare(t) {
+        return [t.data.solo('life carried'), t.data.group('Life carried')].map((source) => ({ source, ...family(t, source) }));
+    },
+    async run(t, families) {
+        for (const { source, point, side, kid } of families) {
+            const list = source.groupFile ? [source.groupFile] : [];
+            const late = path.basename(t.path({ changes: [source.file, ...list] }, 'branch', source.file, '8', source.id ? 'Late of us' : 'Late', '--link', '-q'), '.jsonl');
+            const carry = [source.chat, side, kid, late];
+            const was = carry.map((name) => fs.readFileSync(chatFile(source, name), 'utf8'));
+            const to = source.id ? 'Our flag' : 'Flag';
+            rename(t, [chatFile(source, point), chatFile(source, to), ...carry.map((name) => chatFile(source, name)), ...list], chatFile(source, point), to);
+            carry.forEach((name, i) => {
+                assert.ok(was[i].includes(`"bookmark_link":"${point}"`), `${name} carries the link`);
+                sameBytes(fs.readFileSync(chatFile(source, name)), was[i].replaceAll(`"bookmark_link":"${point}"`, `"bookmark_link":"${to}"`), name);
+            });
+            for (const name of carry) {
+                await open(t, source, name);
+                await isFlagged(t, 4, to);
+            }
+            await leave(t);
+
+            // the branch's link, which only the later copy carries
+            const renamed = source.id ? 'Our side' : 'The other side';
+            rename(t, [side, renamed, source.chat, kid, late].map((name) => chatFile(source, name)).concat(list), chatFile(source, side), renamed);
+            for (const name of [source.chat, late]) {
+                same((await open(t, source, name)).messages[6].extra.branches, [renamed], `the branches of message 6 in ${name}`);
+            }
+            await leave(t);
+            clean(t, ...[source.chat, to, renamed, kid, late].map((name) => chatFile(source, name)));
+        }
+    },
+};
+
 const book = {
     id: 'life-rename-book',
     title: 'page: rename of a lorebook, its timed effects found',
@@ -237,4 +276,45 @@ const deletes = {
     },
 };
 
-export const lifecycle = [opens, news, duplicated, renames, book, groups, moves, deletes];
+/** A copy of a chat under another name, with a slug of its own, whose last message is of now. */
+function fresh(source, name, meta = {}) {
+    const last = { ...source.messages.at(-1), send_date: new Date().toISOString(), mes: `${name}, today.` };
+    const integrity = `${crypto.randomUUID()}`;
+    fs.writeFileSync(chatFile(source, name), lines({ ...source.header, chat_metadata: { ...source.meta, ...meta, integrity } }, ...source.messages.slice(0, 5), last));
+}
+
+const clears = {
+    id: 'life-rm-older',
+    title: 'page: rm --older-than: the open chat, parents of what stays, and the newest stay',
+    skip,
+    prepare(t) {
+        const source = t.data.solo('life older', { v3: true });
+        const copy = (name) => t.path('copy', source.file, '-n', name, '-q');
+        ['Old', 'Parent'].forEach(copy);
+        const gone = path.basename(t.path({ changes: [chatFile(source, 'Parent')] }, 'branch', chatFile(source, 'Parent'), '6', 'Gone', '--link', '-q'), '.jsonl');
+        fresh(source, 'Child', { main_chat: 'Parent' });
+        fresh(source, 'Fresh');
+        return { source, gone };
+    },
+    async run(t, { source, gone }) {
+        const all = [source.chat, 'Old', 'Parent', gone, 'Child', 'Fresh'];
+        const old = (await t.server.post('/api/characters/chats', { avatar_url: source.avatar })).body;
+        same(Object.values(old).map((c) => c.file_name.replace(/\.jsonl$/, '')).sort(), [...all].sort(), 'the chats before');
+        const printed = andBack(t, [chatFile(source, 'Old'), chatFile(source, gone), chatFile(source, 'Parent')], 'rm', source.folder, '--older-than', '4w', '-y');
+        same(printed.trim().split('\n').sort(), ['Old', gone].map((name) => chatFile(source, name)).sort(), 'what rm prints');
+        await lists(t, source, { [source.chat]: 12, Parent: 12, Child: 6, Fresh: 6 });
+        assert.equal(await current(t, source), source.chat, 'the card');
+        same((await open(t, source, 'Parent')).messages[6].extra.branches ?? [], [], 'the branches of message 6');
+        await leadsBack(t, source, 'Child', 6, 'Parent');
+        await leave(t);
+
+        t.stchat({ changes: [cardFile(t, source)] }, 'open', source.file, '-q'); // the page has the parent open
+        andBack(t, [chatFile(source, 'Child'), chatFile(source, 'Parent')], 'rm', source.folder, '--older-than', new Date(Date.now() + 86_400_000).toISOString(), '--keep', '1', '-y');
+        await lists(t, source, { [source.chat]: 12, Fresh: 6 });
+        assert.equal((await select(t, source)).name, source.chat, 'the chat that opens');
+        await leave(t);
+        t.stchat('check', '-q', source.folder);
+    },
+};
+
+export const lifecycle = [opens, news, duplicated, renames, carried, book, groups, moves, deletes, clears];

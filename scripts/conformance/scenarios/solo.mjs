@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { isListed, isNamed, lives, opensAs, reload, save, written } from '../checks.mjs';
-import { literally, sameBytes, status, swiped, time } from '../expect.mjs';
+import { literally, same, sameBytes, status, swiped, time } from '../expect.mjs';
 import { lines } from '../fixtures.mjs';
 
 const styles = {
@@ -256,7 +256,40 @@ const agreed = {
     },
 };
 
+const listed = {
+    id: 'list',
+    title: 'list tells what the server lists',
+    prepare(t) {
+        const source = t.data.solo('listed', { legacy: t.legacy });
+        t.path('branch', source.file, '4', 'Side', '-q');
+        t.path('copy', source.file, 'Apart', '-q');
+        return source;
+    },
+    async run(t, source) {
+        const rows = t.stchat('list', source.folder).trim().split('\n').map((line) => line.split('\t'));
+        const server = await t.server.post('/api/chats/search', { query: '', avatar_url: source.avatar });
+        status(server, 200, 'chats/search');
+        const theirs = new Map(server.body.map((c) => [c.file_name.replace(/\.jsonl$/, ''), c]));
+        same(rows.map(([, , name]) => name).sort(), [...theirs.keys()].sort(), 'the names');
+        const time = (text) => Date.parse(String(text).replace(/(\d)(am|pm)$/, '$1 $2'));
+        for (const [file, owner, name, count, bytes, date] of rows) {
+            assert.equal(owner, source.character, `the owner of ${name}`);
+            assert.equal(Number(count), theirs.get(name).message_count, `messages of ${name}`);
+            assert.equal(Number(bytes), fs.statSync(file).size, `bytes of ${name}`);
+            assert.equal(time(date), time(theirs.get(name).last_mes), `the last message of ${name}`);
+        }
+        const dates = rows.map((row) => time(row[5]));
+        same(dates, dates.toSorted((a, b) => b - a), 'the newest come first');
+        const sorted = t.stchat('list', source.folder, '--sort', 'messages', '--limit', '2').trim().split('\n').map((line) => line.split('\t')[3]);
+        same(sorted, ['12', '12'], 'the largest come first');
+        const open = t.stchat('list', source.folder, '--json').trim().split('\n').map((line) => JSON.parse(line)).filter((doc) => doc.current);
+        const card = await t.server.post('/api/characters/get', { avatar_url: source.avatar });
+        same(open.map((doc) => doc.name), [card.body.chat], 'the chat that is open');
+        same(t.stchat('list', source.folder, '--where', 'main_chat').trim().split('\t')[2], `${source.chat}__Side`, 'the chat with a parent');
+    },
+};
+
 export const solo = [
     ...['checkpoint', 'branch'].flatMap((kind) => Object.keys(styles).map((style) => naming(kind, style))),
-    swipe, link, chain, names, edited, odd, agreed,
+    swipe, link, chain, names, edited, odd, agreed, listed,
 ];
