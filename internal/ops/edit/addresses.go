@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"sync"
 
 	"stchat/internal/jsonl/rawjson"
@@ -13,7 +14,7 @@ import (
 var addresses = lazyregexp.New(`(?i)` +
 	`<!-- auto-illustrator:promptId=[^>\n]*-->` +
 	`|\]\([^()"\n]*(?:\([^()"\n]*\)[^()"\n]*)*` +
-	`|\b(?:src|href|poster|srcset)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+)` +
+	`|\b(?:src|href|poster|srcset)\s*=\s*(?:"[^"\n]*"|'[^'\n]*'|[^\s"'>]+)` +
 	`|\burl\([^)\n]*` +
 	`|\bhttps?://[^\s<>"'()\]]+(?:\([^\s<>"'()\]]*\)[^\s<>"'()\]]*)*` +
 	`|\bdata:[a-z]+/[^\s<>"'()\]]+` +
@@ -22,17 +23,46 @@ var addresses = lazyregexp.New(`(?i)` +
 // place is a part of a raw text.
 type place struct{ from, to int }
 
-// addressesIn returns where in a raw text, with its quotes, addresses stand.
+// mayHold returns false of most texts without an address, which takes far less than to look for one. It
+// looks for what each kind of address has, and is sure of raw texts and of decoded ones.
+func mayHold(text []byte) bool {
+	hasSlash := bytes.IndexByte(text, '/') >= 0 // of the web, in data: and below user/
+	hasEqual := bytes.IndexByte(text, '=') >= 0 // src=
+	hasMarker := bytes.Contains(text, []byte("<!--"))
+	isEscaped := bytes.Contains(text, []byte(`\u`)) // any of these may be
+	return hasSlash || hasEqual || hasMarker || isEscaped || mayHoldLink(text)
+}
+
+// mayHoldLink reports whether a text has what a link in Markdown or in CSS has before its address.
+func mayHoldLink(text []byte) bool {
+	if bytes.IndexByte(text, '(') < 0 {
+		return false
+	}
+	hasLink := bytes.Contains(text, []byte("]("))
+	hasURL := bytes.Contains(text, []byte("l(")) || bytes.Contains(text, []byte("L("))
+	return hasLink || hasURL
+}
+
+// addressesIn returns where in a raw text, with its quotes, addresses stand. None goes on in the next line.
 func addressesIn(raw []byte) (list []place) {
 	body := raw[1 : len(raw)-1]
+	if !mayHold(body) {
+		return nil
+	}
 	for at := 0; at < len(body); {
 		text, places, size := decode(body[at:])
-		for _, match := range addresses().FindAllIndex(text, -1) {
-			from, to := match[0], match[1]
-			if places != nil {
-				from, to = places[from], places[to]
+		lineAt := 0
+		for line := range bytes.Lines(text) {
+			for _, match := range addressesInLine(line) {
+				from := lineAt + match[0]
+				to := lineAt + match[1]
+				if places != nil {
+					from = places[from]
+					to = places[to]
+				}
+				list = append(list, place{1 + at + from, 1 + at + to})
 			}
-			list = append(list, place{1 + at + from, 1 + at + to})
+			lineAt += len(line)
 		}
 		at += size
 		for at < len(body) {
@@ -44,6 +74,14 @@ func addressesIn(raw []byte) (list []place) {
 		}
 	}
 	return list
+}
+
+// addressesInLine returns where in a line of decoded text addresses begin and end.
+func addressesInLine(line []byte) [][]int {
+	if !mayHold(line) {
+		return nil
+	}
+	return addresses().FindAllIndex(line, -1)
 }
 
 // outside returns those splices of a raw text that no address contains any part of, and how many are left.

@@ -30,6 +30,8 @@ func TestAddresses(t *testing.T) {
 		{`"\u005d(Jon) \/user\/images\/Jon.png é \ud800 ](Jon) Jon"`, `"\u005d(Jon) \/user\/images\/Jon.png é \ud800 ](Jon) Ann"`, 3},
 		{`"(Jon) [Jon] (Jon)"`, `"(Ann) [Ann] (Ann)"`, 0},
 		{`"the user Jon, and Jon's images/Jon"`, `"the user Ann, and Ann's images/Ann"`, 0},
+		{`"Jon\n<img src=\"Jon.png\">\nJon"`, `"Ann\n<img src=\"Jon.png\">\nAnn"`, 1},
+		{`"Jon\nbackground: URL( Jon )\nJon"`, `"Ann\nbackground: URL( Jon )\nAnn"`, 1},
 		{`"[and Jon](and Jon"`, `"[and Ann](and Jon"`, 1},
 	} {
 		sub := Substitution{Match: regexp.MustCompile(`Jon`), With: "Ann"}
