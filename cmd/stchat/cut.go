@@ -219,23 +219,44 @@ func (o *cutOptions) checkPaths(c *console, fs *pflag.FlagSet, args []string) er
 			folders[folder] = true
 		}
 	}
-	switch {
-	case o.opt.Output != "" && len(args) > 1:
+
+	hasOutput := o.opt.Output != ""
+	if hasOutput && len(args) > 1 {
 		return usagef("--output takes one CHAT, not %d", len(args))
-	case stdin && o.opt.Output == "":
+	}
+	if stdin && !hasOutput {
 		return usagef("a chat from stdin needs --output")
-	case o.opt.Output != "" && o.opt.Output != cut.Stdout && filepath.Ext(o.opt.Output) != ".jsonl":
-		return usagef("--output must end in .jsonl: %q", o.opt.Output)
-	case filepath.Base(o.opt.Output) == ".jsonl":
-		return usagef("--output has no name before .jsonl: %q", o.opt.Output)
-	case o.opt.Output == cut.Stdout && c.json:
-		return usagef("--json and --output - both write to stdout")
-	case o.opt.Output == cut.Stdout && o.opt.Link:
-		return usagef("--link needs the new chat beside its source, not on stdout")
-	case stdin && o.opt.Link:
+	}
+	if hasOutput {
+		if err := o.checkOutput(c); err != nil {
+			return err
+		}
+	}
+	if stdin && o.opt.Link {
 		return usagef("--link needs a source that is a file")
 	}
 	return c.refuseTerminal(o.opt.Output)
+}
+
+// checkOutput refuses an output that cannot be the new chat's.
+func (o *cutOptions) checkOutput(c *console) error {
+	if o.opt.Output == cut.Stdout {
+		switch {
+		case c.json:
+			return usagef("--json and --output - both write to stdout")
+		case o.opt.Link:
+			return usagef("--link needs the new chat beside its source, not on stdout")
+		}
+		return nil
+	}
+
+	if filepath.Ext(o.opt.Output) != ".jsonl" {
+		return usagef("--output must end in .jsonl: %q", o.opt.Output)
+	}
+	if filepath.Base(o.opt.Output) == ".jsonl" {
+		return usagef("--output has no name before .jsonl: %q", o.opt.Output)
+	}
+	return nil
 }
 
 // run reads the flags and arguments, and makes the checkpoints or branches.

@@ -99,21 +99,8 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 	}
 	res, err := ops.Inspect(ctx, opt)
 	end()
-	switch {
-	case err != nil:
-	case o.messages:
-	case c.json && res.Several:
-		c.document(res.Summary)
-	case c.json, len(reports) == 0 && c.erred:
-	case res.Several && c.shown:
-		writeShownTable(c, inspect.Tree(reports), res.Summary)
-	case res.Several:
-		writeTable(c, inspect.Tree(reports), res.Summary)
-	case len(reports) == 1:
-		writeCard(c, reports[0])
-		for _, text := range reports[0].Warnings {
-			c.warn("%s: %s", chat.Label(reports[0].Path), text)
-		}
+	if err == nil && !o.messages {
+		writeReports(c, reports, res)
 	}
 	c.table(shown)
 	if err = cmp.Or(err, c.printed()); err != nil {
@@ -124,6 +111,25 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 		c.fail(err)
 	}
 	return c.outcome(false)
+}
+
+// writeReports prints what was read of chats: a table of several, with their sums, or all of one.
+func writeReports(c *console, reports []*inspect.Report, res *ops.Inspected) {
+	onlyErrors := len(reports) == 0 && c.erred
+	switch {
+	case c.json && res.Several:
+		c.document(res.Summary)
+	case c.json, onlyErrors:
+	case res.Several && c.shown:
+		writeShownTable(c, inspect.Tree(reports), res.Summary)
+	case res.Several:
+		writeTable(c, inspect.Tree(reports), res.Summary)
+	case len(reports) == 1:
+		writeCard(c, reports[0])
+		for _, text := range reports[0].Warnings {
+			c.warn("%s: %s", chat.Label(reports[0].Path), text)
+		}
+	}
 }
 
 // listMessages makes the inspection list messages as they are read, or put them in a table for a person.

@@ -30,7 +30,7 @@ func forms() []form {
 		{"if call(); condition", 0, hidesCall},
 		{"three or more values assigned at once", 1, assignsMany},
 		{"condition of five or more terms", 20, asksTooMuch},
-		{"switch without a value, of seven or more cases", 7, hasManyCases},
+		{"switch without a value, of seven or more cases", 5, hasManyCases},
 	}
 }
 

@@ -30,7 +30,8 @@ func mayHold(text []byte) bool {
 	hasEqual := bytes.IndexByte(text, '=') >= 0 // src=
 	hasMarker := bytes.Contains(text, []byte("<!--"))
 	isEscaped := bytes.Contains(text, []byte(`\u`)) // any of these may be
-	return hasSlash || hasEqual || hasMarker || isEscaped || mayHoldLink(text)
+	mayHoldOther := hasSlash || hasEqual || hasMarker || isEscaped
+	return mayHoldOther || mayHoldLink(text)
 }
 
 // mayHoldLink reports whether a text has what a link in Markdown or in CSS has before its address.
