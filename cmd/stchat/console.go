@@ -431,7 +431,7 @@ func (c *console) ended(list []changeset.Ended) {
 				c.warn("cannot tell what a killed run left half done: %v", withHint(e.Err, nil))
 				continue
 			}
-			c.warn("%s: a change was begun here on another machine, or before the folder was copied: %s; '%s' takes it back as far as that is safe", e.Root, files, c.undoCommand(e.Root, "--force "+e.ID))
+			c.warn("%s: an unfinished change came along with this folder: %s; '%s' takes it back", e.Root, files, c.undoCommand(e.Root, "--force "+e.ID))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -165,7 +166,7 @@ func (o *logOptions) folder(ctx context.Context, c *console, where keep.Where) (
 		err = keep.FolderLog(ctx, where, o.since, o.limit, t.ran)
 	}
 	t.end(none, err)
-	return beginsOne(err)
+	return c.beginsOne(err)
 }
 
 // isPart reports whether a folder is a part of a user folder.
@@ -177,8 +178,12 @@ func isPart(folder string) bool {
 	return inside || userdir.IsUserDir(filepath.Join(folder, ".."))
 }
 
-// beginsOne adds to the error that there is no history how to begin one.
-func beginsOne(err error) error {
+// beginsOne adds to the error that there is no history how to begin one. Where it would lie is told if that is
+// not its usual place.
+func (c *console) beginsOne(err error) error {
+	if errors.Is(err, history.ErrNoStore) && c.store() == "" {
+		err = history.ErrNoStore
+	}
 	return withHint(err, []hint{{history.ErrNoStore, "; 'stchat snapshot' begins one"}})
 }
 

@@ -113,7 +113,7 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if folder {
 		results, err := keep.RestoreFolder(ctx, opt)
 		if err != nil {
-			return beginsOne(err)
+			return c.beginsOne(err)
 		}
 		return reportRestored(c, results, opt.Output)
 	}

@@ -212,6 +212,9 @@ func (o *stateGetOptions) printValues(ctx context.Context, c *console, fs *pflag
 		c.line(strings.TrimSuffix(string(v.Values), "\n"))
 	case v.Only == nil:
 		c.line("null")
+		if c.tells() {
+			c.note("nothing is kept under %q", namespaces[0])
+		}
 	default:
 		c.line(strings.TrimSuffix(string(v.Only), "\n"))
 	}

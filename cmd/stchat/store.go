@@ -105,7 +105,7 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 		d, err = keep.Describe(ctx, opt)
 	}
 	if err != nil {
-		return beginsOne(err)
+		return c.beginsOne(err)
 	}
 	if c.json {
 		c.document(d)

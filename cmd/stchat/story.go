@@ -47,7 +47,7 @@ func (o *logOptions) story(ctx context.Context, c *console, root string, where k
 		})
 		isNone := errors.Is(err, history.ErrNoStore) && !o.snapshots
 		if err != nil && !isNone {
-			return beginsOne(err)
+			return c.beginsOne(err)
 		}
 	}
 	events = slices.DeleteFunc(events, func(e event) bool { return e.at.Before(o.since) })

@@ -106,12 +106,12 @@ func (e *Extension) judgeRunning(j *extension.Judging) {
 		j.Find(extension.Finding{Rule: "recap-chat-id", Whole: true, Message: fmt.Sprintf("the running recap is of the chat %q, and this chat has no parent", visible.Brief(id))})
 	}
 	for version := range running.Versions() {
-		name := "version " + orMissing(version.Value("version")) + " of the running recap"
+		name := "Auto-Recap's recap " + orMissing(version.Value("version"))
 		if rule, where := e.misplaced(version, j.Messages); rule != "" {
-			j.Report(rule, name+" is made at "+where)
+			j.Report(rule, name+" is about "+where)
 		}
 		if before, ok := rawjson.Float(version.Value("prev_scene_index")); ok && before >= float64(j.Messages) {
-			j.Report("beyond-end", name+" follows a scene that ends beyond the last message")
+			j.Report("beyond-end", name+" follows a scene that ends at "+beyond(before, j.Messages))
 		}
 	}
 }
@@ -123,11 +123,17 @@ func (e *Extension) misplaced(v Version, messages int) (rule, where string) {
 	case !ok:
 		return "recap-scene", "no message"
 	case scene >= float64(messages):
-		return "beyond-end", "a message beyond the last one"
+		return "beyond-end", beyond(scene, messages)
 	case !e.scenes[int(scene)] || scene != float64(int(scene)):
 		return "recap-scene", fmt.Sprintf("message %s, which has no scene recap", strconv.FormatFloat(scene, 'g', -1, 64))
 	}
 	return "", ""
+}
+
+// beyond names a message behind the last one of a chat.
+func beyond(message float64, messages int) string {
+	number := strconv.FormatFloat(message, 'g', -1, 64)
+	return fmt.Sprintf("message %s, and the chat ends at %d", number, messages-1)
 }
 
 // chosen returns how many versions there are, whether the current one is among them, and the raw

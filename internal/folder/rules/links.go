@@ -81,7 +81,7 @@ func judgeParents(ctx context.Context, f *folderChats) error {
 			}
 		}
 		if !listed && !p.moreLinks {
-			c.reportHead(UnlistedBranch, fmt.Sprintf("the parent %q has no link to this chat", clip(p.Name)))
+			c.reportHead(UnlistedBranch, fmt.Sprintf("the parent %q does not list this chat", clip(p.Name)))
 		}
 		if link != nil && c.chain != link.chain {
 			suspects = append(suspects, suspect{c, link})
@@ -332,7 +332,7 @@ func (l *LinkRepair) link(want Set, name string, dead ID, what string) (to strin
 	switch now, renamed := l.Renamed(name); {
 	case renamed && now == "":
 	case renamed:
-		return now, Change{Rule: dead, Text: fmt.Sprintf("the link to the %s %q names %q, as it is called now", what, visible.Clip(name, 120), visible.Clip(now, 120))}
+		return now, Change{Rule: dead, Text: fmt.Sprintf("the link to the %s %q, which is not there, now names %q", what, visible.Clip(name, 120), visible.Clip(now, 120))}
 	case l.Remove.Has(dead):
 		return "", Change{Rule: dead, Text: fmt.Sprintf("removed the link to the %s %q, which is not there", what, visible.Clip(name, 120))}
 	}

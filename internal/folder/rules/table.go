@@ -131,7 +131,7 @@ var table = [ruleCount]Rule{
 		"programs that show the tree of branches show a branch that cannot be opened",
 		"correct the name; if the chat was renamed, repair puts in its new name; it removes a link only when asked for this rule"),
 	UnlistedBranch: rule("unlisted-branch", linkFamily, Info, OnOrder,
-		"the parent has no link to this chat",
+		"the parent does not list this chat",
 		"only the branch's own main_chat leads to its parent (SillyTavern often does not save the parent after branching)",
 		"repair notes the branch in the parent, on the last message that both share, when asked for this rule"),
 	MissingMainChat: rule("missing-main-chat", linkFamily, Info, ByHand,

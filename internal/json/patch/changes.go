@@ -142,7 +142,7 @@ var ErrMissing = errors.New("there is no such value")
 
 // ErrNoPlace means that a path leads through something that cannot hold the key: a
 // string, a number, or a list if the key is not an index.
-var ErrNoPlace = errors.New("it cannot hold that key")
+var ErrNoPlace = errors.New("it has no key")
 
 // Get returns the raw value at the path; ok is false if there is none.
 func Get(raw []byte, path Path) (value []byte, ok bool) {

@@ -288,5 +288,9 @@ func (d *Document) noPlace(at Path) error {
 	if held == "" {
 		held = "the value"
 	}
-	return fmt.Errorf("%s is %s: %w: %q", held, rawjson.KindOf(d.raw), ErrNoPlace, at[len(at)-1])
+	kind := rawjson.KindOf(d.raw).String()
+	if kind == rawjson.String.String() {
+		kind = "a text, not an object"
+	}
+	return fmt.Errorf("%s is %s: %w %q", held, kind, ErrNoPlace, at[len(at)-1])
 }

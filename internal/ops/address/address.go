@@ -54,17 +54,9 @@ func (e *NoneError) Error() string {
 	case len(e.Named) == 1:
 		return e.Arg + ": there is no such file, and chats are named with their owner; did you mean " + visible.Quote(e.Named[0]) + "?"
 	case len(e.Named) > 1:
-		return e.Arg + ": there is no such file, and chats are named with their owner; did you mean one of these: " + several("", quoted(e.Named))
+		return e.Arg + ": there is no such file, and chats are named with their owner; did you mean one of these: " + several("", e.Named)
 	}
 	return e.Arg + ": there is no such file, and no chat or owner of this name"
-}
-
-func quoted(list []string) []string {
-	result := make([]string, len(list))
-	for i, s := range list {
-		result[i] = visible.Quote(s)
-	}
-	return result
 }
 
 // Finder finds what arguments name in a user folder.
@@ -162,7 +154,7 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 			return found, fmt.Errorf("%s: %w: %s", arg, ErrWhole, several(owner, chosen))
 		}
 		if len(chosen) > 1 {
-			return found, fmt.Errorf("%s: %w: %s", arg, ErrSeveral, several(owner, chosen))
+			return found, fmt.Errorf("%s %w: %s", arg, ErrSeveral, several(owner, chosen))
 		}
 	}
 
@@ -242,11 +234,11 @@ func timeIn(text string) *regexp.Regexp {
 // maxShown is how many names an error lists.
 const maxShown = 10
 
-// several lists names after their owner, ten at most.
+// several lists names after their owner, quoted for a shell, ten at most.
 func several(owner string, list []string) string {
 	shown := make([]string, 0, maxShown+1)
 	for _, name := range list[:min(len(list), maxShown)] {
-		shown = append(shown, strings.TrimPrefix(owner+"/"+name, "/"))
+		shown = append(shown, visible.Quote(strings.TrimPrefix(owner+"/"+name, "/")))
 	}
 	if more := len(list) - maxShown; more > 0 {
 		shown = append(shown, fmt.Sprintf("and %d more", more))
@@ -378,7 +370,7 @@ func (f *Finder) owner(name string) (*Owner, error) {
 		for _, rank := range ranks {
 			found := fitting(rank, fits)
 			if len(found) > 1 {
-				return nil, fmt.Errorf("%s: %w: %s", name, ErrSeveral, several("", placesOf(found)))
+				return nil, fmt.Errorf("%s %w: %s", name, ErrSeveral, several("", placesOf(found)))
 			}
 			if len(found) == 1 {
 				return found[0].owner(dir)
@@ -406,7 +398,7 @@ func (f *Finder) ownerByPart(name string) (*Owner, error) {
 		called[i] = c.called
 	}
 	if len(found) > 1 {
-		return nil, fmt.Errorf("%s: %w: %s", name, ErrSeveral, several("", called))
+		return nil, fmt.Errorf("%s %w: %s", name, ErrSeveral, several("", called))
 	}
 	if f.Whole {
 		return nil, fmt.Errorf("%s: %w: %q", name, ErrWhole, called[0])

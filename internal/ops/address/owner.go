@@ -18,7 +18,7 @@ import (
 )
 
 // ErrOwner means that an argument is not an owner of chats.
-var ErrOwner = error(&ops.Kind{Code: "refused", Text: "is neither a folder of chats, nor a card, nor a group"})
+var ErrOwner = error(&ops.Kind{Code: "refused", Text: "there is no such character or group"})
 
 // Owner is a character or a group.
 type Owner struct {

@@ -87,7 +87,7 @@ var (
 	// errLayout is of a chat that becomes lines first.
 	errLayout = error(&ops.Kind{Code: "refused", Text: "this is a chat of SillyTavern's own, but not with a message a line", Hint: "layout"})
 	// ErrTavern is of a chat that is merged instead.
-	ErrTavern = error(&ops.Kind{Code: "refused", Text: "this is a chat of SillyTavern's own, which is merged", Hint: "merge"})
+	ErrTavern = error(&ops.Kind{Code: "refused", Text: "this is a SillyTavern chat already", Hint: "merge"})
 )
 
 // errFolder means that a FILE is a folder.

@@ -136,7 +136,7 @@ func TestZipEntries(t *testing.T) {
 	}
 	want := []string{
 		"conversations-1.json:1:9: the value has no end", "conversations-2.json:1:1: the file is empty",
-		"conversations-3.json: this is a chat of SillyTavern's own, which is merged", "read",
+		"conversations-3.json: this is a SillyTavern chat already", "read",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

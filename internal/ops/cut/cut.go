@@ -250,8 +250,10 @@ func (e *OwnMessagesError) Error() string {
 	return fmt.Sprintf("%s: has %s of its own, which %s does not have, so it is not replaced; choose another name", e.Path, own, e.From)
 }
 
-// ErrNoPoint means that a name does not lead to a message of the chat.
-var ErrNoPoint = errors.New("the name leads to no message")
+// NoPointError says why a name does not lead to a message of the chat.
+type NoPointError struct{ Why string }
+
+func (e *NoPointError) Error() string { return e.Why }
 
 // ErrNoOwner means that the new chat has no owner to open with it: no card, and no group that
 // lists it.

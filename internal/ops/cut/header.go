@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"stchat/internal/extension"
 	"stchat/internal/extension/autorecap"
 	"stchat/internal/folder/library"
 	"stchat/internal/json/patch"
@@ -122,6 +123,7 @@ func keepRecap(src *chat.Chat, name string, md *rawjson.Object, r *Result) {
 		return
 	}
 	if autorecap.SetRunningChat(md, name) {
-		r.Warn("%s: without main_chat Auto-Recap would erase the recap in the new chat, so its chat_id is set to %q", src.Label(), name)
+		what := fmt.Sprintf("chat_id set to %q, since without main_chat the recap would be erased", name)
+		r.Doc.changed([]extension.Change{{Extension: "auto_recap", What: extension.Internal, Change: what}})
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // MessageNamed returns the index of the message of a chat at which a checkpoint or branch of that name
-// hangs. The error wraps [ErrNoPoint] if there is none.
+// hangs. The error is a [*NoPointError] if there is none.
 func MessageNamed(ctx context.Context, path, name string) (int, error) {
 	found, err := findNamed(ctx, &Options{AtName: name}, path)
 	return found.index, err
@@ -27,7 +27,7 @@ func MessageNamed(ctx context.Context, path, name string) (int, error) {
 func findNamed(ctx context.Context, opt *Options, source string) (lastMessage, error) {
 	none := lastMessage{index: -1}
 	if source == chat.Stdin {
-		return none, fmt.Errorf("%s: %w: a chat from standard input has no relatives", chat.Label(source), ErrNoPoint)
+		return none, noPoint(source, "a chat from standard input has no checkpoints and branches")
 	}
 	graphs, err := family.Read(ctx, new(library.Library), []string{filepath.Dir(source)}, family.Options{})
 	if err != nil {
@@ -55,7 +55,7 @@ func findNamed(ctx context.Context, opt *Options, source string) (lastMessage, e
 			continue
 		}
 		if linked >= 0 && linked != l.Index {
-			return none, fmt.Errorf("%s: %w: it notes %q at the messages %d and %d", source, ErrNoPoint, opt.AtName, linked, l.Index)
+			return none, noPoint(source, fmt.Sprintf("messages %d and %d both have a link to %q", linked, l.Index, opt.AtName))
 		}
 		linked = l.Index
 	}
@@ -64,13 +64,17 @@ func findNamed(ctx context.Context, opt *Options, source string) (lastMessage, e
 	}
 
 	if wanted == nil {
-		return none, fmt.Errorf("%s: %w: there is no chat %q beside it, and no message notes one", source, ErrNoPoint, opt.AtName)
+		return none, noPoint(source, fmt.Sprintf("there is no checkpoint or branch %q of this chat", opt.AtName))
 	}
 	point := family.PointOf(wanted.Messages, subject.Messages)
 	if point.At < 0 {
-		return none, fmt.Errorf("%s: %w: it shares no message with %q", source, ErrNoPoint, opt.AtName)
+		return none, noPoint(source, fmt.Sprintf("it shares no message with %q", opt.AtName))
 	}
 	return lastMessage{index: point.AtParent}, nil
+}
+
+func noPoint(source, why string) error {
+	return fmt.Errorf("%s: %w", chat.Label(source), &NoPointError{why})
 }
 
 // isCalled reports whether a link's name is the one given, as it is or made safe for a file.
@@ -84,7 +88,7 @@ func isCalled(link, name string) bool {
 
 // labelled returns the relative of a chat that was given a label when it was made, nil for
 // none: the one called CHAT__LABEL, else "LABEL - <time>", else ending in __LABEL. The error
-// wraps [ErrNoPoint] if there are several.
+// is a [*NoPointError] if there are several.
 func labelled(g *family.Graph, subject *family.Chat, label string) (*family.Chat, error) {
 	if c := g.Find(subject.Name + "__" + label); c != nil {
 		return c, nil
@@ -106,7 +110,7 @@ func labelled(g *family.Graph, subject *family.Chat, label string) (*family.Chat
 			}
 		}
 		if len(found) > 1 {
-			return nil, fmt.Errorf("%w: %q may be %q or %q", ErrNoPoint, label, found[0].Name, found[1].Name)
+			return nil, &NoPointError{fmt.Sprintf("%q may be %q or %q", label, found[0].Name, found[1].Name)}
 		} else if len(found) == 1 {
 			return found[0], nil
 		}

@@ -53,7 +53,7 @@ type PartDocument struct {
 }
 
 // ErrOnePart means that a chat would be split into a single part: all of it.
-var ErrOnePart = error(&ops.Kind{Code: "usage", Text: "that is one part, the whole chat"})
+var ErrOnePart = error(&ops.Kind{Code: "usage", Text: "that splits nothing: the part would be the whole chat"})
 
 // stretch is the part of a chat that a new chat gets.
 type stretch struct {

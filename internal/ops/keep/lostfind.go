@@ -164,7 +164,11 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	f.versions = append(f.versions, inFiles...)
 	f.see(inFiles)
 	if len(f.sources) == 0 && f.now.store == nil && len(f.opt.From)+len(f.errs) == 0 {
-		f.errs = append(f.errs, fmt.Errorf("%s: %w", f.root.Path, ErrNoSource))
+		err := ErrNoSource
+		if isElsewhere := filepath.Clean(f.root.Path) != "."; isElsewhere {
+			err = fmt.Errorf("%s: %w", f.root.Path, err)
+		}
+		f.errs = append(f.errs, err)
 	}
 	return err
 }

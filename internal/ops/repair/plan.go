@@ -220,7 +220,7 @@ func (p *plan) parent(target string, ok bool, have, asked rules.Set) {
 	switch {
 	case renamed && now == "":
 	case renamed:
-		p.edit(rules.DanglingMainChat, fmt.Sprintf("main_chat names %q, as the parent is called now", clip(now)), func(h *meta.Header) {
+		p.edit(rules.DanglingMainChat, fmt.Sprintf("main_chat now names %q, since the parent that it named is not there", clip(now)), func(h *meta.Header) {
 			h.Metadata().Set("main_chat", rawjson.Quote(now))
 		})
 	case !ok && have.Has(rules.DanglingMainChat) && asked.Has(rules.DanglingMainChat):

@@ -31,8 +31,9 @@ func TestParseRanges(t *testing.T) {
 		}
 	}
 	for text, place := range map[string]string{
-		"": "character 1", "1,,2": "character 3", "3..x": "character 1", "1,9..3": "character 3", " 1": "character 1", "1 ": "character 1", "0x1": "", "1_0": "",
-		"..": "", "+1": "", "-": "", "--1": "", "-3-5": "", "3--5": "", "2147483648": "", "-1..-5": "", "9-3": "", "1..2..3": "",
+		"": "no message is named", "1,,2": "a number is missing at character 3", "3..x": `"3..x"`, "1,3..x": "character 3", "1,9..3": "character 3",
+		" 1": `" 1"`, "1 ": `"1 "`, "0x1": "", "1_0": "", "9..3": "it runs backwards; 3..9 is meant?", "9-3": "it runs backwards; 3..9 is meant?",
+		"..": "", "+1": "", "-": "", "--1": "", "-3-5": "", "3--5": "", "2147483648": "", "-1..-5": "-5..-1 is meant?", "1..2..3": "",
 	} {
 		if got, err := ParseRanges(text); !errors.Is(err, ErrRange) || !strings.Contains(err.Error(), place) {
 			t.Errorf("%q: %v, %v", text, got, err)

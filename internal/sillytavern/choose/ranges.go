@@ -38,7 +38,7 @@ func ParseRanges(text string) ([]Range, error) {
 	for part := range strings.SplitSeq(text, ",") {
 		r, err := parseRange(part)
 		if err != nil {
-			return nil, fmt.Errorf("%q at character %d of %q: %w", part, at+1, text, err)
+			return nil, &rangeError{text, part, at + 1, err}
 		}
 		list = append(list, r)
 		at += len(part) + 1
@@ -89,10 +89,40 @@ func parseEnds(from, to string) (r Range, err error) {
 
 	sameSide := r.From < 0 == (r.To < 0) // else it depends on how many messages there are
 	if sameSide && r.To < r.From {
-		return r, fmt.Errorf("%w: it ends before it begins", ErrRange)
+		return r, &backwardsError{from, to}
 	}
 	return r, nil
 }
+
+// backwardsError is an [ErrRange] about one whose end is before its beginning.
+type backwardsError struct{ from, to string }
+
+func (e *backwardsError) Error() string {
+	return fmt.Sprintf("it runs backwards; %s..%s is meant?", e.to, e.from)
+}
+
+func (e *backwardsError) Is(target error) bool { return target == ErrRange }
+
+// rangeError says what of a list of ranges cannot be read.
+type rangeError struct {
+	text, part string
+	at         int // the character at which the part begins, from 1
+	err        error
+}
+
+func (e *rangeError) Error() string {
+	switch {
+	case e.part == "" && e.text == "":
+		return "no message is named"
+	case e.part == "":
+		return fmt.Sprintf("%q: a number is missing at character %d", e.text, e.at)
+	case e.part == e.text:
+		return fmt.Sprintf("%q: %v", e.text, e.err)
+	}
+	return fmt.Sprintf("%q at character %d of %q: %v", e.part, e.at, e.text, e.err)
+}
+
+func (e *rangeError) Unwrap() error { return e.err }
 
 // number reads a message number: decimal digits, with or without a minus sign. Leading
 // zeros do not make it octal.
@@ -212,7 +242,7 @@ func (r Range) resolve(messages int) (interval, error) {
 		}
 	}
 	if to < from {
-		return interval{}, fmt.Errorf("%w: %d..%d ends before it begins", ErrRange, r.From, r.To)
+		return interval{}, fmt.Errorf("%w: %d..%d runs backwards", ErrRange, r.From, r.To)
 	}
 	return interval{from, to}, nil
 }
