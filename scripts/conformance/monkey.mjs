@@ -239,6 +239,9 @@ class Monkey {
         deed.forgets && this.forget();
         this.pruned ||= deed.forgets;
         const changed = changes.length > 0;
+        if (!changed) { // merge may leave a conflict file, and says why: the deed is as none
+            laid.forEach(({ file }) => fs.rmSync(file));
+        }
         return { call: `${call}${changed ? '' : ' (changes nothing)'}`, verb: verbOf(args), changed, before, after, laid };
     }
 
