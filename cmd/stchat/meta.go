@@ -22,6 +22,7 @@ import (
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 
@@ -224,11 +225,33 @@ func (o *metaSetOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 	if !uniqueSlug(o.integrity) && len(opt.Chats) > 1 {
 		return usagef("integrity=UUID is for one chat, not %d", len(opt.Chats))
 	}
+	c.words = &editDone{did: "changed", would: "would change", to: "of", metadata: o.keysText()}
 	return o.reportMany(c, edit.SetMeta(ctx, opt), func(r *edit.Result) {
 		if !r.Doc.Unchanged {
 			c.made(r.Doc.Path)
 		}
 	})
+}
+
+// keysText names the key that is set or removed, or counts them; "" where a file may change any.
+func (o *metaSetOptions) keysText() string {
+	if o.merge+o.patch+o.replace != "" {
+		return ""
+	}
+	var keys []string
+	for _, e := range o.edits {
+		keys = append(keys, strings.TrimPrefix(e.Path.String(), "/"))
+	}
+	if o.mainChat != nil {
+		keys = append(keys, "main_chat")
+	}
+	if o.integrity != "" {
+		keys = append(keys, "integrity")
+	}
+	if len(keys) == 1 {
+		return keys[0]
+	}
+	return plural.Many(len(keys), "key")
 }
 
 // isAssignment reports whether an argument is KEY=VALUE, and no path.

@@ -75,7 +75,11 @@ func (o *moveFlags) report(c *console, results []*move.Result) error {
 	}
 	return sayAll(c, how, results, of, func(r *move.Result) {
 		path := cmp.Or(deref(r.Doc.To), r.Doc.From)
+		isToldByPlan := o.verb == "rm" && c.tells()
 		if r.ID == "" && len(r.Steps) == 0 {
+			if isToldByPlan {
+				return
+			}
 			if c.tells() {
 				c.block(block{sentence: nameOf(path) + " is unchanged", made: path})
 				return
@@ -93,7 +97,9 @@ func (o *moveFlags) report(c *console, results []*move.Result) error {
 				how.edited = append(how.edited, e.Path)
 			}
 		}
-		c.made(path)
+		if !isToldByPlan {
+			c.made(path)
+		}
 	})
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"path/filepath"
@@ -14,10 +13,9 @@ import (
 	"stchat/internal/ops/past"
 	"stchat/internal/place/userdir"
 	"stchat/internal/text/plural"
-	"stchat/internal/text/visible"
 )
 
-// plan prints to stderr what is done to chats, or would be, counted for a person.
+// plan tells a person what was done to chats, or would be, counted.
 func (o *moveFlags) plan(c *console, results []*move.Result) {
 	results = slices.DeleteFunc(slices.Clone(results), func(r *move.Result) bool { return r.Err != nil })
 	unchanged := len(results) == 1 && len(results[0].Steps) == 0
@@ -53,7 +51,7 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 			}
 		}
 		if n := len(r.Doc.Unnamed); n == 1 {
-			leaves = append(leaves, fmt.Sprintf("lorebook %q: no chat names it any more", r.Doc.Unnamed[0]))
+			leaves = append(leaves, fmt.Sprintf("%q: no chat names it any more", r.Doc.Unnamed[0]))
 		} else if n > 1 {
 			leaves = append(leaves, plural.Many(n, "lorebook")+" that no chat names any more")
 		}
@@ -62,53 +60,59 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 			prune = c.undoCommand(rootOf(r.Doc.From), "--prune "+r.ID)
 		}
 	}
-	s := newScreen(c, 76)
-	s.w, s.color = bufio.NewWriter(c.Err), c.errColor
-	what, deletes := goes.text(), o.verb == "rm"
-	named := func(name string) string {
-		return `"` + visible.CutLeft(visible.Text(name), max(s.width-4, 1), s.sign("…")) + `"`
-	}
+	what := goes.text()
 	if len(results) == 1 {
-		what = named(strings.TrimSuffix(filepath.Base(results[0].Doc.From), filepath.Ext(results[0].Doc.From)))
+		what = fmt.Sprintf("%q", nameOf(results[0].Doc.From))
 	}
-	does := either(deletes, "delete", o.verb) + " " + what + when(o.target != "", " to "+named(o.target))
-	done := goes.text() + ", " + formatBytes(bytes) + when(beside > 0, ", with "+plural.Many(beside, "file")+" beside")
+	if isBook(results[0].Doc.From) && len(results) == 1 {
+		what = fmt.Sprintf("the lorebook %q", bookName(results[0].Doc.From))
+	}
+	done := goes.text() + ", " + formatBytes(bytes)
+	if beside > 0 {
+		done += ", with " + plural.Many(beside, "file") + " beside"
+	}
+	deletes := o.verb == "rm"
+	sentence := c.did(map[string]string{"rm": "deleted ", "rename": "renamed ", "move": "moved "}[o.verb],
+		map[string]string{"rm": "would delete ", "rename": "would rename ", "move": "would move "}[o.verb]) + what
+	if o.target != "" {
+		sentence += fmt.Sprintf(" to %q", o.target)
+	}
 	if results[0].Doc.TookOver {
-		does = "let " + named(o.target) + " take over what names " + what
+		sentence = fmt.Sprintf("%s %q take over what names %s", c.did("let", "would let"), o.target, what)
 		done = ""
 	}
-	title := prosed(when(c.dryRun, "would ")+does, s.width, "  ")
-	right := when(!c.dryRun, either(deletes, "undo brings it back", "undo takes it back"))
-	gap := s.measure - visible.Width(title) - visible.Width(right)
-	fmt.Fprintln(s.w, paint(s.color, bold, title)+when(gap >= 2 && right != "", strings.Repeat(" ", max(gap, 0))+paint(s.color, dim, right)))
-	s.plan(c.dryRun, [][2]string{
-		{map[string]string{"rm": "removes", "rename": "renames", "move": "moves"}[o.verb], done},
+
+	plan := block{sentence: sentence}
+	plan.addAll([][2]string{
+		{"files", done},
 		{"edits", edits.with(&names, nouns)},
 		{"opens", opened},
-		{"leaves", strings.Join(leaves, "; ")},
-		{"untouched", when(outside, "prompts in the browser, the vector index, an open tab")},
-		{"keeps", when(deletes && prune != "", "in "+userdir.Own+", until '"+prune+"'")},
+		{"lorebook", strings.Join(leaves, "; ")},
 	})
+	if deletes && !c.dryRun {
+		plan.add("undo", "brings it back, until '"+prune+"'")
+	}
+	if outside {
+		plan.add("not touched", "prompts in the browser, the vector index, an open tab")
+	}
 	var told []ops.Fact
 	for _, r := range results {
 		told = append(told, r.Facts...)
 	}
-	for _, f := range factsOf(told, "") {
-		s.plan(false, [][2]string{{f.label, f.text}})
-	}
-	_ = s.w.Flush() // what cannot be said is no failure
+	plan.facts = append(plan.facts, factsOf(told, "")...)
+	c.block(plan)
 }
 
-// plan prints what is done, row by row.
-func (s *screen) plan(would bool, rows [][2]string) {
-	for _, row := range rows {
-		if row[1] == "" {
-			continue
-		}
-		does := either(would, strings.TrimSuffix(row[0], "s"), row[0])
-		for line := range strings.SplitSeq(prosed(visible.Text(row[1]), s.width-12, ""), "\n") {
-			fmt.Fprintf(s.w, "  %s %s\n", paint(s.color, dim, fmt.Sprintf("%-9s", does)), line)
-			does = ""
+// bookName returns the name of a lorebook by its path.
+func bookName(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+}
+
+// addAll adds those facts of which there is something to say.
+func (b *block) addAll(facts [][2]string) {
+	for _, f := range facts {
+		if f[1] != "" {
+			b.add(f[0], f[1])
 		}
 	}
 }

@@ -39,32 +39,32 @@ func TestPlan(t *testing.T) {
 	}
 	width = 100
 	chat := filepath.Join(root, "chats", "Maren Holm", "Before the storm.jsonl")
-	_, errs := said("rm", "--dry-run", chat)
+	out, _ := said("rm", "--dry-run", chat)
 	const want = `would delete "Before the storm"
-  remove    1 chat, 48.5 kB
-  edit      3 chats: 3 links
-  leave     lorebook "z-AutoLB-Gull Rock__CP_Before the storm": no chat names it any more
-  untouched prompts in the browser, the vector index, an open tab
+  files          1 chat, 48.5 kB
+  edits          3 chats: 3 links
+  lorebook       "z-AutoLB-Gull Rock__CP_Before the storm": no chat names it any more
+  not touched    prompts in the browser, the vector index, an open tab
 `
-	if errs != want {
-		t.Errorf("a dry run tells\n%s\nnot\n%s", errs, want)
+	if out != want {
+		t.Errorf("a dry run tells\n%s\nnot\n%s", out, want)
 	}
-	_, errs = said("rm", "-v", "--dry-run", chat)
-	if !strings.HasPrefix(errs, want) || strings.Count(errs, "stchat: would ") != 4 {
-		t.Errorf("-v tells\n%s", errs)
+	out, errs := said("rm", "-v", "--dry-run", chat)
+	if out != want || strings.Count(errs, "stchat: would ") != 4 {
+		t.Errorf("-v tells\n%s%s", out, errs)
 	}
-	_, errs = said("rename", chat, "Calm")
-	if !strings.Contains(errs, `rename "Before the storm" to "Calm"`) || !strings.Contains(errs, "undo takes it back") {
-		t.Errorf("rename tells\n%s", errs)
+	out, _ = said("rename", chat, "Calm")
+	if !strings.HasPrefix(out, "renamed \"Before the storm\" to \"Calm\"\n") {
+		t.Errorf("rename tells\n%s", out)
 	}
-	_, errs = said("rm", filepath.Join(root, "chats", "Maren Holm", "Maren Holm - 2026-03-01@18h42m07s311ms.jsonl"))
-	if !strings.Contains(errs, "1 card: 1 open chat") || !strings.Contains(errs, "  opens     ") || !strings.Contains(errs, " 'stchat undo --prune 20") {
-		t.Errorf("delete tells\n%s", errs)
+	out, _ = said("rm", filepath.Join(root, "chats", "Maren Holm", "Maren Holm - 2026-03-01@18h42m07s311ms.jsonl"))
+	if !strings.Contains(out, "1 card: 1 open chat") || !strings.Contains(out, "  opens     ") || !strings.Contains(out, " 'stchat undo --prune 20") {
+		t.Errorf("delete tells\n%s", out)
 	}
-	if n := strings.Count(errs[:strings.Index(errs+"stchat: ", "stchat: ")], "\n"); n > 8 {
-		t.Errorf("%d lines:\n%s", n, errs)
+	if n := strings.Count(out, "\n"); n > 8 {
+		t.Errorf("%d lines:\n%s", n, out)
 	}
-	out, _ := said("undo", "--data", root)
+	out, _ = said("undo", "--data", root)
 	if line, _, _ := strings.Cut(out, "\n"); visible.Width(line) > 100 {
 		t.Errorf("undo breaks within words: %q", line)
 	}
@@ -75,18 +75,18 @@ func TestPlan(t *testing.T) {
 		t.Errorf("undo tells\n%s", out)
 	}
 	width, locale, chat = 40, "C", filepath.Join(filepath.Dir(chat), "Calm.jsonl")
-	_, errs = said("rename", "--dry-run", filepath.Join(filepath.Dir(chat), "Maren Holm - 2026-03-01@18h42m07s311ms.jsonl"), "Still")
-	if !strings.HasPrefix(errs, "would rename\n  \"...Holm - 2026-03-01@18h42m07s311ms\"\n  to \"Still\"\n") {
-		t.Errorf("on a narrow screen rename tells\n%s", errs)
+	out, _ = said("rename", "--dry-run", filepath.Join(filepath.Dir(chat), "Maren Holm - 2026-03-01@18h42m07s311ms.jsonl"), "Still")
+	if !strings.HasPrefix(out, "would rename \"2026-03-01 18:42\" to\n  \"Still\"\n  files: ") {
+		t.Errorf("on a narrow screen rename tells\n%s", out)
 	}
 	out, errs = said("edit", chat, "-a", "0", "--set", "mes=secret")
 	list, _ := said("log", "--commands", "--data", root)
 	if undo, _ := said("undo", "--data", root, "--dry-run"); visible.ASCII(list+undo) != list+undo || strings.Count(list+undo, "...") < 2 {
 		t.Errorf("%s%s\na terminal without UTF-8 cannot show\n%s%s", out, errs, list, undo)
 	}
-	_, errs = said("rm", chat)
-	if whole := regexp.MustCompile(`\n +"z-AutoLB-Gull Rock__CP_Before the storm":\n[^']*\n +'stchat undo --prune 20[^']*'\n`); !whole.MatchString(errs) {
-		t.Errorf("what is to be copied is broken:\n%s", errs)
+	out, _ = said("rm", chat)
+	if whole := regexp.MustCompile(`\n +"z-AutoLB-Gull Rock__CP_Before the storm":\n[^']*\n +'stchat undo --prune 20[^']*'\n`); !whole.MatchString(out) {
+		t.Errorf("what is to be copied is broken:\n%s", out)
 	}
 
 	width = 100
@@ -94,8 +94,8 @@ func TestPlan(t *testing.T) {
 	if err := os.Rename(filepath.Join(worlds, "Saltmere.json"), filepath.Join(worlds, "Salt.json")); err != nil {
 		t.Fatal(err)
 	}
-	_, errs = said("rename", "--dry-run", filepath.Join(worlds, "Saltmere.json"), "Salt")
-	if want := "would let \"Salt\" take over what names \"Saltmere\"\n  edit "; !strings.HasPrefix(errs, want) {
-		t.Errorf("rename of a lorebook that is gone tells\n%s", errs)
+	out, _ = said("rename", "--dry-run", filepath.Join(worlds, "Saltmere.json"), "Salt")
+	if want := "would let \"Salt\" take over what names the lorebook \"Saltmere\"\n  edits "; !strings.HasPrefix(out, want) {
+		t.Errorf("rename of a lorebook that is gone tells\n%s", out)
 	}
 }

@@ -95,13 +95,13 @@ func (o *swipeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 func (o *swipeOptions) words(adds bool) *editDone {
 	switch {
 	case adds:
-		return &editDone{"added a swipe to", "would add a swipe to", "of"}
+		return &editDone{did: "added a swipe to", would: "would add a swipe to", to: "of"}
 	case o.remove > 0:
 		swipe := fmt.Sprintf("swipe %d of", o.remove)
-		return &editDone{"deleted " + swipe, "would delete " + swipe, "of"}
+		return &editDone{did: "deleted " + swipe, would: "would delete " + swipe, to: "of"}
 	}
 	swipe := fmt.Sprintf("swipe %d of", o.choose)
-	return &editDone{"chose " + swipe, "would choose " + swipe, "of"}
+	return &editDone{did: "chose " + swipe, would: "would choose " + swipe, to: "of"}
 }
 
 // show shows the swipes of the message.

@@ -220,7 +220,13 @@ func sidecarText(d *cut.Document) string {
 }
 
 // editDone is how a command that edits says what it did: to one chat, and what it would do.
-type editDone struct{ did, would, to string }
+type editDone struct {
+	did, would, to string
+	metadata       string // what of the metadata; "": all of it may be meant
+}
+
+// ofMetadata names what of the metadata changed.
+func (w editDone) ofMetadata() string { return cmp.Or(w.metadata, "the metadata") }
 
 // nothing returns how a chat is said to be unchanged, or several chats are.
 func (w editDone) nothing(dryRun bool) string {
@@ -243,17 +249,17 @@ func (c *console) editWords() editDone {
 	_, name, _ := strings.Cut(c.started, " ")
 	switch name {
 	case "add":
-		return editDone{"added", "would add", "to"}
+		return editDone{did: "added", would: "would add", to: "to"}
 	case "delete":
-		return editDone{"deleted", "would delete", "of"}
+		return editDone{did: "deleted", would: "would delete", to: "of"}
 	case "hide":
-		return editDone{"hid", "would hide", "of"}
+		return editDone{did: "hid", would: "would hide", to: "of"}
 	case "unhide":
-		return editDone{"unhid", "would unhide", "of"}
+		return editDone{did: "unhid", would: "would unhide", to: "of"}
 	case "replace":
-		return editDone{"replaced", "would replace", "of"}
+		return editDone{did: "replaced", would: "would replace", to: "of"}
 	}
-	return editDone{"changed", "would change", "of"}
+	return editDone{did: "changed", would: "would change", to: "of"}
 }
 
 // editBlock tells of one chat that was edited.
@@ -278,7 +284,7 @@ func (c *console) editBlock(r *edit.Result) block {
 	case r.Places+r.Header > 0:
 		b.sentence = fmt.Sprintf("%s %s of %s", did, placesText(r.Places, n, r.Header), name)
 	case n == 0:
-		b.sentence = fmt.Sprintf("%s the metadata of %s", did, name)
+		b.sentence = fmt.Sprintf("%s %s of %s", did, words.ofMetadata(), name)
 	case n == 1:
 		index := slices.Concat(d.Added, d.Changed, d.Deleted)[0]
 		b.sentence = fmt.Sprintf("%s message %d %s %s", did, index, words.to, name)
@@ -327,7 +333,7 @@ func (c *console) manyEdited(s *editSummary) string {
 		return fmt.Sprintf("%s %s of %s", did, placesText(s.places, s.messages, s.header), of)
 	}
 	if s.messages == 0 {
-		return did + " the metadata of " + of
+		return fmt.Sprintf("%s %s of %s", did, words.ofMetadata(), of)
 	}
 	return fmt.Sprintf("%s %s %s %s", did, plural.Many(s.messages, "message"), words.to, of)
 }
