@@ -108,23 +108,15 @@ func (t *tab) store(root string) string {
 // owner's name; then the shell offers files.
 func (t *tab) chats() {
 	f := t.c.finder()
-	past := t.cmd.Name() == "lost" || len(t.args) == 0 && slices.Contains([]string{"log", "restore", "diff"}, t.cmd.Name())
+	forGone := t.cmd.Name() == "lost" || len(t.args) == 0 && slices.Contains([]string{"log", "restore", "diff"}, t.cmd.Name())
 	owner, _, named := strings.Cut(t.typed, "/")
 	if !named {
-		t.owners(f, "/", func(_ *address.Owner, chats int) bool { return chats > 0 || past })
+		t.owners(f, "/", func(_ *address.Owner, chats int) bool { return chats > 0 || forGone })
 		if len(t.offers) > 0 {
 			t.how |= cobra.ShellCompDirectiveNoSpace
 		}
-	} else if o, _, _, err := f.Split(owner); err == nil && o != nil {
-		for _, name := range o.Names(f.Lib) {
-			word := owner + "/" + name
-			if info, err := os.Stat(f.Lib.Folder(o.Folder).File(name)); t.wants(word) && !address.IsPath(word) && err == nil {
-				t.offer(word, info.ModTime().Local().Format(minute)+", "+formatBytes(info.Size()))
-			}
-		}
-	}
-	if named && past {
-		t.gone(f, owner)
+	} else {
+		t.named(f, owner, forGone)
 	}
 	if len(t.offers) == 0 {
 		t.offers, t.how = []string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt
@@ -132,6 +124,47 @@ func (t *tab) chats() {
 			t.offers = append(t.offers, "json")
 		}
 	}
+}
+
+// named offers the chats of an owner: those that are there, and those that are gone for a command that
+// takes them.
+func (t *tab) named(f *address.Finder, owner string, withGone bool) {
+	gone := t.gone(f.Root(), withGone)
+	if gone != nil {
+		defer gone.Close()
+		f.Past = gone.Names
+	}
+	for _, chat := range f.Chats(owner) {
+		word := owner + "/" + chat.Name
+		if !t.wants(word) {
+			continue
+		}
+		if chat.Gone {
+			if last, ok := gone.Chat(t.ctx, chat.Path); ok {
+				t.offer(word, "gone, "+plural.Many(last.Messages, "message")+" on "+localTime(last.At))
+			}
+			continue
+		}
+		if info, err := os.Stat(chat.Path); err == nil && !address.IsPath(word) {
+			t.offer(word, info.ModTime().Local().Format(minute)+", "+formatBytes(info.Size()))
+		}
+	}
+}
+
+// gone returns what only the history has, nil if nothing is wanted of it, or known.
+func (t *tab) gone(root string, wanted bool) *keep.Gone {
+	if !wanted || root == "" || address.IsPath(t.typed) {
+		return nil
+	}
+	store := t.store(root)
+	if store == "" {
+		return nil
+	}
+	gone, err := keep.OpenGone(t.ctx, keep.Where{Chat: root, Store: store, Now: t.c.Now()})
+	if err != nil {
+		return nil // completion shows no errors
+	}
+	return gone
 }
 
 // owners offers the names of owners that fit, with what follows them.
@@ -178,22 +211,6 @@ func wordBeginsWith(name, typed string) bool {
 		}
 	}
 	return false
-}
-
-// gone offers chats of an owner that only the history has.
-func (t *tab) gone(f *address.Finder, owner string) {
-	root := f.Root()
-	if root == "" || t.store(root) == "" || address.IsPath(t.typed) {
-		return
-	}
-	folder := filepath.Join(root, "chats", owner)
-	if o, _, _, err := f.Split(owner); err == nil && o != nil {
-		folder = o.Folder
-	}
-	gone, _ := keep.GoneChats(t.ctx, keep.Where{Chat: folder, Store: t.store(root), Now: t.c.Now()})
-	for _, g := range gone {
-		t.offer(owner+"/"+strings.TrimSuffix(filepath.Base(g.Path), names.Extension), "gone, "+plural.Many(g.Messages, "message")+" on "+localTime(g.At))
-	}
 }
 
 // revs offers the versions of a chat.

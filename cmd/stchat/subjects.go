@@ -151,7 +151,7 @@ func (s *subjects) numbered(arg string, err error) error {
 func (s *subjects) judge(arg string, found address.Found) error {
 	arg = strings.TrimRight(arg, `/`)
 	kind := "character"
-	if found.Group {
+	if found.Of != nil && found.Of.Group != nil {
 		kind = "group"
 	}
 	switch {

@@ -3,7 +3,7 @@
 // the group, by its name or id; NAME is a chat's name, a part of it that no other chat of the
 // owner has, the time in it, @ for the chat that is open, or * for all. What is written exactly
 // so comes before what differs in letter case, and that before a part. It reads folders; cards
-// only where no folder fits.
+// only where no folder fits. Chats that are gone are found, too, where a history gives their names.
 package address
 
 import (
@@ -67,6 +67,9 @@ type Finder struct {
 	Whole bool // a part of a name is not enough
 	// WholeOwner means that a part of an owner's name is not enough for all its chats.
 	WholeOwner bool
+	// Past returns the names of the chats that were in a folder once, which is named relative to
+	// Data, with slashes. With it chats are found that are gone, too; nil: no history is asked.
+	Past func(folder string) []string
 
 	all   *[4][]candidate // what candidates returned; nil: not yet asked
 	named []candidate     // what readCards returned; nil: not yet read
@@ -75,16 +78,27 @@ type Finder struct {
 // Found is what an argument names.
 type Found struct {
 	Paths  []string // of the chats; for a bare OWNER those of the group, or the character's folder
+	Of     *Owner   // whose they are; nil: nobody is called so
+	Name   string   // NAME, as it was written; "": there is none
 	Owner  bool     // it is a bare OWNER
-	Group  bool     // its owner is a group
 	All    bool     // it is OWNER/*
+	Gone   bool     // it has no file, and is found in the past
 	Guess  bool     // found by a part of its name, or by what is open
 	Passed bool     // there is a path of this name, which is not meant
 }
 
-// Find returns what an argument names. A path is not looked for: then there are no Paths. The
-// error is a [*NoneError] if nothing has the name, or wraps [ErrSeveral] or [ErrWhole].
-func (f *Finder) Find(arg string) (found Found, err error) {
+// Find returns what an argument names. A path is not looked for, unless it is OWNER/NAME.jsonl and the
+// past is asked: then there are no Paths. The error is a [*NoneError] if nothing has the name, or wraps
+// [ErrSeveral] or [ErrWhole].
+func (f *Finder) Find(arg string) (Found, error) {
+	if f.Past == nil {
+		return f.findPresent(arg)
+	}
+	return f.findEver(arg)
+}
+
+// findPresent is [Finder.Find] among what is there.
+func (f *Finder) findPresent(arg string) (found Found, err error) {
 	if IsPath(arg) {
 		return found, nil
 	}
@@ -97,6 +111,8 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 
 	o, owner, name, err := f.Split(arg)
 	named := name != ""
+	found.Of = o
+	found.Name = name
 	switch {
 	case strings.Contains(name, "/"):
 		return found, nil
@@ -118,7 +134,6 @@ func (f *Finder) Find(arg string) (found Found, err error) {
 	if _, err := o.Chats(f.Lib); err != nil {
 		return found, ops.PathError(err)
 	}
-	found.Group = o.Group != nil
 	found.Guess = o.Part
 	if o.Part && name == "*" && f.WholeOwner {
 		return found, fmt.Errorf("%s: %w: %q", arg, ErrWhole, o.Name+"/*")

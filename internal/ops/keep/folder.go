@@ -265,34 +265,61 @@ func (c *RanChange) count(ctx context.Context, d *differ, v *history.Version, al
 	return ctx.Err()
 }
 
-// GoneChat is a chat that is gone, with its last version.
-type GoneChat struct {
-	Path     string
-	At       string // RFC 3339
-	Messages int
+// Gone is what a history knows of the chats that are gone now.
+type Gone struct {
+	folder *folder
+	ids    map[string]int64 // the last file of each name that is gone, by its path without an extension
 }
 
-// GoneChats returns the chats of a folder that are gone now, by path.
-func GoneChats(ctx context.Context, where Where) (list []*GoneChat, err error) {
+// OpenGone opens the history of a user's folder, and finds which chats are gone. It must be closed.
+func OpenGone(ctx context.Context, where Where) (*Gone, error) {
 	f, err := openFolder(ctx, where)
 	if err != nil {
 		return nil, err
 	}
-	defer f.close()
 	if err := f.look(ctx, where.Now, "", false); err != nil {
+		f.close()
 		return nil, err
 	}
+	g := &Gone{folder: f, ids: map[string]int64{}}
 	for _, c := range f.list {
-		if !isChat(c.Path) || f.paths[c.ID] != "" || !strings.HasPrefix(c.Path, f.below) {
-			continue
-		}
-		last, ok, err := f.store.Last(ctx, c.ID, newest)
-		if err != nil {
-			return list, err
-		}
-		if ok {
-			list = append(list, &GoneChat{Path: f.full(c.Path), At: sendate.Format(last.At), Messages: last.Messages})
+		if isChat(c.Path) && f.paths[c.ID] == "" {
+			g.ids[withoutExtension(f.full(c.Path))] = c.ID
 		}
 	}
-	return list, nil
+	return g, nil
 }
+
+// Close closes the history.
+func (g *Gone) Close() { g.folder.close() }
+
+// Names returns the names of the chats that are gone from a folder, which is named relative to the
+// user's, with slashes.
+func (g *Gone) Names(folder string) (list []string) {
+	inside := g.folder.full(folder)
+	for stem := range g.ids {
+		if filepath.Dir(stem) == inside {
+			list = append(list, filepath.Base(stem))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// GoneChat is the last version of a chat that is gone.
+type GoneChat struct {
+	At       string // RFC 3339
+	Messages int
+}
+
+// Chat returns what is known of the chat that is gone from a path; ok is false if no version is kept.
+func (g *Gone) Chat(ctx context.Context, path string) (chat GoneChat, ok bool) {
+	id := g.ids[withoutExtension(path)]
+	last, ok, err := g.folder.store.Last(ctx, id, newest)
+	if err != nil || !ok {
+		return chat, false
+	}
+	return GoneChat{At: sendate.Format(last.At), Messages: last.Messages}, true
+}
+
+func withoutExtension(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }

@@ -374,13 +374,9 @@ func (l *life) compare(did [][]string) {
 		}
 	}
 	gone := map[string]bool{}
-	list, err := GoneChats(l.t.Context(), opt)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	for _, g := range list {
+	for _, path := range goneFrom(l.t, opt) {
 		for _, c := range l.chats {
-			if c.gone && named[c.id] != 0 && c.path == l.rel(g.Path) {
+			if c.gone && named[c.id] != 0 && withoutExtension(c.path) == l.rel(path) {
 				gone[c.path] = true
 			}
 		}

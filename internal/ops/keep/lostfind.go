@@ -26,6 +26,7 @@ import (
 type finder struct {
 	root   *ops.Root
 	opt    *LostOptions
+	named  map[string][]string // by the names that chats were asked for by: the real paths that they may mean
 	seed   maphash.Seed
 	folder *backups.Folder
 	owners backups.Owners
@@ -123,7 +124,26 @@ func (c *lostChat) has(slug string) bool {
 }
 
 func newFinder(root *ops.Root, opt *LostOptions) *finder {
-	return &finder{root: root, folder: &backups.Folder{}, now: &present{root: root.Path}, opt: opt, seed: maphash.MakeSeed(), byPath: map[string]int{}, byID: map[int64]int{}}
+	return &finder{
+		root: root, folder: &backups.Folder{}, now: &present{root: root.Path}, opt: opt, seed: maphash.MakeSeed(),
+		named: pathsOf(root.Path, opt.Names), byPath: map[string]int{}, byID: map[int64]int{},
+	}
+}
+
+// pathsOf returns the real paths of the chats that each name may mean.
+func pathsOf(root string, list []string) map[string][]string {
+	all := make(map[string][]string, len(list))
+	addresses := finderIn(root)
+	for _, name := range list {
+		paths := addresses.Places(name)
+		for _, rel := range plainPaths(root, name) {
+			paths = append(paths, filepath.Join(root, filepath.FromSlash(rel)))
+		}
+		for _, path := range paths {
+			all[name] = append(all[name], userdir.RealPath(path))
+		}
+	}
+	return all
 }
 
 // find reads the chats and all older versions, and compares them. The error is that ctx ended.
@@ -556,22 +576,13 @@ func (f *finder) means(path string) bool {
 // isNamed reports whether the chat at a real path was asked for by its name.
 func (f *finder) isNamed(real string) bool {
 	return f.opt.files[real] || slices.ContainsFunc(f.opt.Names, func(name string) bool {
-		return slices.Contains(f.named(name), real)
+		return slices.Contains(f.named[name], real)
 	})
-}
-
-// named returns the real paths of the chats that a name may mean.
-func (f *finder) named(name string) []string {
-	paths := append(plainPaths(f.root.Path, name), ownedChatOf(f.root.Path, name).paths()...)
-	for i, rel := range paths {
-		paths[i] = userdir.RealPath(filepath.Join(f.root.Path, filepath.FromSlash(rel)))
-	}
-	return paths
 }
 
 // hasName reports whether any chat, or any version of one, has or had a name, or was given it here.
 func (f *finder) hasName(name string) bool {
-	paths := f.named(name)
+	paths := f.named[name]
 	is := func(path string) bool { return path != "" && slices.Contains(paths, userdir.RealPath(path)) }
 	return slices.ContainsFunc(f.suggested, is) ||
 		slices.ContainsFunc(f.chats, func(c *lostChat) bool { return is(c.path) }) ||

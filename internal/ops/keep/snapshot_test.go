@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -150,8 +151,8 @@ func TestBranchCutShort(t *testing.T) {
 	u.snapshot()
 	write("A", "", "1", "2", "3")
 	write("B", "A", "1", "2")
-	if gone, err := GoneChats(t.Context(), Where{Chat: u.root, Now: u.now}); err != nil || len(gone) > 0 {
-		t.Error(gone, err)
+	if gone := goneFrom(t, Where{Chat: u.root, Now: u.now}); len(gone) > 0 {
+		t.Error(gone)
 	}
 	u.snapshot()
 	if got, want := u.versions("B"), []int{2, 3}; !slices.Equal(got, want) {
@@ -213,18 +214,28 @@ func TestBranchGoneWithoutSlug(t *testing.T) {
 		u.snapshot()
 		do(u)
 		u.snapshot()
-		var gone []string
-		list, err := GoneChats(t.Context(), Where{Chat: u.root, Now: u.now})
+		g, err := OpenGone(t.Context(), Where{Chat: u.root, Now: u.now})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, g := range list {
-			gone = append(gone, fmt.Sprint(filepath.Base(g.Path), " ", g.Messages))
+		gone := g.Names("chats/Mira")
+		last, ok := g.Chat(t.Context(), u.path("B"))
+		if !slices.Equal(gone, []string{"B"}) || !ok || last.Messages != 4 {
+			t.Errorf("%s: gone %v, %v", name, gone, last)
 		}
-		if !slices.Equal(gone, []string{"B.jsonl 4"}) {
-			t.Errorf("%s: gone %v", name, gone)
-		}
+		g.Close()
 	}
+}
+
+// goneFrom returns the paths of the chats that are gone from a user's folder, without extensions.
+func goneFrom(t *testing.T, where Where) []string {
+	t.Helper()
+	g, err := OpenGone(t.Context(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	return slices.Sorted(maps.Keys(g.ids))
 }
 
 // A chat of another that has its name is another one, also where both end in an empty line.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -183,69 +182,64 @@ func withExtension(path string) string {
 	return path + names.Extension
 }
 
-// name finds the path that is meant: the first that exists or that the store knows; else what the
-// name fits among the owner's chats, those that are there first. The error is that of several.
+// name finds the path that is meant: the first that exists or that the store knows; else that of the
+// chat that has the name as OWNER/NAME, or had it; else the one that such a chat would have. The error
+// is that of several that are there.
 func (s *subject) name(given string) error {
 	isThere := func(rel string) bool { return s.backups[rel].Rev != 0 || s.last(rel) != 0 || isFile(s.full(rel)) }
 	plain := plainPaths(s.root, given)
+	inRoot := filepath.ToSlash(withExtension(given)) // a backup is named so from any folder
+	if s.backups[inRoot].Rev != 0 {
+		plain = append(plain, inRoot)
+	}
 	if i := slices.IndexFunc(plain, isThere); i >= 0 { // no card or group has to be read
 		s.goTo(plain[i])
 		return nil
 	}
-	owned := ownedChatOf(s.root, given)
-	s.group = owned.group
-	paths := owned.paths()
-	if i := slices.IndexFunc(paths, isThere); i >= 0 {
-		s.goTo(paths[i])
-		return nil
-	}
-	found, err := finderIn(s.root).Find(given)
+
+	f := finderIn(s.root)
+	f.Past = s.namesIn
+	found, err := f.Find(given)
 	none, isNone := errors.AsType[*address.NoneError](err)
 	switch {
-	case err != nil && !isNone:
-		return err
-	case len(found.Paths) == 1:
-		rel, err := relative(s.root, found.Paths[0])
-		if err == nil {
-			s.guess(given, rel, found.Guess)
-		}
-		return err
-	}
-	for _, folder := range owned.folders {
-		if gone, part := address.Match(s.namesIn(folder), owned.name); len(gone) == 1 {
-			s.guess(given, path.Join(folder, gone[0]+names.Extension), part)
-			return nil
-		}
-	}
-	if isNone {
-		for _, folder := range owned.folders {
-			for _, gone := range s.namesIn(folder) {
-				none.Known = append(none.Known, owned.owner+"/"+gone)
-			}
-		}
+	case isNone:
 		s.none = unknown{none}
+	case err != nil && found.Gone:
+		s.none = err // a new chat may be named so even if several that are gone were
+	case err != nil:
+		return err
 	}
-	if owned.home != "" {
-		s.goTo(path.Join(owned.home, owned.name+names.Extension))
+	if found.Of != nil && found.Of.Group != nil {
+		s.group = found.Of.Group.Path
+	}
+	if len(found.Paths) == 1 {
+		rel, err := relative(s.root, found.Paths[0])
+		if err != nil {
+			return err
+		}
+		s.goTo(rel)
+		if found.Guess {
+			s.note = fmt.Sprintf("%s is %s", given, s.path)
+		}
 		return nil
 	}
+
+	places := f.Places(given)
+	if found.Of != nil && len(places) > 0 {
+		rel, err := relative(s.root, filepath.Join(found.Of.Folder, found.Name+names.Extension))
+		if err == nil {
+			s.goTo(rel)
+		}
+		return err
+	}
 	s.path = given
-	if !strings.Contains(filepath.Base(given), ".") || len(plain)+len(paths) < 2 {
+	if isNamed := len(plain)+len(places) > 0; !isNamed || !strings.Contains(filepath.Base(given), ".") {
 		s.path = strings.TrimSuffix(given, ".jsonl") + ".jsonl"
 	}
 	if rel, err := relative(s.root, s.path); err == nil {
 		s.rel = rel
 	}
 	return nil
-}
-
-// guess makes the file at a path the one that is meant, and notes which it is if it was found by a
-// part of its name, or by what is open.
-func (s *subject) guess(given, rel string, noted bool) {
-	s.goTo(rel)
-	if noted {
-		s.note = fmt.Sprintf("%s is %s", given, s.path)
-	}
 }
 
 // goTo makes the file at a path the one that is meant.
@@ -265,45 +259,6 @@ func plainPaths(root, given string) (paths []string) {
 		}
 	}
 	return paths
-}
-
-// ownedChat is a chat named as OWNER/NAME, which may be gone.
-type ownedChat struct {
-	owner, name string
-	home        string   // where the chats of the owner are, relative to the user's folder; "" if it has no such owner
-	folders     []string // likewise, where chats of one who is gone may have been, and home
-	group       string   // the file of the owner, if it is a group
-}
-
-// ownedChatOf reads OWNER/NAME. It has no folders if given is not of that shape.
-func ownedChatOf(root, given string) ownedChat {
-	o, owner, name, _ := finderIn(root).Split(strings.TrimSuffix(given, names.Extension))
-	c := ownedChat{owner: owner, name: name}
-	if name == "" || strings.Contains(name, "/") {
-		return c
-	}
-	c.folders = []string{path.Join("chats", owner), owner} // the latter of loose chats
-	if o == nil {
-		return c
-	}
-	if o.Group != nil {
-		c.group = o.Group.Path
-	}
-	if rel, err := relative(root, filepath.Join(o.Folder, "x")); err == nil {
-		c.home = path.Dir(rel)
-	}
-	if c.home != "" && !slices.Contains(c.folders, c.home) {
-		c.folders = append(c.folders, c.home)
-	}
-	return c
-}
-
-// paths returns the paths that the chat may have.
-func (c ownedChat) paths() (list []string) {
-	for _, folder := range c.folders {
-		list = append(list, path.Join(folder, c.name+names.Extension))
-	}
-	return list
 }
 
 func isFile(path string) bool {
