@@ -16,12 +16,12 @@ import (
 func past(t *testing.T) (f *Finder, dir string) {
 	t.Helper()
 	dir = world(t, "chats/Mira/Harbour.jsonl=", "chats/Mira/lantern.jsonl=", "chats/Ines/Only.jsonl=",
-		`characters/Ines.json={"name":"Ines of the rocks"}`, "group chats/a.jsonl=", "group chats/others.jsonl=",
+		`characters/Ines.json={"name":"Ines of the rocks"}`, "group chats/a.jsonl=", "group chats/others.jsonl=", "group chats/shared.jsonl=",
 		`groups/1.json={"id":"1","name":"Trip","chats":["a","dawn"]}`)
 	was := map[string][]string{
 		"chats/Mira":  {"Harbour", "Harbour lights", "Lantern", "Sea", "lake one", "lake two"},
 		"chats/Ines":  {"Only", "dusk"},
-		"chats/Trip":  {"a", "b"},
+		"chats/Trip":  {"a", "b", "shared"},
 		"chats/Nadia": {"x"},
 		"loose":       {"y"},
 		"group chats": {"a", "dawn", "others"},
@@ -75,6 +75,7 @@ func TestFindEver(t *testing.T) {
 		"Trip/b":                 {path: "chats/Trip/b.jsonl", gone: true},
 		"Trip/dawn":              {path: "group chats/dawn.jsonl", gone: true},
 		"Trip/others":            {path: "group chats/others.jsonl"},
+		"Trip/shared":            {path: "chats/Trip/shared.jsonl", gone: true}, // what lies there is another group's
 		"Nadia/x":                {path: "chats/Nadia/x.jsonl", gone: true},
 		"loose/y":                {path: "loose/y.jsonl", gone: true},
 		"Nadia/z":                {},
