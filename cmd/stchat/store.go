@@ -3,8 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -236,6 +239,7 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 	if err != nil {
 		return err
 	}
+	isFirst := c.tells() && !c.dryRun && c.store() == "" && beginsHistory(list.Paths)
 	few := &takenFiles{screen: newScreen(c, 0), kinds: map[string]int{}}
 	opt := o.opt
 	opt.List = list
@@ -281,6 +285,9 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 	case c.verbose:
 		c.note("%s", snapshotSum(sum))
 	}
+	if isFirst && sum.Versions > 0 {
+		c.line("all versions are in " + userdir.Own + "/history.db, which only you can read")
+	}
 	if sum.Gone > 0 && !c.dryRun {
 		folder := ""
 		if len(list.Paths) == 1 && userdir.IsDir(list.Paths[0]) {
@@ -291,6 +298,23 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 		c.note("%s gone%s since the last one: `%s`", plural.Of(sum.Gone, "chat is", "chats are"), elsewhere, command)
 	}
 	return outcome(len(sum.Errs) > 0, false)
+}
+
+// beginsHistory reports whether the user folder in which paths lie has no history yet.
+func beginsHistory(paths []string) bool {
+	if len(paths) == 0 {
+		return false
+	}
+	folder := absolute(paths[0])
+	if !userdir.IsDir(folder) {
+		folder = filepath.Dir(folder)
+	}
+	root, ok := userdir.Around(folder)
+	if !ok {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(root, userdir.Own, "history.db"))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // takenFiles are new versions as a person sees them: a line for each owner.
