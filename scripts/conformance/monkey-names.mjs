@@ -26,6 +26,8 @@ export const sidecars = ['orphan-sidecar', 'luker-floor', 'luker-state'];
 export const orphaned = ['dangling-main-chat', 'dangling-checkpoint', 'dangling-branch', 'unlisted-branch', 'missing-main-chat', 'diverged-checkpoint'];
 /** A name is taken again, and what named the chat that had it now means another. */
 export const taken = ['chat-cycle', 'diverged-checkpoint', 'unlisted-branch', 'missing-main-chat'];
+/** A parent went: its children are now another's, or nobody's, and copies of it may still link to them. */
+export const childless = ['unlisted-branch', 'diverged-checkpoint', 'missing-main-chat'];
 /** A copy names its source's lorebook. */
 export const copied = [...taken, 'lorebook-shared-state'];
 /** An old state comes back among today's chats and lorebooks. */

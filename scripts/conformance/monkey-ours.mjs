@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { copied, fileOf, freeName, orphaned, parted, past, sidecars, someName, taken } from './monkey-names.mjs';
+import { childless, copied, fileOf, freeName, orphaned, parted, past, sidecars, someName, taken } from './monkey-names.mjs';
 
 /** What stchat may answer to any deed: the name is taken. */
 const isTaken = /exists|already|is taken/;
@@ -106,10 +106,10 @@ export const ours = {
         return at.messages.length > 4 ? ['split', at.file, ...how, ...at.dice.maybe('-n', someName(at)), ...at.dice.maybe('--lorebook', 'clone')] : null;
     }),
 
-    rm: deed((at) => ['rm', at.file], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
-    'rm --family': deed((at) => at.dice.below(4) ? null : ['rm', at.file, '--family', '-y'], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
-    'rm --older-than': deed((at) => ['rm', at.source.id ? at.file : at.source.folder, '--older-than', at.dice.pick(['4w', '2026-06-01', '0d']), '--keep', '2', '-y'], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
-    'rm --checkpoints': deed((at) => ['rm', at.source.id ? at.file : at.source.folder, '--checkpoints', '--keep', '1', '-y'], { shrinks: true, may: ['unlisted-branch', 'diverged-checkpoint'] }),
+    rm: deed((at) => ['rm', at.file], { shrinks: true, may: childless }),
+    'rm --family': deed((at) => at.dice.below(4) ? null : ['rm', at.file, '--family', '-y'], { shrinks: true, may: childless }),
+    'rm --older-than': deed((at) => ['rm', at.source.id ? at.file : at.source.folder, '--older-than', at.dice.pick(['4w', '2026-06-01', '0d']), '--keep', '2', '-y'], { shrinks: true, may: childless }),
+    'rm --checkpoints': deed((at) => ['rm', at.source.id ? at.file : at.source.folder, '--checkpoints', '--keep', '1', '-y'], { shrinks: true, may: childless }),
     'add': edit((at) => [...newSlug(at), 'add', at.file, ...at.dice.maybe('--at', some(at)), '--role', at.dice.pick(['user', 'character', 'narrator', 'comment']), '--text', `Added in step ${at.step}.`], parted, /nobody has spoken/),
     'add FILE': edit((at) => {
         const { file } = theOther(at) ?? at;
