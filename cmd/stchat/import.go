@@ -96,6 +96,9 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		if isFile && errors.Is(r.Err, bring.ErrTavern) {
 			r.Err = &hinted{r.Err, "; `stchat merge " + visible.Args(owner, r.Doc.Source) + "`"}
 		}
+		if errors.Is(r.Err, convert.ErrNoSpeaker) {
+			r.Err = &hinted{r.Err, "; --user NAME says who the user is"}
+		}
 		return r.Doc.Source, &r.Result
 	}
 	inPlace := false // a card or a group

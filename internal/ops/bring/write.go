@@ -118,6 +118,9 @@ func (c *call) compose(j *job, full *complete, s *changeset.Set) error {
 	for _, note := range full.Notes {
 		j.Tell(ops.Fact{Kind: ops.FactConverted, Path: d.Path, Name: note})
 	}
+	for _, warning := range full.Warnings {
+		j.Warn("%s: %s", d.Path, warning)
+	}
 	d.Branches = len(full.Branches) - len(j.branches)
 	if c.greets(full) && full.greeting == nil {
 		j.Warn("%s: there is no card with a greeting, so the chat begins without one", d.Path)

@@ -57,6 +57,7 @@ type Conversation struct {
 	Dropped   []Dropped
 	Damage    *jsonl.Damage // the first line that cannot be read, of a source of lines; the others are
 	Notes     []string
+	Warnings  []string // what may have been understood wrongly
 
 	unknown int // messages of which nobody knows who wrote them
 }

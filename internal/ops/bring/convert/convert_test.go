@@ -60,6 +60,9 @@ func shown(c *Conversation) string {
 	for _, note := range c.Notes {
 		fmt.Fprintf(&b, "  note %s\n", note)
 	}
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(&b, "  warning %s\n", warning)
+	}
 	return b.String()
 }
 

@@ -152,11 +152,11 @@ func readText(c *Conversation, raw string, opt *Options) error {
 	t.isLog = t.looksLikeLog(text)
 	t.read(text)
 	if t.began {
-		t.noteStrangers()
+		t.warnOfStrangers()
 		return nil
 	}
 
-	err := errors.New("nothing in it begins with the name of a speaker and a colon")
+	err := ErrNoSpeaker
 	clear(t.strangers)
 	t.isLog = true // for the names at the beginning of any line
 	t.read(text)
@@ -165,6 +165,9 @@ func readText(c *Conversation, raw string, opt *Options) error {
 	}
 	return err
 }
+
+// ErrNoSpeaker means that no message of a text begins with the name of somebody who is known.
+var ErrNoSpeaker = errors.New("no paragraph begins with the name of the user or of a character, and a colon")
 
 // textReader collects the text of one message after the other.
 type textReader struct {
@@ -278,12 +281,13 @@ func (t *textReader) frequentStrangers(least int) (names []string) {
 	return names[:min(len(names), most)]
 }
 
-// noteStrangers names those who begin paragraphs, but are no speakers: what they say is in the text of the
-// message before.
-func (t *textReader) noteStrangers() {
+// warnOfStrangers names those who begin paragraphs, but are neither the user nor a character: what they say
+// is in the text of the message before, or left out if there is none.
+func (t *textReader) warnOfStrangers() {
 	for _, name := range t.frequentStrangers(2) {
 		paragraphs := plural.Many(t.strangers[name], "paragraph")
-		t.note("%s begin with %q, which is no known speaker: they are part of the message before", paragraphs, name+":")
+		warning := fmt.Sprintf("%s begin with %q, who is neither the user nor a character here: they are no messages of their own", paragraphs, name+":")
+		t.Warnings = append(t.Warnings, warning)
 	}
 }
 
