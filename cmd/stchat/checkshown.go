@@ -24,7 +24,7 @@ func showFindings(c *console, rep *report.Check, paths []string) {
 	for _, f := range rep.Findings {
 		files[f.Path] = true
 	}
-	if len(rep.Chats) > 0 || len(rep.Findings) > 0 || len(rep.Errs) == 0 { // else the errors say it all
+	if saysVerdict(c, rep) {
 		c.title(verdict(c, rep, files))
 	}
 	if c.verbose && len(rep.Gone) > 0 {

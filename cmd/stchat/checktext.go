@@ -62,9 +62,19 @@ func writeFindings(c *console, rep *report.Check, paths []string, verbose bool) 
 		fmt.Fprintln(w)
 	}
 	explainRules(c, rep.Findings, paths)
-	if len(rep.Chats) > 0 || len(rep.Findings) > 0 || len(rep.Errs) == 0 { // else the errors say it all
+	if saysVerdict(c, rep) {
 		fmt.Fprintln(w, c.prose(summaryLine(c, rep, files), ""))
 	}
+}
+
+// saysVerdict reports whether the counts are worth a line: not where errors say it all, nor where nothing
+// was found and --quiet asks for silence.
+func saysVerdict(c *console, rep *report.Check) bool {
+	if len(rep.Findings) > 0 {
+		return true
+	}
+	errorsSayAll := len(rep.Chats) == 0 && len(rep.Errs) > 0
+	return !errorsSayAll && !c.quiet
 }
 
 // countOfFile returns the number of findings at the beginning of the list that are about one file.

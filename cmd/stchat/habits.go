@@ -18,12 +18,14 @@ type habit struct {
 	runs string
 	// line is what does it, to be copied; ARGS stands for the arguments.
 	line string
+	// also says what else the word may have meant.
+	also string
 }
 
 // habits returns the words that are no commands.
 func habits() []habit {
 	return []habit{
-		{words: "ls dir chats", runs: "list ARGS"},
+		{words: "ls dir chats recent", runs: "list ARGS"},
 		{words: "cat read view less get", runs: "show ARGS"},
 		{words: "head", runs: "show ARGS ..19"},
 		{words: "tail", runs: "show ARGS --last 20"},
@@ -33,7 +35,8 @@ func habits() []habit {
 		{words: "info status du", runs: "inspect ARGS"},
 		{words: "compare cmp", runs: "diff ARGS"},
 		{words: "history versions", runs: "log ARGS"},
-		{words: "branches", runs: "tree ARGS"},
+		{words: "branches checkpoints", runs: "tree ARGS"},
+		{words: "snapshots", runs: "log --snapshots ARGS"},
 		{words: "swipes", runs: "swipe ARGS"},
 		{words: "recover undelete", runs: "lost ARGS"},
 
@@ -45,7 +48,14 @@ func habits() []habit {
 		{words: "bookmark", line: "stchat checkpoint ARGS"},
 		{words: "append concat", line: "stchat join ARGS"},
 		{words: "fix mend", line: "stchat repair ARGS"},
-		{words: "compact clean shrink strip prune", line: "stchat slim CHAT --drop swipes,reasoning,images"},
+		{words: "compact clean shrink strip", line: "stchat slim CHAT --drop swipes,reasoning,images"},
+		{
+			words: "prune", line: "stchat slim CHAT --drop swipes,reasoning,images",
+			also: "old chats go with `stchat rm PATH --older-than 1y`, old versions with `stchat store --prune`",
+		},
+		{words: "forget", line: "stchat store --prune --keep-daily 30", also: "all that is kept of a chat goes with `stchat store --forget CHAT`"},
+		{words: "verify fsck", line: "stchat store --verify", also: "chats are checked with `stchat check`"},
+		{words: "sync", line: "stchat merge INTO FROM", also: "what FROM has more comes into INTO"},
 		{words: "dedupe duplicates", line: "stchat tree --all --by content"},
 		{words: "backup save", line: "stchat snapshot"},
 		{words: "set note author persona scenario", line: "stchat meta set CHAT note=\"Be brief.\""},
@@ -118,7 +128,11 @@ func noCommand(cmd *cobra.Command, word string, args []string) error {
 			return usagef("there is no command %q; here it is `%s`", word, "stchat "+commandLine(formerly(args[0]), args[1:]))
 		}
 		if h := habitOf(word); h != nil {
-			return usagef("there is no command %q; here it is `%s`", word, h.copied(word, args))
+			also := ""
+			if h.also != "" {
+				also = "; " + h.also
+			}
+			return usagef("there is no command %q; here it is `%s`%s", word, h.copied(word, args), also)
 		}
 	}
 	return usagef("there is no command %q%s", word, didYouMean(word, commandNames(cmd), ""))
@@ -145,11 +159,25 @@ func (h *habit) copied(word string, args []string) string {
 	if messages && (word == "del" || word == "remove") {
 		line = "stchat delete ARGS"
 	}
+	if key := noteKey(word); key != "" && len(args) == 1 { // it may be meant to be read
+		return commandLine("stchat meta get", args) + " " + key
+	}
 	command, isWhole := strings.CutSuffix(line, " ARGS")
 	if !isWhole {
 		return line
 	}
 	return commandLine(command, args)
+}
+
+// noteKey returns the key of the metadata that a word stands for, "" for any other word.
+func noteKey(word string) string {
+	switch word {
+	case "note", "author":
+		return "note"
+	case "persona", "scenario":
+		return word
+	}
+	return ""
 }
 
 // commandLine returns a command with arguments as a shell takes them.

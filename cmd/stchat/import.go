@@ -36,9 +36,8 @@ are found. The format is found out:
 ` + formatList() + `
 Every conversation becomes a chat of its own; its path is printed. What OWNER
 has already is not imported again. A chat of SillyTavern's own, whatever its
-file is called, is for 'stchat merge'.
-
-What a source holds and a chat cannot is left out and counted.
+file is called, is for 'stchat merge'. What a source holds and a chat cannot is
+left out and counted.
 
 Other replies at the same place become swipes; with --branches the other ends of
 a tree of messages become branches. Messages without a date are dated by their

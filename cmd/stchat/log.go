@@ -16,6 +16,7 @@ import (
 	"stchat/internal/ops/keep"
 	"stchat/internal/place/userdir"
 	"stchat/internal/show/grid"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 
@@ -88,6 +89,18 @@ func (o *logOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.backups, "backups", false, "also list SillyTavern's own backups of the chat")
 }
 
+// ofOneUser refuses a folder of several users, each of whom has a story of his own.
+func ofOneUser(folder string) error {
+	users := userdir.Users(folder)
+	if filepath.Base(folder) == "data" {
+		users = append(users, userdir.Users(filepath.Dir(folder))...)
+	}
+	if len(users) < 2 {
+		return nil
+	}
+	return usagef("%s: SillyTavern has %s here; name the folder of one, such as %s", visible.Quote(folder), plural.S(len(users), "user"), visible.Quote(users[0].Root))
+}
+
 func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		root, err := undoRoot(c)
@@ -106,6 +119,9 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		return err
 	}
 	if userdir.IsDir(where.Chat) {
+		if err := ofOneUser(where.Chat); err != nil {
+			return err
+		}
 		return o.folder(ctx, c, where)
 	}
 	if !o.since.IsZero() || o.commands || o.snapshots {

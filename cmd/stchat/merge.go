@@ -26,8 +26,7 @@ func newMerge() verb {
 		writes: true,
 		use:    "merge [INTO] FROM", short: "Merge two copies of a chat, of chats, or of a user folder",
 		doc: `Merge two copies of a chat, of the chats of a character or group, or of a whole
-user folder. FROM is only read. What only FROM has comes into INTO whole, and no
-text is dropped:
+user folder. FROM is only read. What only FROM has comes into INTO whole:
 
   =  the same
   <  INTO has all of it, perhaps more
@@ -42,31 +41,26 @@ user folder, or a character, a group or a chat of one.
 
 A chat's copy is found by its name, its messages, or its integrity slug.
 Messages are the same if speaker, text and date are, with any swipe chosen.
-Hidden messages, attachments and whatever else INTO's messages hold are never
-overwritten: they too make a branch of what only FROM has. A message that only
-has fewer swipes on one side, as after slim, makes none: the line with more
-stays or comes. Links to checkpoints and branches are joined.
+Whatever else INTO's messages hold is never overwritten: it makes a branch of
+what only FROM has, too, but for fewer swipes, as after slim. Links are joined.
 
 A user folder may be in a zip, such as SillyTavern's own backup. merge
 takes its chats, groups, cards and lorebooks, and the images and files that they
 name; never settings, personas, presets, tags, secrets or extensions. A lorebook
 or an image whose name has other content in INTO comes under another name, and
 what comes from FROM names that one. If a card or group differs, INTO's stays; a
-card with another name and another greeting is another character. No link in
-FROM is followed.
+card with another name and another greeting is another character.
 
-With --conflicts, it merges the files that Syncthing, Dropbox or OneDrive left
-beside chats that were changed in two places (X.sync-conflict-…, "X (conflicted
-copy …)"; X-COMPUTER and "X (1)", where they have X's integrity slug), each into
-its X, and then removes it; if there is no X, it gets that name.
+--conflicts merges X.sync-conflict-…, "X (conflicted copy …)" and, where they
+have X's integrity slug, X-COMPUTER and "X (1)", each into its X, and then
+removes it; if there is no X, it gets that name.
 
 Where more than one file of INTO would change or come, it shows the table and
 asks on a terminal; elsewhere it needs --yes. One 'stchat undo' takes all of it
 back. The same FROM again finds nothing to do.
 
-In a pipe there is a row for each thing, separated by tabs: sign, path, FROM's
-path, the new path, messages that only INTO's has, that only FROM's has, and
-the first that differs.
+A pipe gets a row for each thing: sign, path, FROM's path, the new path,
+messages that only INTO's has, that only FROM's has, the first that differs.
 `,
 		example: "  stchat merge /media/phone/default-user\n  stchat merge Mira /media/phone/default-user/chats/Mira --dry-run\n  stchat merge Mira/Harbour ~/Downloads/Harbour.jsonl",
 		args:    cobra.MaximumNArgs(2),
@@ -137,6 +131,8 @@ func (o *mergeOptions) sides(c *console, args []string) (err error) {
 		return usagef("there is no SillyTavern user folder around; name INTO, or go into that folder")
 	case isAround:
 		opt.Into = around
+	case !opt.Conflicts && strings.EqualFold(filepath.Ext(args[0]), ".zip"):
+		return usagef("%s is a zip, which is FROM: `stchat merge %s`", args[0], visible.Args(args[1], args[0]))
 	default:
 		if opt.Into, err = o.into(c, args[0]); err != nil {
 			return err

@@ -127,7 +127,7 @@ func TestFewFlags(t *testing.T) {
 		newHelpPage(c).write(cmd)
 		c.flush()
 		n := strings.Count(text.String(), "\n")
-		if n > 75 {
+		if n > 60 {
 			t.Errorf("the help of %s has %d lines", cmd.CommandPath(), n)
 		}
 		lines = append(lines, n)

@@ -56,7 +56,7 @@ func (o *redoOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, _ [
 		return errNo
 	}
 	if err != nil {
-		return withHint(err, undoHints(""))
+		return withHint(err, undoHints())
 	}
 	if c.json || c.dryRun {
 		return nil
@@ -71,7 +71,7 @@ func (o *redoOptions) brought(c *console, r *past.RedoResult) error {
 	if since, ok := errors.AsType[*changeset.SinceError](r.Err); ok {
 		r.Err = &hinted{since, "; --force leaves these files as they are and does the rest again"}
 	}
-	say(c, &saying{counted: true, hints: undoHints("")}, "", r)
+	say(c, &saying{counted: true, hints: undoHints()}, "", r)
 	if r.Err != nil {
 		return errReported
 	}

@@ -23,10 +23,23 @@ What pictures and links point to stays as it is, unless OLD has a slash.
 		example: `  stchat replace harbor harbour Mira/Harbour
   stchat replace Jon John "Mira/*" -w --dry-run
   stchat replace -E "(\w+)'s lamp" "the lamp of $1" Mira/@ 40..`,
-		means:   &subjects{first: 2, writes: true, messages: true},
+		means:   &subjects{first: 2, writes: true, messages: true, reorder: chatLast},
 		empty:   true,
 		options: &replaceOptions{},
 	}
+}
+
+// chatLast returns the line that was meant by CHAT OLD NEW, "" if the first argument is no chat.
+func chatLast(c *console, args []string) string {
+	if len(args) < 3 {
+		return ""
+	}
+	found, err := c.isSubject(args[0])
+	if err != nil || len(found.Paths) == 0 {
+		return ""
+	}
+	meant := slices.Concat(args[1:3], args[:1], args[3:])
+	return commandLine("stchat replace", meant)
 }
 
 type replaceOptions struct {

@@ -15,6 +15,7 @@ import (
 	"stchat/internal/ops/keep"
 	"stchat/internal/place/userdir"
 	"stchat/internal/text/plural"
+	"stchat/internal/text/visible"
 )
 
 type restoreOptions struct {
@@ -82,8 +83,13 @@ func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
+	owner := "" // whose chats are meant
 	if len(args) > 0 {
-		args = []string{c.folderOf(args[0])}
+		folder := c.folderOf(args[0])
+		if folder != args[0] {
+			owner = args[0]
+		}
+		args = []string{folder}
 	}
 	where, err := c.where(args)
 	if err != nil {
@@ -96,8 +102,12 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	opt.Where = where
 	opt.At = given(fs, "at", &o.at)
 	opt.Stdout = c.Out
+	isIncomplete := folder && (where.AsOf.IsZero() || opt.Output == "" || opt.Output == cut.Stdout)
 	switch {
-	case folder && (where.AsOf.IsZero() || opt.Output == "" || opt.Output == cut.Stdout):
+	case isIncomplete && owner != "":
+		return usagef("which chat? %s is the one that is open; messages come back with `stchat lost %s`; all chats of %s are restored with --as-of TIME and --output DIR",
+			visible.Quote(owner+"/@"), visible.Quote(owner+"/@"), owner)
+	case isIncomplete:
 		return usagef("a folder is restored with --as-of TIME and --output DIR")
 	case folder && (opt.Backup != "" || opt.InPlace || opt.Open || opt.Name != "" || opt.At != nil):
 		return usagef("a folder is restored with --as-of and --output alone")

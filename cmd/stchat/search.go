@@ -230,8 +230,11 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	if res.Found > res.Shown && opt.Limit > 0 {
 		c.note("%s of %s; --limit shows more", c.number(res.Shown), c.many(res.Found, "text"))
 	}
-	if res.Found == 0 && len(res.Errs) == 0 && c.OutTTY && !c.json {
+	isEmpty := res.Found == 0 && len(res.Errs) == 0
+	if isEmpty && c.OutTTY && !c.json {
 		c.note("nothing found%s", o.longer(ctx, opt))
+	}
+	if isEmpty {
 		for term := range strings.FieldsSeq(o.query) {
 			if userdir.IsDir(term) {
 				c.note("%s was taken for a word; the folder is ./%[1]s", term)

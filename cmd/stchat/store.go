@@ -59,7 +59,7 @@ SillyTavern's backups and copies of the history that you made are not touched.
 			"forget excludes compact = --verify, --prune, --forget and --compact are different things to ask for",
 			"mend needs verify",
 			"forget needs ARG = name the chats to forget, e.g. Mira/Harbour",
-			"ARG needs forget = chats are named with --forget; `stchat log` lists the versions of one",
+			"ARG needs forget = chats are named with --forget, and a user folder with --data; `stchat log` lists the versions of one",
 			"keep-last|keep-daily|keep-weekly|keep-monthly needs prune = --keep rules go with --prune",
 			"prune needs keep-last|keep-daily|keep-weekly|keep-monthly = --prune needs a rule, such as --keep-daily 30: it would leave nothing",
 		},

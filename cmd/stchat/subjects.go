@@ -36,6 +36,8 @@ type subjects struct {
 	deletes  string // the command that deletes messages, where a number is no CHAT
 	owners   string // the command, where a bare OWNER is refused although it only reads
 	owner    string // what to do with a bare OWNER, where naming one of its chats is not what is wanted
+	// reorder returns the line that was meant if a CHAT stands where it does not belong, else "".
+	reorder func(c *console, args []string) string
 }
 
 // reads are the subjects of a command that reads.
@@ -65,6 +67,11 @@ func (c *console) resolve(s *subjects, args []string) (paths []string, err error
 	}
 
 	named, err := c.findAll(s, args[s.first:end])
+	if err != nil && s.reorder != nil {
+		if meant := s.reorder(c, args); meant != "" {
+			return nil, usagef("the chat comes last: `%s`", meant)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -71,6 +71,9 @@ func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	pruning := fs.Changed("prune") || fs.Changed("keep")
+	if len(args) == 1 && userdir.IsDir(args[0]) {
+		return usagef("%s: a folder is given with --data: `stchat undo --data %[1]s`", visible.Quote(args[0]))
+	}
 	root, err := undoRoot(c)
 	if err != nil {
 		return err
@@ -107,7 +110,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		}
 	}
 	if err != nil {
-		return o.nothing(c, root, opt.ID, results, err)
+		return o.nothing(c, root, results, err)
 	}
 	last := results[len(results)-1]
 	if c.json || last.Doc.Redo == nil {
@@ -127,7 +130,7 @@ func (o *undoOptions) taken(c *console, r *past.Result) error {
 	if since, ok := errors.AsType[*changeset.SinceError](r.Err); ok {
 		r.Err = &hinted{since, "; --force leaves these files as they are and takes the rest back"}
 	}
-	say(c, &saying{counted: true, hints: undoHints("")}, "", r)
+	say(c, &saying{counted: true, hints: undoHints()}, "", r)
 	if r.Err != nil {
 		return errReported
 	}
@@ -156,14 +159,14 @@ func (o *undoOptions) print(c *console, lines []string, plan [][2]string) error 
 }
 
 // nothing says why nothing, or nothing more, was taken back.
-func (o *undoOptions) nothing(c *console, root, id string, results []*past.Result, err error) error {
+func (o *undoOptions) nothing(c *console, root string, results []*past.Result, err error) error {
 	last := &past.Result{}
 	if len(results) > 0 {
 		last = results[len(results)-1]
 	}
 	c.ended(last.Ended)
 	if !errors.Is(err, changeset.ErrNothing) {
-		return withHint(err, undoHints(id))
+		return withHint(err, undoHints())
 	}
 	text := err.Error()
 	if _, gone := os.Lstat(filepath.Join(root, userdir.Own)); gone != nil && !userdir.IsUserDir(root) {
@@ -176,13 +179,9 @@ func (o *undoOptions) nothing(c *console, root, id string, results []*past.Resul
 	return errNo
 }
 
-// undoHints say what helps where a record that is named by id is not taken back.
-func undoHints(id string) []hint {
-	unknown := "; 'stchat log --commands' lists them"
-	if userdir.IsDir(id) {
-		unknown = "; the folder whose records are meant is given as --data " + visible.Quote(id)
-	}
-	return []hint{{changeset.ErrNoRecord, unknown}, {changeset.ErrElsewhere, "; --force takes back what can be told by size, time and content"}}
+// undoHints say what helps where a record that is named is not taken back.
+func undoHints() []hint {
+	return []hint{{changeset.ErrNoRecord, "; 'stchat log --commands' lists them"}, {changeset.ErrElsewhere, "; --force takes back what can be told by size, time and content"}}
 }
 
 // undone returns lines that say which command is taken back, and what becomes of each file.

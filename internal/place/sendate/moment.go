@@ -11,7 +11,7 @@ import (
 //   - RFC 3339;
 //   - a local date with a time: 2026-03-01 18:42, with or without seconds;
 //   - a local date, 2026-03-01, today or yesterday, which means its end;
-//   - an age, counted back from now: 90m, 2h, 3d, 2w;
+//   - an age, counted back from now: 90m, 2h, 3d, 2w, 1y; now itself;
 //   - an age in words: 3 days ago, from minutes to years.
 //
 // [ParseStart] takes the start of a date.
@@ -53,6 +53,9 @@ func momentOrAge(s string, now time.Time) (t time.Time, ok bool) {
 		}
 	}
 
+	if strings.EqualFold(s, "now") {
+		return now, true
+	}
 	n, unit, isAge := age(s)
 	if !isAge {
 		return t, false
@@ -79,6 +82,8 @@ func age(s string) (n int, unit string, ok bool) {
 		return n, "day", true
 	case "w":
 		return n, "week", true
+	case "y":
+		return n, "year", true
 	}
 	words := strings.Fields(strings.ToLower(rest))
 	isWords := len(words) == 2 && words[1] == "ago" && strings.HasPrefix(rest, " ")
