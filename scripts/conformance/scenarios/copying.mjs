@@ -52,6 +52,7 @@ async function goesOn(t, source, name, speaker) {
     }, at);
     assert.equal((await state(t)).messages[at].mes, messages[at].swipes[1], 'the swipe that the page shows');
     await leave(t);
+    await quiet(source.groupFile ?? file); // the page saves a group later
 }
 
 const copies = {

@@ -214,6 +214,7 @@ const opened = {
                 await saves(t);
             }
             await leave(t);
+            await quiet(source.groupFile ?? source.file); // the page saves a group later
         }
     },
 };
