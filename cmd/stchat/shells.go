@@ -51,6 +51,11 @@ install these scripts for you.
 }
 
 // writeScript writes a completion script of Cobra's with changes, each of which must fit in one place.
+//
+// They are there because names of chats and characters have spaces. As Cobra 1.10.2 makes them, bash puts
+// a common beginning into the line with its space as it is (`show Mar` becomes `show Maren Holm/`, two
+// words), fish offers nothing behind an escaped space, and neither it nor zsh anything within quotes (tried
+// in bash 5.2, fish 3.6 and zsh 5.9).
 func writeScript(w io.Writer, generate func(w io.Writer, descriptions bool) error, changes ...[2]string) error {
 	var b strings.Builder
 	if err := generate(&b, true); err != nil {
