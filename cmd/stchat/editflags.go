@@ -309,6 +309,8 @@ func (o *inPlaceFlags) showTexts(c *console, r *edit.Result) {
 		row := look.Difference{Name: d.Name, From: d.From, To: d.To, A: &d.Index, B: &d.Index}
 		isSame := d.From != nil && d.To != nil && *d.From == *d.To
 		switch {
+		case d.Index < 0 && len(r.Diffs) == 1 && len(d.Keys) > 0:
+			c.changedKeys(d.Keys)
 		case d.Index < 0 && len(r.Diffs) == 1:
 			c.diffSides("-", "+", d.Before, d.After)
 		case d.Index < 0: // facts have told what becomes of it

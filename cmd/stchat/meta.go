@@ -339,6 +339,25 @@ func (o *diffMetaOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 // longValue is about how many characters of a value are shown, around what differs.
 const longValue = 120
 
+// changedKeys writes each key that changed, with its old and new value.
+func (c *console) changedKeys(changes []metadiff.Change) {
+	for _, change := range changes {
+		from, to := metadiff.Excerpts(string(change.From), string(change.To), longValue)
+		name := visible.Text(change.Path)
+		switch change.Op {
+		case metadiff.Add:
+			c.hung(green, "+ ", name)
+			c.diffSides("    - ", "    + ", nil, &to)
+		case metadiff.Remove:
+			c.hung(red, "- ", name)
+			c.diffSides("    - ", "    + ", &from, nil)
+		default:
+			c.hung(cyan, "~ ", name)
+			c.diffSides("    - ", "    + ", &from, &to)
+		}
+	}
+}
+
 // writeChanges writes the changes for a person: each path with its old and new value,
 // and at the end what the changes mean.
 func writeChanges(c *console, d *ops.MetaDiff) {
@@ -349,11 +368,8 @@ func writeChanges(c *console, d *ops.MetaDiff) {
 	n := map[metadiff.Op]int{}
 	for _, change := range d.Changes {
 		n[change.Op]++
-		sign := map[metadiff.Op][2]string{metadiff.Add: {"+ ", green}, metadiff.Remove: {"- ", red}, metadiff.Replace: {"~ ", cyan}}[change.Op]
-		c.hung(sign[1], sign[0], visible.Text(change.Path))
-		from, to := metadiff.Excerpts(string(change.From), string(change.To), longValue)
-		c.diffSides("    - ", "    + ", either(change.Op != metadiff.Add, &from, nil), either(change.Op != metadiff.Remove, &to, nil))
 	}
+	c.changedKeys(d.Changes)
 	c.row()
 	c.row(c.prose(fmt.Sprintf("%d changed, %d added, %d removed", n[metadiff.Replace], n[metadiff.Add], n[metadiff.Remove]), ""))
 	for _, meaning := range d.Meanings {

@@ -451,6 +451,112 @@ func TestWritingScreens(t *testing.T) {
 	}
 }
 
+// written is a call of a command that writes, and one of it on several chats, if it takes them.
+type written struct{ one, several []string }
+
+// writtenCalls has each command that writes.
+func writtenCalls() []written {
+	call := func(line string) []string { return strings.Split(line, "|") }
+	return []written{
+		{call("add|Maren/@|--role|user|--text|Good night."), nil},
+		{call("branch|Maren/@|10|test"), call("branch|Maren/@|Maren Holm/Before the storm|5|test")},
+		{call("checkpoint|Maren/@|20|Before the fog|--link"), call("checkpoint|Maren Holm/*|5|Early")},
+		{call("clone-lorebook|worlds/Saltmere.json"), call("clone-lorebook|Maren/@|Maren Holm/Before the storm")},
+		{call("copy|Maren/@|Second"), nil},
+		{call("delete|Maren Holm/@|5"), call("delete|Maren Holm/*|5|-y")},
+		{call("edit|Maren/@|3|He nods."), call("edit|Maren Holm/*|3|--set|/extra/seen=true")},
+		{call("export|Maren/@|-o|story.html"), call("export|Maren Holm/*|-o|stories/")},
+		{call("hide|Maren/@|0..9"), call("hide|Maren Holm/*|0..9")},
+		{call("import|talk.txt|Maren Holm|--user|Ines|-n|Talk"), call("import|talk.txt|gpt.json|Maren Holm|--user|Ines")},
+		{call("join|Maren/@|Maren Holm/Before the storm"), nil},
+		{call("merge|../more|-y"), nil},
+		{call("meta|set|Maren/@|note=Be brief."), call("meta|set|Maren Holm/*|note=Be brief.|scenario=Fog")},
+		{call("move|Maren Holm/Before the storm|汐見 栞|--cut"), call("move|Maren Holm/Before the storm|Maren Holm/Maren Holm - 2026-03-01@18h42m07s311ms - Branch #2|汐見 栞|--cut")},
+		{call("new|Maren Holm|-n|Fresh"), nil},
+		{call("open|Maren Holm/Before the storm"), nil},
+		{call("rename|Maren Holm/Before the storm|The light"), nil},
+		{call("repair|-y|bad"), nil},
+		{call("replace|lamp|light|Maren/@"), call("replace|lamp|light|Maren Holm/*")},
+		{call("rm|Maren Holm/Before the storm"), call("rm|Maren Holm/*|-y")},
+		{call("slim|Maren/@|--drop|swipes,reasoning|--keep-last|0"), call("slim|Maren Holm/*|--drop|swipes|--keep-last|0")},
+		{call("snapshot"), nil},
+		{call("split|Maren/@|25"), nil},
+		{call("state|set|luker/chats/Wren Tallow/Wren Tallow - 2026-03-12@21h03m55s420ms.jsonl|mood|--set|calm=true"), nil},
+		{call("swipe|Maren/@|4|1"), nil},
+		{call("unhide|Maren/@"), call("unhide|Maren Holm/*")},
+	}
+}
+
+// TestThreeScreens: what each command that writes says of one chat in a dry run and for good, and of several, at 80
+// and 120 columns, each in a demo of its own.
+func TestThreeScreens(t *testing.T) {
+	zone := time.Local
+	time.Local = time.UTC
+	t.Cleanup(func() { time.Local = zone })
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := regexp.MustCompile(`(?m)[0-9.]+ kB|\t[0-9]+$`)
+	for _, form := range []string{"80", "120"} {
+		var b strings.Builder
+		for _, c := range writtenCalls() {
+			for _, args := range [][]string{append(slices.Clip(c.one), "--dry-run"), c.one, c.several} {
+				if args == nil {
+					continue
+				}
+				user := demoToWrite(t, here)
+				text := writtenScreen(t, user, form, args)
+				if args[0] == "snapshot" { // slugs are random, and so is what they take
+					text = stored.ReplaceAllString(text, "N")
+				}
+				fmt.Fprintf(&b, "$ stchat %s\n%s\n", strings.Join(args, " "), text)
+			}
+		}
+		file := filepath.Join(here, "testdata", "screens", "three-"+form+".txt")
+		if *update {
+			if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		} else if diff := cmp.Diff(string(read(t, file)), b.String()); diff != "" {
+			t.Errorf("%s (-want +got; -update takes what is got):\n%s", file, diff)
+		}
+	}
+}
+
+// demoToWrite makes a copy of the demo, with what is imported, merged and repaired beside it, and goes into it.
+func demoToWrite(t *testing.T, here string) (user string) {
+	t.Helper()
+	user = filepath.Join(t.TempDir(), "user")
+	if err := os.CopyFS(user, os.DirFS(filepath.Join(here, "..", "..", "testdata", "demo"))); err != nil {
+		t.Fatal(err)
+	}
+	chat := read(t, filepath.Join(user, "chats", "Maren Holm", "Before the storm.jsonl"))
+	lines := bytes.SplitAfter(chat, []byte("\n"))
+	for path, text := range map[string]string{
+		"talk.txt":       "Ines: Is anybody there?\n\nMaren Holm: Only the gulls.\n\n",
+		"gpt.json":       `[{"role":"user","content":"Hello?"},{"role":"assistant","content":"Good evening."}]`,
+		"bad/torn.jsonl": string(chat) + "\n" + `{"name":"Maren Holm","mes":"The la`,
+		"../more/chats/Maren Holm/Elsewhere.jsonl":        string(bytes.Join(lines[:4], nil)),
+		"../more/chats/Maren Holm/Before the storm.jsonl": string(chat) + "\n" + `{"name":"Ines","is_user":true,"is_system":false,"send_date":"2026-03-01T20:00:00.000Z","mes":"One more.","extra":{}}`,
+		"../more/worlds/keep":                             "",
+	} {
+		full := filepath.Join(user, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(full), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		written := time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
+		if err := os.Chtimes(full, written, written); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(user)
+	return user
+}
+
 // writtenScreen is screenOf for a command that writes, on a terminal of so many columns or in a pipe.
 func writtenScreen(t *testing.T, user, form string, args []string) string {
 	t.Helper()

@@ -76,6 +76,8 @@ type Diff struct {
 
 	Name     string  // of the speaker
 	From, To *string // the texts, nil where there is no line; whole
+
+	Keys []metadiff.Change // of the metadata, if the header is another one
 }
 
 // ErrExpected means that a chat is not as it was expected to be.
@@ -126,8 +128,8 @@ func (r *Result) Complete(o changeset.Outcome, dryRun bool) {
 	}
 }
 
-// diff keeps the difference of a line for display, cut to what surrounds it. before is nil if the
-// line is added, after if it is deleted.
+// diff keeps the difference of a line, or of the metadata, for display, cut to what surrounds it. before
+// is nil if the line is added, after if it is deleted.
 func (r *Result) diff(index int, before, after []byte) {
 	const limit = 160 // characters
 	d := Diff{Index: index}
@@ -140,7 +142,19 @@ func (r *Result) diff(index int, before, after []byte) {
 		d.After = &b
 		d.Name, d.To = speakerAndText(after)
 	}
+	if index < 0 {
+		d.Keys = changedKeys(before, after)
+	}
 	r.Diffs = append(r.Diffs, d)
+}
+
+// changedKeys returns what differs in the metadata; nothing if it is damaged.
+func changedKeys(before, after []byte) []metadiff.Change {
+	diff, err := metadiff.Compare(before, after, metadiff.Selection{})
+	if err != nil {
+		return nil
+	}
+	return diff.Changes
 }
 
 // speakerAndText returns the speaker and the text of a message.
