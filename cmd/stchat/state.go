@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -233,7 +234,12 @@ func listState(ctx context.Context, c *console, read state.ReadOptions) error {
 	if len(l.Namespaces) == 0 {
 		c.note("%s: no extension state", l.Path)
 	}
-	t := stateTable("namespace", "kind", "#size", "#entries", "#commits", "floors", "replays")
+	titles := []string{"namespace", "kind", "#size", "#entries", "#commits", "floors", "replays"}
+	isLog := func(n state.Namespace) bool { return n.Commits != nil || n.Replays != nil }
+	if c.shown && !slices.ContainsFunc(l.Namespaces, isLog) {
+		titles = titles[:4] // only Luker's logs have the others
+	}
+	t := stateTable(titles...)
 	for _, n := range l.Namespaces {
 		floors, replays := "-", "-"
 		if n.FirstFloor != nil && n.LastFloor != nil {
@@ -242,7 +248,8 @@ func listState(ctx context.Context, c *console, read state.ReadOptions) error {
 		if n.Replays != nil {
 			replays = either(*n.Replays, "yes", "no")
 		}
-		t.Rows = append(t.Rows, grid.Row{Cells: []string{visible.Text(n.Name), n.Kind, formatBytes(n.Bytes), countText(n.Entries), countText(n.Commits), floors, replays}})
+		cells := []string{visible.Text(n.Name), n.Kind, formatBytes(n.Bytes), countText(n.Entries), countText(n.Commits), floors, replays}
+		t.Rows = append(t.Rows, grid.Row{Cells: cells[:len(titles)]})
 	}
 	printStates(c, t)
 	return nil
