@@ -148,8 +148,13 @@ func (r *Result) diff(index int, before, after []byte) {
 	r.Diffs = append(r.Diffs, d)
 }
 
-// changedKeys returns what differs in the metadata; nothing if it is damaged.
+// changedKeys returns what differs in the metadata; nothing if it is damaged, or so large that all its keys
+// would take more memory than the edit itself.
 func changedKeys(before, after []byte) []metadiff.Change {
+	const largest = 1 << 20
+	if len(before)+len(after) > largest {
+		return nil
+	}
 	diff, err := metadiff.Compare(before, after, metadiff.Selection{})
 	if err != nil {
 		return nil
