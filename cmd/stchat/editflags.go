@@ -309,11 +309,10 @@ func (o *inPlaceFlags) showTexts(c *console, r *edit.Result) {
 		row := look.Difference{Name: d.Name, From: d.From, To: d.To, A: &d.Index, B: &d.Index}
 		isSame := d.From != nil && d.To != nil && *d.From == *d.To
 		switch {
-		case d.Index < 0 && len(r.Diffs) == 1 && len(d.Keys) > 0:
-			c.changedKeys(d.Keys)
-		case d.Index < 0 && len(r.Diffs) == 1:
-			c.diffSides("-", "+", d.Before, d.After)
-		case d.Index < 0: // facts have told what becomes of it
+		case d.Index < 0:
+			if isAll := len(r.Diffs) == 1; isAll { // else facts have told what becomes of it
+				o.showMetadata(c, d)
+			}
 		case isSame: // another key changes
 			row.Op = "change"
 			c.row(strings.Join(p.heading(row, ""), "\n"))
@@ -331,6 +330,15 @@ func (o *inPlaceFlags) showTexts(c *console, r *edit.Result) {
 	if n := r.Doc.Edited() - shown; n > 0 {
 		c.line(c.prose(fmt.Sprintf("  %s and %s more", c.sign("…"), c.many(n, "change")), ""))
 	}
+}
+
+// showMetadata shows a person what a dry run would change in the metadata.
+func (o *inPlaceFlags) showMetadata(c *console, d edit.Diff) {
+	if len(d.Keys) > 0 {
+		c.changedKeys(d.Keys)
+		return
+	}
+	c.diffSides("-", "+", d.Before, d.After)
 }
 
 // diffHead prints the head of a diff of two files.
