@@ -2,9 +2,11 @@ package edit
 
 import (
 	"bytes"
+	"context"
 	"sync"
 
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/sillytavern/choose"
 	"stchat/internal/text/lazyregexp"
 )
 
@@ -50,28 +52,15 @@ func addressesIn(raw []byte) (list []place) {
 	if !mayHold(body) {
 		return nil
 	}
-	for at := 0; at < len(body); {
-		text, places, size := decode(body[at:])
+	for part := range decodedParts(body) {
 		lineAt := 0
-		for line := range bytes.Lines(text) {
+		for line := range bytes.Lines(part.text) {
 			for _, match := range addressesInLine(line) {
-				from := lineAt + match[0]
-				to := lineAt + match[1]
-				if places != nil {
-					from = places[from]
-					to = places[to]
-				}
-				list = append(list, place{1 + at + from, 1 + at + to})
+				from := part.in(lineAt + match[0])
+				to := part.in(lineAt + match[1])
+				list = append(list, place{1 + from, 1 + to})
 			}
 			lineAt += len(line)
-		}
-		at += size
-		for at < len(body) {
-			undecoded := undecodable(body[at:])
-			if undecoded == 0 {
-				break
-			}
-			at += undecoded
 		}
 	}
 	return list
@@ -134,6 +123,19 @@ func (l *placesByLine) set(index int, found places) {
 		l.of = map[int]places{}
 	}
 	l.of[index] = found
+}
+
+// counting makes an edit of each line that counts what it finds.
+func (l *placesByLine) counting(edit func(line []byte) ([]byte, places, error)) func(context.Context) func(choose.Place) Edit {
+	return func(context.Context) func(choose.Place) Edit {
+		return func(at choose.Place) Edit {
+			return func(line []byte) ([]byte, error) {
+				edited, found, err := edit(line)
+				l.set(at.Index, found)
+				return edited, err
+			}
+		}
+	}
 }
 
 // sum returns what was found in messages, and in the header.

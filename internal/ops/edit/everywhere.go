@@ -31,15 +31,10 @@ func Replace(ctx context.Context, opt ReplaceOptions) []*Result {
 			return nil, err
 		}
 		found := new(placesByLine)
-		edits := func(context.Context) func(choose.Place) Edit {
-			return func(at choose.Place) Edit {
-				return func(line []byte) ([]byte, error) {
-					edited, inLine := everywhereInMessage(line, subs)
-					found.set(at.Index, inLine)
-					return edited, nil
-				}
-			}
-		}
+		edits := found.counting(func(line []byte) ([]byte, places, error) {
+			edited, inLine := everywhereInMessage(line, subs)
+			return edited, inLine, nil
+		})
 		p := &Plan{Taints: true, Change: chosen, Edits: edits, Found: found}
 		if !opt.Choice.All() {
 			return p, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -150,6 +151,46 @@ func (l *patchedList) plan() (*Plan, error) {
 	}
 	p.Delete = append(p.Delete, l.chat[next:]...)
 	return p, nil
+}
+
+// decoded is a part of a raw text that can be decoded.
+type decoded struct {
+	text  []byte
+	begin int   // where it begins in the raw text
+	at    []int // see [decode]
+}
+
+// in returns where in the raw text a byte of the part begins, or where the next one would.
+func (d *decoded) in(i int) int {
+	if d.at == nil {
+		return d.begin + i
+	}
+	return d.begin + d.at[i]
+}
+
+// decodedParts yields the parts of a raw text without its quotes that can be decoded; at least one, which
+// may be empty.
+func decodedParts(body []byte) iter.Seq[*decoded] {
+	return func(yield func(*decoded) bool) {
+		begin := 0
+		for {
+			text, at, size := decode(body[begin:])
+			if !yield(&decoded{text, begin, at}) {
+				return
+			}
+			begin += size
+			for begin < len(body) {
+				skipped := undecodable(body[begin:])
+				if skipped == 0 {
+					break
+				}
+				begin += skipped
+			}
+			if begin >= len(body) {
+				return
+			}
+		}
+	}
 }
 
 // decode decodes the front of a raw text, as far as it can be decoded, and returns how much that is.

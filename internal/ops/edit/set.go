@@ -51,15 +51,7 @@ func Set(ctx context.Context, opt SetOptions) []*Result {
 		}
 		err = o.warnOfKeys(nearMessageKeys(opt.Values.Edits), o.lacking(chosen))
 		found := new(placesByLine)
-		edits := func(context.Context) func(choose.Place) Edit {
-			return func(at choose.Place) Edit {
-				return func(line []byte) ([]byte, error) {
-					edited, inLine, err := opt.line(line, subs)
-					found.set(at.Index, inLine)
-					return edited, err
-				}
-			}
-		}
+		edits := found.counting(func(line []byte) ([]byte, places, error) { return opt.line(line, subs) })
 		return &Plan{Taints: true, Change: chosen, Edits: edits, Found: found}, err
 	})
 }
@@ -271,24 +263,14 @@ func (s *substituting) splices(raw []byte) (list []rawjson.Splice) {
 			return nil
 		}
 	}
-	for at, first := 0, true; first || at < len(body); first = false { // an empty text may match, too
-		text, places, size := decode(body[at:])
-		for _, match := range s.Match.FindAllSubmatchIndex(text, -1) {
-			from, to := match[0], match[1]
-			if s.Words && !isWord(text, from, to) {
+	for part := range decodedParts(body) {
+		for _, match := range s.Match.FindAllSubmatchIndex(part.text, -1) {
+			if s.Words && !isWord(part.text, match[0], match[1]) {
 				continue
 			}
-			if places != nil {
-				from, to = places[from], places[to]
-			}
-			list = append(list, rawjson.Splice{At: int64(1 + at + from), Len: int64(to - from), Data: s.replacement(text, match)})
-		}
-		for at += size; at < len(body); {
-			size := undecodable(body[at:])
-			if size == 0 {
-				break
-			}
-			at += size
+			from := part.in(match[0])
+			to := part.in(match[1])
+			list = append(list, rawjson.Splice{At: int64(1 + from), Len: int64(to - from), Data: s.replacement(part.text, match)})
 		}
 	}
 	return list
