@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -432,5 +433,5 @@ func aboutWord(word string) string {
 		"raw": "the stored lines", "read": "as a person reads it", "rows": "a table of messages",
 		"sarif": "for code scanning", "text": "plain text", "txt": "as SillyTavern exports it",
 	}
-	return cmp.Or(written[word], convert.About(word))
+	return cmp.Or(written[word], maps.Collect(convert.Described())[word])
 }

@@ -56,8 +56,8 @@ whom SillyTavern's settings name, or --user.
 // formatList returns the formats that import reads, a line each.
 func formatList() string {
 	var b strings.Builder
-	for _, name := range convert.Formats() {
-		fmt.Fprintf(&b, "  %-9s %s\n", name, convert.About(name))
+	for name, about := range convert.Described() {
+		fmt.Fprintf(&b, "  %-9s %s\n", name, about)
 	}
 	return b.String()
 }

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"cmp"
+	"iter"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -61,19 +62,21 @@ func (s shape) lists(keys ...string) func(v gjson.Result) bool {
 
 // Formats returns the names of the formats.
 func Formats() (list []string) {
-	for _, f := range formats() {
-		list = append(list, f.name)
+	for name := range Described() {
+		list = append(list, name)
 	}
 	return list
 }
 
-// About returns in a few words whose format a name means, "" for no format's name.
-func About(name string) string {
-	f := formatNamed(name)
-	if f == nil {
-		return ""
+// Described yields the formats in the order in which they are tried: the name, and in a few words whose it is.
+func Described() iter.Seq2[string, string] {
+	return func(yield func(name, about string) bool) {
+		for _, f := range formats() {
+			if !yield(f.name, f.about) {
+				return
+			}
+		}
 	}
-	return f.about
 }
 
 // formatNamed returns the format of a name, nil if there is none.
