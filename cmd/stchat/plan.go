@@ -62,10 +62,7 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 	}
 	what := goes.text()
 	if len(results) == 1 {
-		what = fmt.Sprintf("%q", nameOf(results[0].Doc.From))
-	}
-	if isBook(results[0].Doc.From) && len(results) == 1 {
-		what = fmt.Sprintf("the lorebook %q", bookName(results[0].Doc.From))
+		what = movedName(results[0].Doc.From)
 	}
 	done := goes.text() + ", " + formatBytes(bytes)
 	if beside > 0 {
@@ -103,9 +100,12 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 	c.block(plan)
 }
 
-// bookName returns the name of a lorebook by its path.
-func bookName(path string) string {
-	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+// movedName returns the name of a chat or a lorebook in a sentence.
+func movedName(path string) string {
+	if !isBook(path) {
+		return fmt.Sprintf("%q", nameOf(path))
+	}
+	return fmt.Sprintf("the lorebook %q", strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 }
 
 // addAll adds those facts of which there is something to say.
