@@ -254,13 +254,7 @@ func TestGoldenScreens(t *testing.T) {
 				fmt.Fprintf(&b, "$ stchat %s\n%s\n", strings.Join(args, " "), screenOf(t, folder.user, look.width, look.locale, append(args, "--color", look.color)))
 			}
 			file := filepath.Join(here, "testdata", "screens", folder.name+"-"+look.name+".txt")
-			if *update {
-				if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			} else if diff := cmp.Diff(string(read(t, file)), b.String()); diff != "" {
-				t.Errorf("%s (-want +got; -update takes what is got):\n%s", file, diff)
-			}
+			isScreen(t, file, b.String())
 		}
 	}
 }
@@ -441,13 +435,7 @@ func TestWritingScreens(t *testing.T) {
 			fmt.Fprintf(&b, "$ stchat %s\n%s\n", strings.Join(args, " "), text)
 		}
 		file := filepath.Join(here, "testdata", "screens", "writing-"+form+".txt")
-		if *update {
-			if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		} else if diff := cmp.Diff(string(read(t, file)), b.String()); diff != "" {
-			t.Errorf("%s (-want +got; -update takes what is got):\n%s", file, diff)
-		}
+		isScreen(t, file, b.String())
 	}
 }
 
@@ -514,13 +502,7 @@ func TestThreeScreens(t *testing.T) {
 			}
 		}
 		file := filepath.Join(here, "testdata", "screens", "three-"+form+".txt")
-		if *update {
-			if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		} else if diff := cmp.Diff(string(read(t, file)), b.String()); diff != "" {
-			t.Errorf("%s (-want +got; -update takes what is got):\n%s", file, diff)
-		}
+		isScreen(t, file, b.String())
 	}
 }
 
@@ -555,6 +537,20 @@ func demoToWrite(t *testing.T, here string) (user string) {
 	}
 	t.Chdir(user)
 	return user
+}
+
+// isScreen compares what is shown with a file of screens, or writes that.
+func isScreen(t *testing.T, file, shown string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(shown), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(read(t, file)), shown); diff != "" {
+		t.Errorf("%s (-want +got; -update takes what is got):\n%s", file, diff)
+	}
 }
 
 // writtenScreen is screenOf for a command that writes, on a terminal of so many columns or in a pipe.
