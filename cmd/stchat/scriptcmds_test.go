@@ -51,6 +51,7 @@ func scriptCmds() map[string]scriptCmd {
 		"says":         scriptSays,
 		"offers":       scriptOffers,
 		"fields":       scriptFields,
+		"terminal":     scriptTerminal,
 	}
 	for name, cmd := range cmds {
 		cmds[name] = func(ts *testscript.TestScript, neg bool, args []string) {

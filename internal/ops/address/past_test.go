@@ -2,6 +2,7 @@ package address
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"stchat/internal/folder/library"
+	"stchat/internal/text/visible"
 )
 
 // past makes a finder of a user folder in which chats were that are gone.
@@ -99,8 +101,9 @@ func TestFindEverCase(t *testing.T) {
 // An error names the chats that are gone as it names those that are there.
 func TestFindEverNot(t *testing.T) {
 	f, _ := past(t)
+	want := fmt.Sprintf("Mira/lake fits several: %s, %s", visible.Quote("Mira/lake one"), visible.Quote("Mira/lake two"))
 	found, err := f.Find("Mira/lake")
-	if !errors.Is(err, ErrSeveral) || err.Error() != "Mira/lake fits several: 'Mira/lake one', 'Mira/lake two'" || !found.Gone {
+	if !errors.Is(err, ErrSeveral) || err.Error() != want || !found.Gone {
 		t.Errorf("several: %v", err)
 	}
 
