@@ -193,29 +193,40 @@ func (o *checkOptions) runList(c *console) error {
 			c.document(listedRule{1, r.ID, r.Severity.String(), r.Family, r.Summary, r.Effect, r.Repair, by})
 			continue
 		}
-		mark := when(r.Repairing != rules.ByHand, "+")
+		mark := ""
+		if r.Repairing != rules.ByHand {
+			mark = "+"
+		}
 		if r.Family != family {
 			family = r.Family
 			t.Rows = append(t.Rows, grid.Row{Heading: family})
 		}
 		t.Rows = append(t.Rows, grid.Row{Lead: "  ", Cells: []string{mark, r.Severity.String(), r.ID, r.Summary}, Codes: []string{"", severityColor(r.Severity)}})
 	}
+
 	if c.shown {
 		c.table(t)
-	}
-	for i, r := range t.Rows {
-		switch {
-		case c.shown:
-		case r.Heading != "":
-			fmt.Fprintln(c.w, when(i > 0, "\n")+r.Heading)
-		default:
-			fmt.Fprintf(c.w, "  %-1s %-7s %-21s %s\n", r.Cells[0], r.Cells[1], r.Cells[2], r.Cells[3])
-		}
+	} else {
+		writeRules(c, t.Rows)
 	}
 	if o.format == "text" {
 		c.row("\n" + c.prose("+ stchat repair fixes it", ""))
 	}
 	return nil
+}
+
+// writeRules writes the rows of the rules for a pipe.
+func writeRules(c *console, rows []grid.Row) {
+	for i, r := range rows {
+		if r.Heading == "" {
+			fmt.Fprintf(c.w, "  %-1s %-7s %-21s %s\n", r.Cells[0], r.Cells[1], r.Cells[2], r.Cells[3])
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(c.w)
+		}
+		fmt.Fprintln(c.w, r.Heading)
+	}
 }
 
 // listedRule is a rule as --list-rules --json prints it.

@@ -78,7 +78,7 @@ func verdict(c *console, rep *report.Check, files map[string]bool) string {
 		return summaryLine(c, rep, 0)
 	}
 	s := report.Sum(len(rep.Chats), rep.Findings)
-	counts := joined(", ", c.some(s.Errors, "error"), c.some(s.Warnings, "warning"), c.some(s.Infos, "info"))
+	counts := severityCounts(c, s)
 	onlyChats := true
 	for path := range files {
 		onlyChats = onlyChats && userdir.HasExtension(path)

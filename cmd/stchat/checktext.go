@@ -115,8 +115,12 @@ func writeAlike(c *console, list []rules.Finding, n int) {
 
 // writeRule writes the head of findings of one rule.
 func writeRule(c *console, id rules.ID, severity rules.Severity, n int) {
-	about := c.prose(severity.String()+" "+id.String()+when(n > 1, fmt.Sprintf(", %d times", n)), "  ")
-	fmt.Fprintln(c.w, strings.Replace(about, severity.String(), paint(c.outColor, severityColor(severity), severity.String()), 1))
+	text := severity.String() + " " + id.String()
+	if n > 1 {
+		text += fmt.Sprintf(", %d times", n)
+	}
+	text = c.prose(text, "  ")
+	fmt.Fprintln(c.w, strings.Replace(text, severity.String(), paint(c.outColor, severityColor(severity), severity.String()), 1))
 }
 
 // shownEnough reports whether every rule with a finding in the list was already shown
@@ -195,41 +199,78 @@ func rulesOf(list []rules.Finding) foundRules {
 func explainRules(c *console, list []rules.Finding, paths []string) {
 	found := rulesOf(list)
 	for _, id := range found.findings.keys {
-		var effects, repairs []string
-		findings := 0
-		files := 0
-		last := ""
-		for i, f := range found.findings.of[id] {
-			findings += f.Count()
-			if i == 0 || last != f.Path {
-				files, last = files+1, f.Path
-			}
-			if s := f.Effect(); len(effects) < repairsShown && !slices.Contains(effects, s) {
-				effects = append(effects, s)
-			}
-			s, command := f.Repair(), repairCommand(f)
-			if s += when(command != "" && f.ByHand(), ": "+command); len(repairs) < repairsShown && !slices.Contains(repairs, s) {
-				repairs = append(repairs, s) // the command repair is shown once for all
-			}
-		}
-		fmt.Fprintln(c.w, paint(c.outColor, bold, id.String())+when(findings > 1, fmt.Sprintf(": %d findings in %s", findings, plural.S(files, either(id == rules.FolderWithoutCard, "folder", "file")))))
-		for _, s := range effects {
-			explain(c, "effect: ", s)
-		}
-		for _, s := range repairs {
-			explain(c, "fix:    ", s)
-		}
+		explainRule(c, id, found.findings.of[id])
 	}
 	if len(list) > 0 {
 		fmt.Fprintln(c.w)
 	}
-	all := either(len(paths) <= repairsShown, visible.Args(paths...), "the same paths")
+
+	all := "the same paths"
+	if len(paths) <= repairsShown {
+		all = visible.Args(paths...)
+	}
 	if found.repaired {
 		c.whole("to see what repair would change:", "stchat repair "+all)
 	}
 	for _, rule := range found.onRequest {
 		c.whole("on request:", "stchat repair --rule "+rule+" "+all)
 	}
+}
+
+// explainRule writes how often a rule found something, what that does, and how to fix it.
+func explainRule(c *console, id rules.ID, findings []*rules.Finding) {
+	fmt.Fprintln(c.w, paint(c.outColor, bold, id.String())+findingCount(id, findings))
+	var effects, repairs []string
+	for _, f := range findings {
+		effects = addNew(effects, f.Effect())
+		repairs = addNew(repairs, fixText(f))
+	}
+	for _, s := range effects {
+		explain(c, "effect: ", s)
+	}
+	for _, s := range repairs {
+		explain(c, "fix:    ", s)
+	}
+}
+
+// findingCount returns how many findings of a rule are in how many files, "" for a single one.
+func findingCount(id rules.ID, findings []*rules.Finding) string {
+	n := 0
+	files := 0
+	last := ""
+	for i, f := range findings {
+		n += f.Count()
+		if i == 0 || last != f.Path {
+			files++
+			last = f.Path
+		}
+	}
+	if n <= 1 {
+		return ""
+	}
+	noun := "file"
+	if id == rules.FolderWithoutCard {
+		noun = "folder"
+	}
+	return fmt.Sprintf(": %d findings in %s", n, plural.S(files, noun))
+}
+
+// addNew adds a text that the list does not have yet, unless enough are shown.
+func addNew(list []string, text string) []string {
+	if len(list) >= repairsShown || slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
+}
+
+// fixText returns how a finding is fixed, with the command for it unless that is repair, which is shown
+// once for all.
+func fixText(f *rules.Finding) string {
+	text := f.Repair()
+	if command := repairCommand(f); f.ByHand() && command != "" {
+		text += ": " + command
+	}
+	return text
 }
 
 // explain writes what is said about a rule, for a person wrapped.
@@ -258,26 +299,57 @@ func severityColor(s rules.Severity) string {
 
 // whereText returns where in its file a finding is, as the start of a line.
 func whereText(f *rules.Finding) string {
-	line := fmt.Sprintf("line %d", f.Line) + when(f.Column > 0, fmt.Sprintf(":%d", f.Column))
-	place := joined(", ", when(f.Index >= 0, fmt.Sprintf("message %d", f.Index)), when(f.Line > 0, line))
-	return place + when(place != "", ": ")
+	var place []string
+	if f.Index >= 0 {
+		place = append(place, fmt.Sprintf("message %d", f.Index))
+	}
+	if f.Line > 0 {
+		line := fmt.Sprintf("line %d", f.Line)
+		if f.Column > 0 {
+			line += fmt.Sprintf(":%d", f.Column)
+		}
+		place = append(place, line)
+	}
+	if len(place) == 0 {
+		return ""
+	}
+	return strings.Join(place, ", ") + ": "
 }
 
 // summaryLine returns the counts of what was checked and found.
 func summaryLine(c *console, rep *report.Check, files int) string {
-	gone := when(len(rep.Gone) > 0, "; "+goneLine(c, rep.Gone))
 	s := report.Sum(len(rep.Chats), rep.Findings)
-	chats := c.many(s.Chats, "chat") + " checked"
+	text := c.many(s.Chats, "chat") + " checked"
 	switch {
-	case s.Findings == 0 && rep.Known > 0:
-		return chats + ", nothing new; " + c.many(rep.Known, "known finding") + gone
-	case s.Findings == 0 && len(rep.Errs) > 0:
-		return chats + gone
-	case s.Findings == 0:
-		return chats + ", nothing found" + gone
+	case s.Findings > 0:
+		text += fmt.Sprintf(": %s in %s", severityCounts(c, s), c.many(files, "file"))
+	case rep.Known > 0:
+		text += ", nothing new"
+	case len(rep.Errs) == 0:
+		text += ", nothing found"
 	}
-	counts := joined(", ", c.some(s.Errors, "error"), c.some(s.Warnings, "warning"), c.some(s.Infos, "info"))
-	return fmt.Sprintf("%s: %s in %s", chats, counts, c.many(files, "file")) + when(rep.Known > 0, "; "+c.many(rep.Known, "known finding")) + gone
+	if rep.Known > 0 {
+		text += "; " + c.many(rep.Known, "known finding")
+	}
+	if len(rep.Gone) > 0 {
+		text += "; " + goneLine(c, rep.Gone)
+	}
+	return text
+}
+
+// severityCounts counts the findings of each severity that there are any of.
+func severityCounts(c *console, s report.Summary) string {
+	var counts []string
+	if s.Errors > 0 {
+		counts = append(counts, c.many(s.Errors, "error"))
+	}
+	if s.Warnings > 0 {
+		counts = append(counts, c.many(s.Warnings, "warning"))
+	}
+	if s.Infos > 0 {
+		counts = append(counts, c.many(s.Infos, "info"))
+	}
+	return strings.Join(counts, ", ")
 }
 
 // goneLine counts what a baseline has and was not found.
