@@ -99,10 +99,15 @@ func (t *tab) chat() string {
 // killed run began.
 func (t *tab) store(root string) string {
 	path := keep.StoreOf(root, t.c.store())
-	_, journal := os.Lstat(path + "-journal")
-	_, wal := os.Lstat(path + "-wal")
-	_, missing := os.Stat(path)
-	return when(journal != nil && wal != nil && missing == nil, path)
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	for _, begun := range []string{"-journal", "-wal"} { // as SQLite names what is not ended
+		if _, err := os.Lstat(path + begun); err == nil {
+			return ""
+		}
+	}
+	return path
 }
 
 // chats offers owners, and the chats of one: as OWNER/NAME, unless what is typed begins no
@@ -199,9 +204,15 @@ func (t *tab) owner(f *address.Finder, name, after string, fits func(o *address.
 	if err != nil || o == nil {
 		return
 	}
-	if chats := len(o.Names(f.Lib)); fits(o, chats) {
-		t.offer(name+after, when(o.Group != nil, "group, ")+plural.Many(chats, "chat"))
+	chats := len(o.Names(f.Lib))
+	if !fits(o, chats) {
+		return
 	}
+	about := plural.Many(chats, "chat")
+	if o.Group != nil {
+		about = "group, " + about
+	}
+	t.offer(name+after, about)
 }
 
 // wordBeginsWith reports whether a word of a name begins with what was typed, in any letter case.

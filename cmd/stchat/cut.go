@@ -435,7 +435,10 @@ const skippable = "; see 'stchat check', or leave such lines out with --skip-dam
 
 // cutHints returns the hints for a chat that cannot be made.
 func cutHints(o *cutOptions) []hint {
-	without := either(o.opt.Isolate, "; --unset world_info leaves the name out", "; --lorebook share takes the name alone")
+	without := "; --lorebook share takes the name alone"
+	if o.opt.Isolate {
+		without = "; --unset world_info leaves the name out"
+	}
 	again := "; choose another name, --if-missing to let it be, or --force to make it again"
 	if o.opt.Output != "" {
 		again = "; choose another name, or --force to replace it"
@@ -452,7 +455,10 @@ func cutHints(o *cutOptions) []hint {
 func remark(c *console, d *cut.Document) {
 	source := chat.Label(d.Source)
 	for _, s := range d.Skipped {
-		done := either(s.BOM, "the line is read without it", "left out")
+		done := "left out"
+		if s.BOM {
+			done = "the line is read without it"
+		}
 		c.warn("%s:%d:%d: %s: %s", source, s.Line, s.Column, done, s.Reason)
 	}
 	if more := d.SkippedTotal - len(d.Skipped); more > 0 {
@@ -499,8 +505,23 @@ func isRefused(err error) bool {
 
 // text returns one line about what was done and what was not.
 func (n *cutSummary) text(kind names.Kind) string {
-	s := either(kind == names.Branch, plural.Of(n.Made, "branch", "branches"), plural.S(n.Made, kind.String()))
-	s += either(n.DryRun, " would be written", " written")
-	number := func(n int, text string) string { return when(n > 0, fmt.Sprintf("%d %s", n, text)) }
-	return joined(", ", s, number(n.Existed, "existed already"), number(n.Failed, "failed"), number(n.Refused-n.unfit, "refused by --require"), number(n.unfit, "not as was asked"))
+	text := plural.S(n.Made, kind.String())
+	if kind == names.Branch {
+		text = plural.Of(n.Made, "branch", "branches")
+	}
+	if n.DryRun {
+		text += " would be"
+	}
+	text += " written"
+
+	add := func(count int, what string) {
+		if count > 0 {
+			text += fmt.Sprintf(", %d %s", count, what)
+		}
+	}
+	add(n.Existed, "existed already")
+	add(n.Failed, "failed")
+	add(n.Refused-n.unfit, "refused by --require")
+	add(n.unfit, "not as was asked")
+	return text
 }

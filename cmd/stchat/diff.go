@@ -241,8 +241,15 @@ func (p *differ) head(times [2]time.Time) {
 			about[i] = "backup of " + times[i].Local().Format(minute)
 		}
 		count[i] = plural.Many(side.Messages, "message")
-		if whole := joined(", ", name, about[i]); visible.Width(whole) <= p.measure-len(count[i])-5 {
-			name, about[i] = whole, ""
+
+		whole := name
+		if name != "" && about[i] != "" {
+			whole += ", "
+		}
+		whole += about[i]
+		if visible.Width(whole) <= p.measure-len(count[i])-5 {
+			name = whole
+			about[i] = ""
 		}
 		left[i] = "AB"[i:i+1] + "  " + p.fitName(name, len(count[i])+5)
 		end = max(end, visible.Width(left[i])+2+len(count[i]))
@@ -254,15 +261,13 @@ func (p *differ) head(times [2]time.Time) {
 			p.lines(bold, "   "+about[i])
 		}
 	}
-	number := func(n int, what string) string { return when(n > 0, plural.Grouped(n)+what) }
-	common := plural.Grouped(p.d.Common) + " in common"
-	if parted := p.d.Parted; parted != nil && parted.A > 0 && parted.A == parted.B && parted.A+1 == p.d.Common { // from the beginning on
-		common += fmt.Sprintf(" (#0%s#%d)", p.sign("–"), parted.A)
-	}
-	text, command := joined(", ", common, number(p.d.Changed, " changed"), number(p.d.Removed, " only in A"), number(p.d.Added, " only in B")), ""
-	if p.d.Equal {
-		text = "the messages are equal: " + plural.Many(p.d.Common, "message")
-	}
+	p.sum()
+}
+
+// sum prints how much the chats differ, and the command that shows how their metadata does.
+func (p *differ) sum() {
+	text := p.counts()
+	command := ""
 	if !p.d.MetadataEqual {
 		text += "; metadata differs"
 		if p.d.A.Rev == nil && p.d.A.Path != p.d.B.Path {
@@ -274,6 +279,27 @@ func (p *differ) head(times [2]time.Time) {
 	if command != "" {
 		p.line(dim, "  "+command)
 	}
+}
+
+// counts says how many messages both chats have, and how many differ.
+func (p *differ) counts() string {
+	if p.d.Equal {
+		return "the messages are equal: " + plural.Many(p.d.Common, "message")
+	}
+	text := plural.Grouped(p.d.Common) + " in common"
+	if parted := p.d.Parted; parted != nil && parted.A > 0 && parted.A == parted.B && parted.A+1 == p.d.Common { // from the beginning on
+		text += fmt.Sprintf(" (#0%s#%d)", p.sign("–"), parted.A)
+	}
+	if p.d.Changed > 0 {
+		text += ", " + plural.Grouped(p.d.Changed) + " changed"
+	}
+	if p.d.Removed > 0 {
+		text += ", " + plural.Grouped(p.d.Removed) + " only in A"
+	}
+	if p.d.Added > 0 {
+		text += ", " + plural.Grouped(p.d.Added) + " only in B"
+	}
+	return text
 }
 
 // minute is how a time is shown to a person.
@@ -373,7 +399,10 @@ func (p *differ) columns(a, b []string) {
 
 // room returns how many cells a column has.
 func (p *differ) room() int {
-	return either(p.side, (p.measure-3)/2, p.measure)
+	if p.side {
+		return (p.measure - 3) / 2
+	}
+	return p.measure
 }
 
 func (p *differ) cell(code, text string) string {
@@ -405,17 +434,35 @@ func (p *differ) heading(row look.Difference, about string) (lines []string) {
 			index = append(index, "#"+strconv.Itoa(*i))
 		}
 	}
-	name := visible.Text(row.Name)
 	sign := diffSign(row.Op) + " " + strings.Join(index, p.sign(" → "))
-	behind := joined("  ", shownDate(p.c, deref(row.Date)), about)
-	code := map[string]string{"add": bold + ";" + green, "remove": bold + ";" + red, "change": bold}[row.Op]
-	room := either(row.Op == "change", p.measure, p.room())
-	if name != "" {
-		name = visible.CutLeft(name, max(room-visible.Width(joined("  ", sign, behind))-2, 16), p.sign("…"))
+	behind := ""
+	if date := shownDate(p.c, deref(row.Date)); date != "" {
+		behind += "  " + date
 	}
-	text := joined("  ", sign, name, behind)
-	for i, at := range visible.Wrap(text, either(visible.Width(text) > room, room-p.indent, room)) {
-		lines = append(lines, when(i > 0, p.pad())+paint(p.color, code, text[at[0]:at[1]]))
+	if about != "" {
+		behind += "  " + about
+	}
+	room := p.room()
+	if row.Op == "change" { // above both columns
+		room = p.measure
+	}
+
+	text := sign
+	if name := visible.Text(row.Name); name != "" {
+		text += "  " + visible.CutLeft(name, max(room-visible.Width(sign+behind)-2, 16), p.sign("…"))
+	}
+	text += behind
+	width := room
+	if visible.Width(text) > room {
+		width = room - p.indent
+	}
+	code := map[string]string{"add": bold + ";" + green, "remove": bold + ";" + red, "change": bold}[row.Op]
+	for i, at := range visible.Wrap(text, width) {
+		line := paint(p.color, code, text[at[0]:at[1]])
+		if i > 0 {
+			line = p.pad() + line
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }
@@ -463,7 +510,10 @@ func (p *differ) changed(row look.Difference) {
 
 // value returns a value of which only a part may be shown.
 func (p *differ) value(text string) string {
-	return either(text == "", "nothing", p.c.excerpt(text))
+	if text == "" {
+		return "nothing"
+	}
+	return p.c.excerpt(text)
 }
 
 // without returns pieces as runs, without those of one op.
