@@ -256,15 +256,29 @@ func (o *inPlaceFlags) sum(c *console, s *editSummary) {
 		c.document(*s)
 	}
 	if o.many && c.printed() == nil && c.verbose && !c.tells() {
-		c.note("%s of %s %s%s%s", c.number(s.Changed), c.many(s.Chats, "chat"), either(s.DryRun, "would change", "changed"),
-			when(s.messages > 0, ", "+c.many(s.messages, "message")), when(s.Unchanged > 0, ", "+c.number(s.Unchanged)+" unchanged"))
+		c.note("%s", s.text(c))
 	}
+}
+
+// text says how many chats changed, and how many of their messages.
+func (s *editSummary) text(c *console) string {
+	text := fmt.Sprintf("%s of %s %s", c.number(s.Changed), c.many(s.Chats, "chat"), c.did("changed", "would change"))
+	if s.messages > 0 {
+		text += ", " + c.many(s.messages, "message")
+	}
+	if s.Unchanged > 0 {
+		text += ", " + c.number(s.Unchanged) + " unchanged"
+	}
+	return text
 }
 
 // printIndexes prints the numbers of messages of a chat, one per line, after its path where there
 // are many chats.
 func (o *inPlaceFlags) printIndexes(c *console, r *edit.Result, list []int) {
-	before := either(o.many, c.path(r.Doc.Path)+"\t", "")
+	before := ""
+	if o.many {
+		before = c.path(r.Doc.Path) + "\t"
+	}
 	for _, i := range list {
 		fmt.Fprintf(c.w, "%s%d\n", before, i)
 	}
@@ -282,7 +296,10 @@ func (o *inPlaceFlags) show(c *console, r *edit.Result) {
 	}
 	c.diffHead(r.Doc.Path, r.Doc.Path, " (edited)")
 	for _, d := range r.Diffs {
-		where := either(d.Index < 0, "metadata", fmt.Sprintf("message %d", d.Index))
+		where := "metadata"
+		if d.Index >= 0 {
+			where = fmt.Sprintf("message %d", d.Index)
+		}
 		fmt.Fprintln(c.w, paint(c.outColor, cyan, "@@ "+where+" @@"))
 		c.diffSides("-", "+", d.Before, d.After)
 	}

@@ -67,7 +67,10 @@ type work struct {
 // String returns the line that an interrupted command ends with.
 func (w work) String() string {
 	all := w.done + w.left
-	return either(all <= 1, "interrupted", fmt.Sprintf("interrupted: %d of %s done, %d not begun", w.done, plural.S(all, "file"), w.left))
+	if all <= 1 {
+		return "interrupted"
+	}
+	return fmt.Sprintf("interrupted: %d of %s done, %d not begun", w.done, plural.S(all, "file"), w.left)
 }
 
 // outcome returns the error of a command that has printed everything: [errReported] if
@@ -116,7 +119,9 @@ func (c *console) documentOf(path string, err error) (doc errorDocument) {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		path = cmp.Or(path, pe.Path)
 	}
-	doc.Path = either(path != "", &path, nil)
+	if path != "" {
+		doc.Path = &path
+	}
 	return doc
 }
 

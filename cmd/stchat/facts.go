@@ -80,7 +80,10 @@ func factOf(same []ops.Fact) fact {
 	case ops.FactSafeName:
 		return fact{"name", fmt.Sprintf("%q, since no file can be called %q", first.To, first.Name)}
 	case ops.FactNoBook:
-		return fact{"lorebook", either(count == 1, "the chat names none", plural.Many(count, "chat")+" name none")}
+		if count == 1 {
+			return fact{"lorebook", "the chat names none"}
+		}
+		return fact{"lorebook", plural.Many(count, "chat") + " name none"}
 	case ops.FactSpeakers:
 		return fact{"speakers", "messages keep their speakers' names"}
 	case ops.FactNoMembers:
@@ -104,7 +107,11 @@ func factOf(same []ops.Fact) fact {
 	case ops.FactSidecarLeft:
 		return fact{"Luker", plural.Many(len(same), "file") + " left as it was: only the extension knows what it holds"}
 	case ops.FactSidecarSource:
-		return fact{"Luker", joined(": ", plural.Many(len(same), "file")+" not copied", first.Name)}
+		text := plural.Many(len(same), "file") + " not copied"
+		if first.Name != "" {
+			text += ": " + first.Name
+		}
+		return fact{"Luker", text}
 	case ops.FactStdout:
 		return fact{"output", fmt.Sprintf("would write %s to standard output, %s", messages, formatBytes(int64(first.Of)))}
 	case ops.FactGrown:
@@ -122,7 +129,10 @@ func factOf(same []ops.Fact) fact {
 	case ops.FactReplacedLink:
 		return fact{"link", fmt.Sprintf("in place of %q, whose file stays", first.Name)}
 	case ops.FactParentCut:
-		return fact{"parents", plural.Many(len(same), "chat") + " no longer " + either(len(same) == 1, "has", "have") + " one"}
+		if len(same) == 1 {
+			return fact{"parents", "1 chat no longer has one"}
+		}
+		return fact{"parents", plural.Many(len(same), "chat") + " no longer have one"}
 	case ops.FactUnnamedBook:
 		return fact{"lorebook", "no chat names " + named + " any more"}
 	case ops.FactUnreached:

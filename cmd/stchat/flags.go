@@ -70,7 +70,12 @@ func (v flagValue) notEmpty() flagValue {
 
 // output returns the value of a flag that names a file, or stdout by - as without the flag.
 func output(to *string) flagValue {
-	return parsed(asItIs, func(name string) { *to = when(name != "-", name) }).notEmpty()
+	return parsed(asItIs, func(name string) {
+		if name == "-" {
+			name = ""
+		}
+		*to = name
+	}).notEmpty()
 }
 
 // number returns the value of a flag that takes a whole number from least on, written in
@@ -78,7 +83,12 @@ func output(to *string) flagValue {
 // the least means that the flag was not given and has no default.
 func number(to *int, least int, takes string) flagValue {
 	return flagValue{
-		shown: func() string { return when(*to >= least, strconv.Itoa(*to)) },
+		shown: func() string {
+			if *to < least {
+				return ""
+			}
+			return strconv.Itoa(*to)
+		},
 		set: func(text string) error {
 			n, err := strconv.Atoi(text)
 			if err != nil || n < least {
@@ -240,7 +250,10 @@ func isGiven(fs *pflag.FlagSet, name string) bool {
 
 // given returns the value of a flag, nil if it was not given.
 func given[T any](fs *pflag.FlagSet, flag string, value *T) *T {
-	return either(fs.Changed(flag), value, nil)
+	if !fs.Changed(flag) {
+		return nil
+	}
+	return value
 }
 
 // addWriting adds the flags of every command that writes.
@@ -463,12 +476,16 @@ func (l *listFlags) readList(ctx context.Context, c *console) ([]string, error) 
 // expand replaces each pattern that no shell expanded, as on Windows, with the files
 // that it matches. An existing file with a * in its name is no pattern.
 func expand(args []string) (paths []string) {
+	escapes := []string{"[", "[[]"}
+	if runtime.GOOS != "windows" { // there \ stands between folders
+		escapes = append(escapes, `\`, `\\`)
+	}
+	escape := strings.NewReplacer(escapes...)
 	for _, arg := range args {
 		if _, err := os.Lstat(arg); err == nil || !strings.Contains(arg, "*") {
 			paths = append(paths, arg)
 			continue
 		}
-		escape := either(runtime.GOOS != "windows", strings.NewReplacer("[", "[[]", `\`, `\\`), strings.NewReplacer("[", "[[]"))
 		found, err := filepath.Glob(escape.Replace(arg))
 		if err != nil || len(found) == 0 {
 			found = []string{arg} // opening it reports that it does not exist

@@ -48,7 +48,7 @@ func (h *helpPage) write(cmd *cobra.Command) {
 	text, _, _ := strings.Cut(cmd.Long, "\nEXIT STATUS\n")
 	h.text(cmd.Short + ".")
 	h.title("Usage")
-	fmt.Fprintln(h.w, "  "+either(cmd.HasAvailableSubCommands(), cmd.CommandPath()+" COMMAND", cmd.UseLine()))
+	fmt.Fprintln(h.w, "  "+synopsis(cmd))
 	if cmd.Example != "" {
 		h.title("Examples")
 		fmt.Fprintln(h.w, cmd.Example)
@@ -65,13 +65,30 @@ func (h *helpPage) write(cmd *cobra.Command) {
 			h.flags(t)
 		}
 	}
+	h.foot(cmd, shared)
+}
 
+// synopsis returns how a command is called.
+func synopsis(cmd *cobra.Command) string {
+	if cmd.HasAvailableSubCommands() {
+		return cmd.CommandPath() + " COMMAND"
+	}
+	return cmd.UseLine()
+}
+
+// foot writes the last lines of a page: where to read about the flags that the command shares with others,
+// its exit codes, and what else there is to read.
+func (h *helpPage) foot(cmd *cobra.Command, shared []string) {
 	fmt.Fprintln(h.w)
 	if len(shared) > 0 {
 		h.entry("More flags", endColumn, strings.Join(shared, ", ")+" ('stchat help flags')")
 	}
 	if no, ends := cmd.Annotations[exitMeans]; ends {
-		h.entry("Exit", endColumn, "0 done; "+when(no != "", "1 "+no+"; ")+"2 error ('stchat help exit')")
+		codes := "0 done; "
+		if no != "" {
+			codes += "1 " + no + "; "
+		}
+		h.entry("Exit", endColumn, codes+"2 error ('stchat help exit')")
 	}
 	if also := cmd.Annotations[seeAlso]; also != "" {
 		h.entry("See also", endColumn, also)
@@ -103,7 +120,9 @@ var entryLine = regexp.MustCompile(`^( +\S+(?: \S+)*  +)(\S.*)$`)
 // and lists of names, whose texts go on below where they begin. Other indented lines are to be
 // copied, and stay.
 func (h *helpPage) text(text string) {
-	text = either(h.ascii, visible.ASCII(text), text)
+	if h.ascii {
+		text = visible.ASCII(text)
+	}
 	name := ""
 	open := ""
 	column := 0 // of the paragraph or entry that may go on
@@ -155,7 +174,10 @@ func (h *helpPage) commands(cmd *cobra.Command) {
 			width = max(width, len(c.Name()))
 		}
 	}
-	rest := &cobra.Group{Title: either(cmd.HasParent(), "Commands", "More")}
+	rest := &cobra.Group{Title: "More"}
+	if cmd.HasParent() {
+		rest.Title = "Commands"
+	}
 	for _, group := range append(slices.Clone(cmd.Groups()), rest) {
 		if len(byGroup[group.ID]) > 0 {
 			h.title(group.Title)
@@ -234,9 +256,15 @@ func (h *helpPage) flags(t topic) {
 func (h *helpPage) list(flags []*pflag.Flag) {
 	const column = 26
 	for _, f := range flags {
+		name := "      --" + f.Name
+		if f.Shorthand != "" {
+			name = "  -" + f.Shorthand + ", --" + f.Name
+		}
 		what, usage := pflag.UnquoteUsage(f)
-		name := either(f.Shorthand != "", "  -"+f.Shorthand+", --"+f.Name, "      --"+f.Name)
-		h.entry(joined(" ", name, what), column, usage+shownDefault(f))
+		if what != "" {
+			name += " " + what
+		}
+		h.entry(name, column, usage+shownDefault(f))
 	}
 }
 
@@ -252,16 +280,32 @@ func shownDefault(f *pflag.Flag) string {
 // entry writes a name and, from a column on, the text about it. After a long name the text starts
 // on the next line.
 func (h *helpPage) entry(name string, column int, text string) {
-	column, text = min(column, h.width/3), either(h.ascii, visible.ASCII(text), text)
-	line := visible.Pad(name, column)
+	if h.ascii {
+		text = visible.ASCII(text)
+	}
+	column = min(column, h.width/3)
+	lead := visible.Pad(name, column)
 	if name != "" && visible.Width(name) > column-2 {
-		for i, at := range visible.Wrap(name, either(visible.Width(name) > h.width, h.width-4, h.width)) {
-			fmt.Fprintln(h.w, when(i > 0, "    ")+name[at[0]:at[1]])
-		}
-		line = strings.Repeat(" ", column)
+		h.longName(name)
+		lead = strings.Repeat(" ", column)
 	}
 	for part := range strings.SplitSeq(prosed(text, h.width-column, ""), "\n") {
-		fmt.Fprintln(h.w, line+part)
-		line = strings.Repeat(" ", column)
+		fmt.Fprintln(h.w, lead+part)
+		lead = strings.Repeat(" ", column)
+	}
+}
+
+// longName writes a name on lines of its own, those after the first indented.
+func (h *helpPage) longName(name string) {
+	width := h.width
+	if visible.Width(name) > h.width {
+		width -= 4
+	}
+	for i, at := range visible.Wrap(name, width) {
+		line := name[at[0]:at[1]]
+		if i > 0 {
+			line = "    " + line
+		}
+		fmt.Fprintln(h.w, line)
 	}
 }

@@ -149,20 +149,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 // importBlock tells a person of one conversation that was imported.
 func (c *console) importBlock(r *bring.Result) block {
 	d := &r.Doc
-	from := filepath.Base(d.Source)
-	if d.Source == chat.Stdin {
-		from = nameOf(chat.Stdin)
-	}
-	b := block{made: d.Path}
-	switch {
-	case d.Existed:
-		b.sentence = fmt.Sprintf("%q is here already, imported before from %s", nameOf(d.Path), from)
-	case c.dryRun:
-		b.sentence = fmt.Sprintf("would import %q from %s: %s", nameOf(d.Path), from, plural.Many(d.Messages, "message"))
-	default:
-		b.sentence = fmt.Sprintf("imported %q from %s: %s", nameOf(d.Path), from, plural.Many(d.Messages, "message"))
-	}
-	b.facts = factsOf(r.Facts, "")
+	b := block{sentence: c.importSentence(d), facts: factsOf(r.Facts, ""), made: d.Path}
 	if d.Existed {
 		if opens := len(d.Steps) > 0 && !c.dryRun; opens {
 			b.add("open", "it is now the chat that is open")
@@ -182,9 +169,26 @@ func (c *console) importBlock(r *bring.Result) block {
 		b.add("branches", plural.Grouped(n)+" beside it")
 	}
 	if d.Branches > 0 {
-		b.add("branches", plural.Many(d.Branches, "other end")+" of the conversation left out; --branches imports them too"+when(!c.dryRun, ", after 'stchat undo'"))
+		text := plural.Many(d.Branches, "other end") + " of the conversation left out; --branches imports them too"
+		if !c.dryRun {
+			text += ", after 'stchat undo'"
+		}
+		b.add("branches", text)
 	}
 	return b
+}
+
+// importSentence says what was imported from where.
+func (c *console) importSentence(d *bring.Document) string {
+	name := nameOf(d.Path)
+	from := filepath.Base(d.Source)
+	if d.Source == chat.Stdin {
+		from = nameOf(chat.Stdin)
+	}
+	if d.Existed {
+		return fmt.Sprintf("%q is here already, imported before from %s", name, from)
+	}
+	return fmt.Sprintf("%s %q from %s: %s", c.did("imported", "would import"), name, from, plural.Many(d.Messages, "message"))
 }
 
 // ownerLast returns the arguments with the files first, and then whose chats they become.
