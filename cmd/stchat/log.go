@@ -127,6 +127,11 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 	if !o.since.IsZero() || o.commands || o.snapshots {
 		return usagef("--since, --commands and --snapshots are about a folder, and %s is none", visible.Quote(where.Chat))
 	}
+	return o.chat(ctx, c, where)
+}
+
+// chat lists the versions of a chat, or what changed in one of them.
+func (o *logOptions) chat(ctx context.Context, c *console, where keep.Where) (err error) {
 	t := newListing(c)
 	var note, none string
 	if where.Pick != (keep.Pick{}) {
@@ -134,30 +139,39 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		none = "no message was changed in that version"
 		note, err = keep.Changes(ctx, where, func(d keep.Changed) error { return t.put(d, t.changed(d)) })
 	} else {
-		t.Columns = []grid.Column{
-			{Title: "rev", Right: true},
-			{Title: "time", Code: dim},
-			{Title: "source", Optional: true},
-			{Title: "messages", Right: true, Code: green},
-			{Title: "changes", Code: signed},
-			{Title: "note", Name: true, Text: true},
-			{Title: "last message", Text: true},
-		}
-		other := "" // the other chat whose versions come now
-		note, err = keep.Log(ctx, where, o.limit, func(d keep.Logged) error {
-			if d.Other && other != d.Path {
-				other = d.Path
-				t.head("another chat, which had this name: "+visible.Args(d.Path), "")
-			}
-			return t.put(d, t.logged(d))
-		})
+		note, err = o.versions(ctx, t, where)
 	}
 	if note != "" {
 		c.note("%s", note)
 	}
 	t.end(none, err)
-	unknown := either(o.backups, inLost, "; --backups also looks in SillyTavern's own")
+
+	unknown := "; --backups also looks in SillyTavern's own"
+	if o.backups {
+		unknown = inLost
+	}
 	return withHint(err, []hint{{keep.ErrUnknown, unknown}})
+}
+
+// versions lists the versions of a chat.
+func (o *logOptions) versions(ctx context.Context, t *listing, where keep.Where) (note string, err error) {
+	t.Columns = []grid.Column{
+		{Title: "rev", Right: true},
+		{Title: "time", Code: dim},
+		{Title: "source", Optional: true},
+		{Title: "messages", Right: true, Code: green},
+		{Title: "changes", Code: signed},
+		{Title: "note", Name: true, Text: true},
+		{Title: "last message", Text: true},
+	}
+	other := "" // the other chat whose versions come now
+	return keep.Log(ctx, where, o.limit, func(d keep.Logged) error {
+		if d.Other && other != d.Path {
+			other = d.Path
+			t.head("another chat, which had this name: "+visible.Args(d.Path), "")
+		}
+		return t.put(d, t.logged(d))
+	})
 }
 
 // folder lists what happened in a folder, or what was in it at a time.
@@ -178,7 +192,10 @@ func (o *logOptions) folder(ctx context.Context, c *console, where keep.Where) (
 		return o.story(ctx, c, where.Chat, where)
 	default:
 		t.Columns = []grid.Column{{Title: "found"}, {Title: "rev", Right: true}, {Title: "changes", Code: signed}, {Title: "file", Name: true, Code: cyan}}
-		none = "there is no snapshot" + when(!o.since.IsZero(), " since then")
+		none = "there is no snapshot"
+		if !o.since.IsZero() {
+			none += " since then"
+		}
 		err = keep.FolderLog(ctx, where, o.since, o.limit, t.ran)
 	}
 	t.end(none, err)
@@ -201,12 +218,6 @@ func (c *console) beginsOne(err error) error {
 		err = history.ErrNoStore
 	}
 	return withHint(err, []hint{{history.ErrNoStore, "; 'stchat snapshot' begins one"}})
-}
-
-// restoreCommand returns the command that brings a version back, from any folder: of a chat that
-// is gone under its own name, unless another one has that.
-func restoreCommand(c *console, rev int64, path, name string) string {
-	return c.withStore(joined(" ", "stchat restore --rev", strconv.FormatInt(rev, 10), when(name != "", "--name "+visible.Quote(name)), visible.Args(absolute(path))))
 }
 
 // absolute returns a path that leads there from any folder.
@@ -264,9 +275,13 @@ func (t *listing) end(none string, err error) {
 
 // kept returns the row of a file as it was.
 func (t *listing) kept(k *keep.Kept) grid.Row {
-	path, about := visible.Text(k.Path), when(!k.Exact, "an older version")
-	if k.Rev == nil {
+	path := visible.Text(k.Path)
+	about := ""
+	switch {
+	case k.Rev == nil:
 		about = "not kept any more"
+	case !k.Exact:
+		about = "an older version"
 	}
 	if t.rows {
 		return grid.Row{Cells: []string{digits(k.Rev), digits(k.Messages), path, about}}
@@ -308,12 +323,18 @@ func (t *listing) ran(r keep.Ran) (err error) {
 
 // logged returns the row of a version. A person sees no messages of a file that is no chat.
 func (t *listing) logged(d keep.Logged) grid.Row {
+	at := d.At
+	last := d.Last
+	if t.rows {
+		at = localTime(d.At)
+		last = d.Said
+	}
 	messages, counts := strconv.Itoa(d.Messages), fmt.Sprintf("+%d ~%d -%d", d.Added, d.Changed, d.Removed)
 	if t.rows && !userdir.HasExtension(d.Path) {
 		messages, counts = "", ""
 	}
 	return grid.Row{Cells: []string{
-		cmp.Or(digits(d.Rev), "-"), either(t.rows, localTime(d.At), d.At), string(d.Source), messages, counts, visible.Text(d.Note), t.c.excerpt(either(t.rows, d.Said, d.Last)),
+		cmp.Or(digits(d.Rev), "-"), at, string(d.Source), messages, counts, visible.Text(d.Note), t.c.excerpt(last),
 	}}
 }
 
@@ -326,8 +347,12 @@ func (t *listing) changed(d keep.Changed) grid.Row {
 	index := strconv.Itoa(d.Index)
 	if t.rows { // no more than is shown
 		arrow, index = t.sign(arrow), "#"+index
-		before := either(d.To == nil, t.width, max((t.width-40)/2, 10)) // half of what other columns leave
-		from, to = visible.CutRight(visible.Text(from), before, t.sign("…")), visible.CutRight(visible.Text(to), t.width, t.sign("…"))
+		width := t.width
+		if d.To != nil {
+			width = max((t.width-40)/2, 10) // half of what other columns leave
+		}
+		from = visible.CutRight(visible.Text(from), width, t.sign("…"))
+		to = visible.CutRight(visible.Text(to), t.width, t.sign("…"))
 	}
 	text := from + arrow + to
 	switch {

@@ -190,7 +190,7 @@ func (o *lostOptions) command(ctx context.Context, c *console, row *keep.LostCha
 	if row.To == "" {
 		return nil
 	}
-	command := o.restores(c, row)
+	command := restoreByPath(c, row)
 	if o.isCopy(row) {
 		if err := o.parted(ctx, row); err != nil {
 			return err
@@ -266,12 +266,31 @@ func (o *lostOptions) parted(ctx context.Context, lost *keep.LostChat) error {
 	return nil
 }
 
-// restores returns the command that brings back what a chat has lost, from any folder.
-func (o *lostOptions) restores(c *console, chat *keep.LostChat) string {
-	if chat.Best.Rev != nil {
-		return restoreCommand(c, *chat.Best.Rev, chat.To, chat.Name)
+// restoreByPath returns the command that brings back the best version of a chat, from any folder.
+func restoreByPath(c *console, chat *keep.LostChat) string {
+	command := "stchat restore " + bestVersion(chat) + " " + visible.Args(absolute(chat.To))
+	if chat.Best.Rev == nil { // it is in a file, so that no history is needed
+		return command
 	}
-	return joined(" ", "stchat restore --backup", visible.Quote(absolute(*chat.Best.Path)), visible.Args(absolute(chat.To)))
+	return c.withStore(command)
+}
+
+// restoreByAddress is [restoreByPath] as a person types it.
+func restoreByAddress(c *console, chat *keep.LostChat, address string) string {
+	return c.withStore(c.atRoot("stchat restore "+address+" "+bestVersion(chat), chat.Root))
+}
+
+// bestVersion returns the flags with which restore brings back the best version of a chat, under another
+// name where the chat's own is taken.
+func bestVersion(chat *keep.LostChat) string {
+	flags := "--backup " + visible.Quote(absolute(deref(chat.Best.Path)))
+	if chat.Best.Rev != nil {
+		flags = "--rev " + digits(chat.Best.Rev)
+	}
+	if chat.Name != "" {
+		flags += " --name " + visible.Quote(chat.Name)
+	}
+	return flags
 }
 
 // write prints the chats and a summary.
@@ -311,7 +330,7 @@ func (o *lostOptions) sum(c *console, sum keep.LostSummary, left int) {
 	if sum.Chats > 0 {
 		what := c.many(sum.Lost, "message")
 		if sum.Swipes > 0 {
-			what = joined(" and ", c.some(sum.Lost, "message"), c.many(sum.Swipes, "swipe"))
+			what = lostText(c, sum.Lost, sum.Swipes)
 		}
 		c.note("%s, %s only in older versions; %s", c.many(sum.Chats, "chat"), what, compared)
 	}
@@ -454,7 +473,11 @@ func quotaText(places []backups.Quota, owner string, chats []*keep.LostChat) str
 			who := slices.Concat(s.Owners, []string{s.Key})[0]
 			parts = append(parts, fmt.Sprintf("%d of them %s's", s.Used, visible.Text(who)))
 		}
-		taken = append(taken, strings.Join(parts, ", ")+when(p.Used >= p.Limit, ": SillyTavern deletes the oldest at the next save"))
+		text := strings.Join(parts, ", ")
+		if p.Used >= p.Limit {
+			text += ": SillyTavern deletes the oldest at the next save"
+		}
+		taken = append(taken, text)
 	}
 	return strings.Join(taken, "; ")
 }

@@ -56,7 +56,17 @@ func notAskedFor(res *keep.LostResult) (n int) {
 
 // lostText counts messages and swipes.
 func lostText(c *console, messages, swipes int) string {
-	return cmp.Or(joined(" and ", c.some(messages, "message"), c.some(swipes, "swipe")), "nothing")
+	var parts []string
+	if messages > 0 {
+		parts = append(parts, c.many(messages, "message"))
+	}
+	if swipes > 0 {
+		parts = append(parts, c.many(swipes, "swipe"))
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, " and ")
 }
 
 // putBack puts back what the chats have lost, once that is agreed to. failed says that something could
@@ -236,7 +246,7 @@ func (o *lostOptions) remarks(c *console, in *keep.LostIn, hidden int) {
 	}
 	if in.Whole != nil {
 		remark("most of it is in one version, which this brings back as a chat of its own:")
-		fmt.Fprintln(c.w, "  "+restoring(c, in.Whole, lostAddress(in.Path, in.Owner)))
+		fmt.Fprintln(c.w, "  "+restoreByAddress(c, in.Whole, lostAddress(in.Path, in.Owner)))
 	}
 }
 
@@ -287,19 +297,7 @@ func (o *lostOptions) shownCommand(c *console, chat *keep.LostChat) string {
 		return c.atRoot("stchat merge "+address+" "+visible.Args(absolute(*chat.Best.Path)), chat.Root)
 	}
 	if chat.Name != "" || chat.To != deref(chat.Path) { // another chat has its name
-		return restoring(c, chat, address)
+		return restoreByAddress(c, chat, address)
 	}
 	return o.again(c, address, chat.Root) + " --restore"
-}
-
-// restoring returns the command that brings back the best version of a chat.
-func restoring(c *console, chat *keep.LostChat, address string) string {
-	which := " --backup " + visible.Quote(absolute(deref(chat.Best.Path)))
-	if chat.Best.Rev != nil {
-		which = " --rev " + digits(chat.Best.Rev)
-	}
-	if chat.Name != "" {
-		which += " --name " + visible.Quote(chat.Name)
-	}
-	return c.withStore(c.atRoot("stchat restore "+address+which, chat.Root))
 }
