@@ -105,15 +105,20 @@ func (c *console) document(doc any) error {
 }
 
 // number returns a number with commas where a person reads it.
-func (c *console) number(n int) string { return either(c.shown, plural.Grouped(n), strconv.Itoa(n)) }
+func (c *console) number(n int) string {
+	if c.shown {
+		return plural.Grouped(n)
+	}
+	return strconv.Itoa(n)
+}
 
 // many counts things, with commas where a person reads it.
 func (c *console) many(n int, one string) string {
-	return either(c.shown, plural.Many, plural.S)(n, one)
+	if c.shown {
+		return plural.Many(n, one)
+	}
+	return plural.S(n, one)
 }
-
-// some is many, unless there are none.
-func (c *console) some(n int, one string) string { return when(n > 0, c.many(n, one)) }
 
 // row prints cells for a pipe.
 func (c *console) row(cells ...string) { fmt.Fprintln(c.w, strings.Join(cells, "\t")) }
@@ -280,7 +285,10 @@ func (c *console) made(path string) {
 // path returns a path as it is printed to stdout: on a terminal quoted if it needs
 // that, in a pipe as it is.
 func (c *console) path(p string) string {
-	return either(c.OutTTY, visible.Quote(p), p)
+	if c.OutTTY {
+		return visible.Quote(p)
+	}
+	return p
 }
 
 // closeTabs tells the user, once per command that edited a chat, a card or a group in place,
@@ -406,7 +414,10 @@ func (w *aboveMeter) Write(p []byte) (int, error) {
 // ended prints what became of the changes that killed runs had begun.
 func (c *console) ended(list []changeset.Ended) {
 	for _, e := range list {
-		what := either(len(e.Command) > 0, fmt.Sprintf("%q, which was killed,", commandText(e.Command)), "a run that was killed")
+		what := "a run that was killed"
+		if len(e.Command) > 0 {
+			what = fmt.Sprintf("%q, which was killed,", commandText(e.Command))
+		}
 		files := strings.Join(e.Files, ", ")
 		switch e.Result {
 		case changeset.Forward:

@@ -174,8 +174,13 @@ func (o *inspectOptions) listMessages(c *console, opt *ops.InspectOptions, t *gr
 
 // messageRow returns a message's row for a person.
 func messageRow(c *console, m *inspect.Message) grid.Row {
-	mark := marks(m)
-	text := when(mark != "", "["+mark+"] ") + when(m.Name == nil || m.Role == "system", "("+m.Role+") ") + visible.Text(firstLine(m))
+	text := visible.Text(firstLine(m))
+	if m.Name == nil || m.Role == "system" {
+		text = "(" + m.Role + ") " + text
+	}
+	if mark := marks(m); mark != "" {
+		text = "[" + mark + "] " + text
+	}
 	return grid.Row{
 		Cells: []string{"#" + strconv.Itoa(m.Index), textOr(m.Name), shownDate(c, deref(m.Date)), swipeText(m), formatBytes(int64(m.Bytes)), text},
 		Codes: []string{"", roleColor(m.Role)},
@@ -194,14 +199,32 @@ func textOr(s *string) string {
 
 // swipeText returns the chosen swipe, from 1, and how many are stored; "" if none are.
 func swipeText(m *inspect.Message) string {
-	known := m.Swipe != nil && *m.Swipe <= m.Swipes
-	return when(m.Swipes > 0, either(known, digits(m.Swipe), "?")+"/"+strconv.Itoa(m.Swipes))
+	if m.Swipes <= 0 {
+		return ""
+	}
+	chosen := "?"
+	if m.Swipe != nil && *m.Swipe <= m.Swipes {
+		chosen = strconv.Itoa(*m.Swipe)
+	}
+	return chosen + "/" + strconv.Itoa(m.Swipes)
 }
 
 // marks lists the links and other marks of a message.
 func marks(m *inspect.Message) string {
-	n := len(m.Branches)
-	return joined(", ", when(m.Checkpoint != nil, "checkpoint"), when(n > 0, plural.Of(n, "branch", "branches")), when(m.SceneBreak, "scene break"), when(m.Hidden, "hidden"))
+	var list []string
+	if m.Checkpoint != nil {
+		list = append(list, "checkpoint")
+	}
+	if n := len(m.Branches); n > 0 {
+		list = append(list, plural.Of(n, "branch", "branches"))
+	}
+	if m.SceneBreak {
+		list = append(list, "scene break")
+	}
+	if m.Hidden {
+		list = append(list, "hidden")
+	}
+	return strings.Join(list, ", ")
 }
 
 // firstLine returns the first line of a message that is not blank.

@@ -67,11 +67,18 @@ const missing = "(missing)"
 func (k card) list(label string, n, total int, cells func(i int) []string) {
 	for i := range n {
 		if k.c.shown && i == shownLines && n > shownLines+1 {
-			listed := either(n < total, fmt.Sprintf("the first %d", n), "them")
+			listed := "them"
+			if n < total {
+				listed = fmt.Sprintf("the first %d", n)
+			}
 			k.line("", fmt.Sprintf("%s and %s more (--json lists %s)", k.c.sign("…"), k.c.number(total-i), listed))
 			return
 		}
-		k.line(when(i == 0 || !k.c.shown, label), cells(i)...)
+		before := ""
+		if i == 0 || !k.c.shown {
+			before = label
+		}
+		k.line(before, cells(i)...)
 	}
 	if n < total {
 		k.line(label, fmt.Sprintf("%s and %s more", k.c.sign("…"), k.c.number(total-n)))
@@ -81,20 +88,8 @@ func (k card) list(label string, n, total int, cells func(i int) []string) {
 // writeCard writes all about one chat.
 func writeCard(c *console, r *inspect.Report) {
 	k := card{c: c}
-	name := either(r.Path == chat.Stdin, "standard input", visible.Text(r.Name))
-	if c.shown {
-		fmt.Fprintln(c.w, paint(c.outColor, bold, c.prose(name, "")))
-	} else {
-		k.line("chat", name)
-	}
-	if r.Path != chat.Stdin {
-		k.line("file", either(c.shown, visible.Quote, visible.Text)(r.Path))
-	}
-	if r.Owner != nil {
-		word := either(r.Kind == string(userdir.Group), "group", "character")
-		k.line(word, visible.Text(*r.Owner))
-	}
-	k.line("size", append([]string{formatBytes(r.Bytes)}, either(c.shown, heaviest(r), []string{"longest line " + formatBytes(r.Longest)})...)...)
+	k.title(r)
+	k.size(r)
 	k.line("header", cmp.Or(map[chat.HeaderKind]string{
 		chat.Modern: "modern (SillyTavern 1.16 and later, Luker)",
 		chat.Legacy: "legacy (SillyTavern up to 1.14)",
@@ -110,7 +105,7 @@ func writeCard(c *console, r *inspect.Report) {
 	if r.Integrity != nil {
 		k.line("integrity", visible.Text(*r.Integrity))
 	}
-	k.line("metadata", append([]string{c.many(r.MetadataKeyTotal, "key")}, keyList(r.MetadataKeys, c.shown)...)...)
+	k.metadata(r)
 	for _, e := range r.Extensions {
 		label, cells := extensionText(e)
 		k.line(label, cells...)
@@ -120,6 +115,62 @@ func writeCard(c *console, r *inspect.Report) {
 		d := r.Damage[i]
 		return []string{fmt.Sprintf("line %d, column %d", d.Line, d.Column), visible.Text(d.Reason)}
 	})
+}
+
+// title writes which chat it is.
+func (k card) title(r *inspect.Report) {
+	name := visible.Text(r.Name)
+	if r.Path == chat.Stdin {
+		name = "standard input"
+	}
+	if k.c.shown {
+		fmt.Fprintln(k.c.w, paint(k.c.outColor, bold, k.c.prose(name, "")))
+	} else {
+		k.line("chat", name)
+	}
+
+	switch {
+	case r.Path == chat.Stdin:
+	case k.c.shown:
+		k.line("file", visible.Quote(r.Path))
+	default:
+		k.line("file", visible.Text(r.Path))
+	}
+	if r.Owner != nil {
+		kind := "character"
+		if r.Kind == string(userdir.Group) {
+			kind = "group"
+		}
+		k.line(kind, visible.Text(*r.Owner))
+	}
+}
+
+// size writes how large the chat is, and which of it takes most.
+func (k card) size(r *inspect.Report) {
+	if !k.c.shown {
+		k.line("size", formatBytes(r.Bytes), "longest line "+formatBytes(r.Longest))
+		return
+	}
+	cells := []string{formatBytes(r.Bytes)}
+	for i, m := range r.Heaviest {
+		cell := fmt.Sprintf("#%d %s", m.Index, formatBytes(m.Bytes))
+		if i == 0 {
+			cell = "heaviest  " + cell
+		}
+		cells = append(cells, cell)
+	}
+	k.line("size", cells...)
+}
+
+// metadata writes which keys the metadata has.
+func (k card) metadata(r *inspect.Report) {
+	cells := []string{k.c.many(r.MetadataKeyTotal, "key")}
+	if k.c.shown {
+		cells = append(cells, keyText(r.MetadataKeys))
+	} else {
+		cells = append(cells, keyCells(r.MetadataKeys)...)
+	}
+	k.line("metadata", cells...)
 }
 
 // parts writes what the bytes are spent on, and the largest keys under extra.
@@ -185,17 +236,24 @@ func (k card) existence(exists *bool) string {
 
 // shownDate returns a date in local time if a person reads it, else as JSON has it.
 func shownDate(c *console, date string) string {
-	return visible.Text(either(c.shown, localTime(date), date))
+	if c.shown {
+		date = localTime(date)
+	}
+	return visible.Text(date)
 }
 
-// keyList returns keys as cells, or joined in one cell.
-func keyList(keys []string, joined bool) []string {
-	const most = 100 // more do not fit any terminal
-	var shown []string
-	for _, key := range keys[:either(joined, min(len(keys), most), len(keys))] {
-		shown = append(shown, visible.Text(key))
+// keyCells returns keys as cells.
+func keyCells(keys []string) (cells []string) {
+	for _, key := range keys {
+		cells = append(cells, visible.Text(key))
 	}
-	return either(joined, []string{strings.Join(shown, ", ")}, shown)
+	return cells
+}
+
+// keyText returns keys as a person reads them.
+func keyText(keys []string) string {
+	const most = 100 // more do not fit any terminal
+	return strings.Join(keyCells(keys[:min(len(keys), most)]), ", ")
 }
 
 // extensionText returns an extension's label, and cells about what it keeps.
@@ -209,21 +267,16 @@ func extensionText(e any) (label string, cells []string) {
 			if s.Commits != nil {
 				cell += ", " + plural.S(*s.Commits, "commit")
 			}
-			cells = append(cells, cell+when(s.LastFloor != nil, " up to #"+digits(s.LastFloor)))
+			if s.LastFloor != nil {
+				cell += " up to #" + digits(s.LastFloor)
+			}
+			cells = append(cells, cell)
 		}
 		return "Luker", cells
 	case *inspect.Unknown:
 		return "unknown", []string{visible.Text(e.Name), formatBytes(e.Bytes)}
 	}
 	return "", nil
-}
-
-// heaviest names the largest messages.
-func heaviest(r *inspect.Report) (list []string) {
-	for i, m := range r.Heaviest {
-		list = append(list, when(i == 0, "heaviest  ")+fmt.Sprintf("#%d %s", m.Index, formatBytes(m.Bytes)))
-	}
-	return list
 }
 
 // writeTable writes a row for each chat, a total, and what user folders hold.
@@ -248,7 +301,7 @@ func writeTable(c *console, rows []inspect.Row, sum inspect.Summary) {
 	}
 	fmt.Fprintf(w, "characters\t%d\ngroups\t%d\n", sum.Characters, *sum.Groups)
 	books := func(label string, names []string) {
-		c.row(append([]string{label, strconv.Itoa(len(names))}, keyList(names, false)...)...)
+		c.row(append([]string{label, strconv.Itoa(len(names))}, keyCells(names)...)...)
 	}
 	books("lorebooks used", sum.Lorebooks.Used)
 	books("lorebooks unused", sum.Lorebooks.Unused)
@@ -275,9 +328,7 @@ func writeShownTable(c *console, rows []inspect.Row, sum inspect.Summary) {
 			t.Rows = append(t.Rows, grid.Row{Heading: title})
 		}
 		cells := []string{s.shortened(short[i]), plural.Grouped(r.Messages), formatBytes(r.Bytes), shownDate(c, deref(r.LastDate)), notes(c, r)}
-		const deepest = 8 // deeper chats are indented no further
-		lead := when(row.Depth > 0, strings.Repeat("  ", max(min(row.Depth, deepest)-1, 0))+s.sign("└ "))
-		t.Rows = append(t.Rows, grid.Row{Lead: lead, Cells: cells})
+		t.Rows = append(t.Rows, grid.Row{Lead: s.leadOf(row), Cells: cells})
 	}
 	t.Rows = append(t.Rows, grid.Row{
 		Cells: []string{"total", plural.Grouped(sum.Messages), formatBytes(sum.Bytes), plural.Many(sum.Chats, "chat")},
@@ -298,8 +349,20 @@ func writeShownTable(c *console, rows []inspect.Row, sum inspect.Summary) {
 	writeBooks(c, "not used by any chat", sum.Lorebooks.Unused)
 }
 
+// leadOf returns what stands before a chat's name: a checkpoint or a branch is indented below its parent.
+func (s *screen) leadOf(row inspect.Row) string {
+	const deepest = 8 // deeper chats are indented no further
+	if row.Depth <= 0 {
+		return ""
+	}
+	return strings.Repeat("  ", min(row.Depth, deepest)-1) + s.sign("└ ")
+}
+
 func writeBooks(c *console, what string, books []string) {
-	text := fmt.Sprintf("%s %s", plural.Many(len(books), "lorebook"), what) + when(len(books) > 0, ": "+strings.Join(keyList(books, true), ", "))
+	text := plural.Many(len(books), "lorebook") + " " + what
+	if len(books) > 0 {
+		text += ": " + keyText(books)
+	}
 	fmt.Fprintln(c.w, c.prose(text, ""))
 }
 
@@ -327,7 +390,11 @@ func byGroup(rows []inspect.Row) []inspect.Row {
 
 // titleOf returns the title above a chat's row: its folder, and its group if it has one.
 func titleOf(r *inspect.Report) string {
-	return visible.Text(filepath.Dir(r.Path)) + when(r.Kind == string(userdir.Group) && r.Owner != nil, ": "+textOr(r.Owner))
+	title := visible.Text(filepath.Dir(r.Path))
+	if r.Kind == string(userdir.Group) && r.Owner != nil {
+		title += ": " + visible.Text(*r.Owner)
+	}
+	return title
 }
 
 // shortNames returns the short names of rows that are in groups.
@@ -354,13 +421,32 @@ func shortNames(rows []inspect.Row) (list []string) {
 
 // notes returns what is wrong with a chat, in a few words.
 func notes(c *console, r *inspect.Report) string {
-	missing := func(exists *bool) bool { return exists != nil && !*exists }
+	isMissing := func(exists *bool) bool { return exists != nil && !*exists }
 	dangling := 0
 	for _, l := range slices.Concat(r.Checkpoints, r.Branches) {
-		if missing(l.Exists) {
+		if isMissing(l.Exists) {
 			dangling++
 		}
 	}
-	return joined(", ", c.some(r.DamageTotal, "damaged line"), map[string]string{"none": "no header", "damaged": "header lost"}[r.Header], when(missing(r.MainChatExists), "parent missing"),
-		c.some(dangling, "dangling link"), when(r.Lorebook != nil && missing(r.Lorebook.Exists), "lorebook missing"))
+
+	var list []string
+	if r.DamageTotal > 0 {
+		list = append(list, c.many(r.DamageTotal, "damaged line"))
+	}
+	switch chat.HeaderKind(r.Header) {
+	case chat.None:
+		list = append(list, "no header")
+	case chat.Damaged:
+		list = append(list, "header lost")
+	}
+	if isMissing(r.MainChatExists) {
+		list = append(list, "parent missing")
+	}
+	if dangling > 0 {
+		list = append(list, c.many(dangling, "dangling link"))
+	}
+	if r.Lorebook != nil && isMissing(r.Lorebook.Exists) {
+		list = append(list, "lorebook missing")
+	}
+	return strings.Join(list, ", ")
 }
