@@ -109,10 +109,7 @@ func writeList(c *console, res *look.ListResult) {
 	}
 	messages, bytes := 0, int64(0)
 	for _, l := range res.Chats {
-		short := names.Short(ownerName(l), l.Name)
-		lead := either(l.Current, s.sign("● "), "  ")
-		last := when(!l.Last.IsZero(), l.Last.Local().Format(time.DateTime)[:len(minute)])
-		row := grid.Row{Lead: lead, Cells: []string{s.shortened(short), plural.Grouped(l.Messages), formatBytes(l.Bytes), last}}
+		row := listRow(&s, l)
 		if several {
 			row.Cells = append(row.Cells, visible.Text(ownerName(l)))
 		}
@@ -127,6 +124,20 @@ func writeList(c *console, res *look.ListResult) {
 		count = plural.Grouped(len(res.Chats)) + " of " + plural.Many(len(res.Chats)+res.Left, "chat")
 	}
 	c.line(c.prose(count+", "+plural.Many(messages, "message")+", "+formatBytes(bytes), ""))
+}
+
+// listRow returns the row of a chat for a person; the one that its owner opens with is marked.
+func listRow(s *screen, l *look.Listed) grid.Row {
+	lead := "  "
+	if l.Current {
+		lead = s.sign("● ")
+	}
+	last := ""
+	if !l.Last.IsZero() {
+		last = l.Last.Local().Format(time.DateTime)[:len(minute)]
+	}
+	short := names.Short(ownerName(l), l.Name)
+	return grid.Row{Lead: lead, Cells: []string{s.shortened(short), plural.Grouped(l.Messages), formatBytes(l.Bytes), last}}
 }
 
 // ownerName returns the name of a chat's character or group, "" if it has none.

@@ -89,7 +89,11 @@ func writeManPage(w io.Writer, cmd *cobra.Command, date string) {
 	}
 	fmt.Fprint(w, ".SH SEE ALSO\n")
 	for i, name := range see {
-		fmt.Fprintf(w, ".BR %s (1)%s\n", roff(name), when(i < len(see)-1, ","))
+		line := ".BR " + roff(name) + " (1)"
+		if i < len(see)-1 {
+			line += ","
+		}
+		fmt.Fprintln(w, line)
 	}
 }
 

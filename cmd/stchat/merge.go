@@ -338,7 +338,10 @@ func mergeText(r *merge.Row) (text string) {
 	case merge.Same:
 		text = "the same"
 	case merge.Behind:
-		text = "nothing new" + when(r.Own > 0, ", "+plural.Grouped(r.Own)+" more here")
+		text = "nothing new"
+		if r.Own > 0 {
+			text += ", " + plural.Grouped(r.Own) + " more here"
+		}
 	case merge.Ahead:
 		text = mergeCount(r) + " more"
 	case merge.New:
@@ -349,15 +352,27 @@ func mergeText(r *merge.Row) (text string) {
 	case merge.Other:
 		text = fmt.Sprintf("another %s of that name: comes as %q", r.Kind, name)
 	case merge.Parted:
-		parted := *r.At
-		if r.Noted != nil {
-			parted = *r.Noted + 1
-		}
-		text = fmt.Sprintf("parted at %d, %s here, %s there: theirs is %q", parted, plural.Grouped(r.Own), plural.Grouped(r.OwnFrom), name) + when(r.Noted != nil, ", noted at "+digits(r.Noted))
+		text = partedText(r, name)
 	case merge.Refused:
 		text = "refused: " + strings.TrimPrefix(*r.Error, r.From+":")
 	}
-	return text + when(r.Links > 0, ", "+plural.Many(r.Links, "link"))
+	if r.Links > 0 {
+		text += ", " + plural.Many(r.Links, "link")
+	}
+	return text
+}
+
+// partedText says where two chats part, and that theirs comes under a name.
+func partedText(r *merge.Row, name string) string {
+	at := *r.At
+	if r.Noted != nil {
+		at = *r.Noted + 1
+	}
+	text := fmt.Sprintf("parted at %d, %s here, %s there: theirs is %q", at, plural.Grouped(r.Own), plural.Grouped(r.OwnFrom), name)
+	if r.Noted != nil {
+		text += ", noted at " + digits(r.Noted)
+	}
+	return text
 }
 
 // mergeCount says how much a row's thing has.

@@ -124,11 +124,14 @@ func printMetadata(c *console, m *look.Metadata, keys []string) {
 // printValue prints one JSON value on a line, a string without its quotes: in a pipe as it
 // is stored, on a terminal with hidden characters as escapes.
 func printValue(c *console, raw []byte) {
-	text, ok := rawjson.Unquote(raw)
-	if !ok && bytes.ContainsAny(raw, "\r\n") {
+	if text, ok := rawjson.Unquote(raw); ok {
+		c.line(text)
+		return
+	}
+	if bytes.ContainsAny(raw, "\r\n") {
 		raw = rawjson.Compact(raw)
 	}
-	c.line(either(ok, text, string(raw)))
+	c.line(string(raw))
 }
 
 // indented returns an object or a list as a person reads it, with the keys painted; ok is
