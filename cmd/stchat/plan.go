@@ -161,15 +161,22 @@ func (t *tally) text() string { return t.with(nil, nil) }
 // with returns the counts, and behind each how many names change in these files, which nouns
 // calls something else by kind.
 func (t *tally) with(names *tally, nouns map[string]string) string {
+	between := ", "
+	if names != nil {
+		between = "; "
+	}
 	var parts []string
 	for _, kind := range t.kinds {
-		part := either(kind != "settings", plural.Many(t.of[kind], kind), kind)
+		part := plural.Many(t.of[kind], kind)
+		if kind == "settings" { // one file
+			part = kind
+		}
 		if names != nil {
 			part += ": " + plural.Many(names.of[kind], cmp.Or(nouns[kind], "name"))
 		}
 		parts = append(parts, part)
 	}
-	return strings.Join(parts, either(names != nil, "; ", ", "))
+	return strings.Join(parts, between)
 }
 
 // fileKind returns what a file in a user folder is called, by its path.

@@ -221,7 +221,7 @@ func writeDiff(c *console, r *repair.Result, first bool) {
 	}
 	c.diffHead(r.Doc.Path, r.Doc.Path, " (repaired)")
 	for _, d := range r.Diffs {
-		place := "@@" + when(d.Line != nil, " line "+digits(d.Line)) + when(d.Index != nil, ", message "+digits(d.Index)) + " @@"
+		place := diffPlace(&d)
 		what := c.prose(fmt.Sprintf("%s %s: %s", place, d.Rule, visible.Text(d.Change)), "")
 		c.row(strings.Replace(what, place, paint(c.outColor, cyan, place), 1))
 		c.diffSides("-", "+", d.Before, d.After)
@@ -229,6 +229,18 @@ func writeDiff(c *console, r *repair.Result, first bool) {
 	if n := r.Doc.Total - len(r.Diffs); n > 0 {
 		c.row(c.prose(fmt.Sprintf("%s and %d more: %s in all", c.sign("…"), n, rulesText(r)), ""))
 	}
+}
+
+// diffPlace returns where in its file a difference is, as a diff marks it.
+func diffPlace(d *repair.Diff) string {
+	place := "@@"
+	if d.Line != nil {
+		place += " line " + digits(d.Line)
+	}
+	if d.Index != nil {
+		place += ", message " + digits(d.Index)
+	}
+	return place + " @@"
 }
 
 // writeRepaired writes what was done to a file.

@@ -180,21 +180,25 @@ func (o *rmOptions) reportKept(c *console, results []*move.Result, kept []move.K
 		c.document(keptChats{1, true, len(gone), kept, c.dryRun})
 		return
 	}
-	if len(results) == 0 && len(kept) == 0 {
-		c.note("%s here", either(o.clearing.Checkpoints, "no checkpoint", "no chat"))
-		return
-	}
 
 	noun := "chat"
 	if o.clearing.Checkpoints {
 		noun = "checkpoint"
+	}
+	if len(results) == 0 && len(kept) == 0 {
+		c.note("no %s here", noun)
+		return
 	}
 	why := map[string]int{}
 	for _, k := range kept {
 		why[k.Why]++
 	}
 	for _, reason := range slices.Sorted(maps.Keys(why)) {
-		c.note("%s kept: %s%s", c.many(why[reason], noun), when(why[reason] > 1, "each "), reason)
+		because := reason
+		if why[reason] > 1 {
+			because = "each " + reason
+		}
+		c.note("%s kept: %s", c.many(why[reason], noun), because)
 	}
 }
 

@@ -415,7 +415,10 @@ func (c *console) readUndoMost(fs *pflag.FlagSet) error {
 	if !ok {
 		return usagef("%s is a number of bytes such as 500M or 2G, not %q", undoVariable, text)
 	}
-	c.undoMost = either(size == 0, -1, size) // -1: keep none
+	if size == 0 {
+		size = -1 // keep none
+	}
+	c.undoMost = size
 	return nil
 }
 
