@@ -116,10 +116,20 @@ func gridColor(code string) string {
 }
 
 // sign returns text of our own with signs that the terminal has.
-func (s *screen) sign(text string) string { return either(s.ascii, visible.ASCII(text), text) }
+func (s *screen) sign(text string) string {
+	if s.ascii {
+		return visible.ASCII(text)
+	}
+	return text
+}
 
 // sign returns text of our own with signs that the terminal has.
-func (c *console) sign(text string) string { return either(c.ascii(), visible.ASCII(text), text) }
+func (c *console) sign(text string) string {
+	if c.ascii() {
+		return visible.ASCII(text)
+	}
+	return text
+}
 
 // ascii reports whether standard output is a terminal that shows no more than ASCII.
 func (c *console) ascii() bool { return c.OutTTY && !isUTF8(c.env) }

@@ -179,7 +179,10 @@ func firstPart(path string) string {
 	slash := filepath.ToSlash(path)
 	root := len(slash) - len(strings.TrimLeft(slash[len(filepath.VolumeName(path)):], "/"))
 	n := strings.IndexByte(slash[root:], '/')
-	return path[:either(n < 0, 0, root+n)]
+	if n < 0 {
+		return ""
+	}
+	return path[:root+n]
 }
 
 func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
@@ -441,12 +444,25 @@ func shared(hits []*look.SearchHit) string {
 			others++
 		}
 	}
-	return when(others > 0, ", and "+plural.Of(others, "branch that shares it", "branches that share it"))
+	if others == 0 {
+		return ""
+	}
+	return ", and " + plural.Of(others, "branch that shares it", "branches that share it")
 }
 
 // about says what else there is to know of a text.
 func about(h *look.SearchHit) string {
-	return joined(", ", h.Within, when(h.Rev != nil, "rev "+digits(h.Rev)), when(h.Gone, "only in the history"))
+	var list []string
+	if h.Within != "" {
+		list = append(list, h.Within)
+	}
+	if h.Rev != nil {
+		list = append(list, "rev "+digits(h.Rev))
+	}
+	if h.Gone {
+		list = append(list, "only in the history")
+	}
+	return strings.Join(list, ", ")
 }
 
 // end says how much was found, and for the first text how to read on where it stands and how to go

@@ -197,8 +197,14 @@ func (p *messagePrinter) printText(m *look.Message) {
 		p.paragraph(paint(p.outColor, bold, "==> "+visible.Text(p.title)+" <=="))
 		p.title = ""
 	}
-	name := either(m.Name != nil, textOr(m.Name), "("+m.Role+")")
-	text := either(p.o.display && m.Display != nil, m.Display, m.Text)
+	name := "(" + m.Role + ")"
+	if m.Name != nil {
+		name = visible.Text(*m.Name)
+	}
+	text := m.Text
+	if p.o.display && m.Display != nil {
+		text = m.Display
+	}
 	if p.o.reasoning && deref(m.Reasoning) != "" {
 		p.printSaid(m, name, "reasoning", m.Reasoning)
 	}
@@ -221,11 +227,19 @@ func (p *messagePrinter) printSaid(m *look.Message, name, about string, text *st
 	if p.OutTTY { // in a pipe it stays as it is
 		body = visible.Lines(body)
 	}
-	p.paragraph(paint(p.outColor, roleColor(m.Role), name+when(about != "", " ("+about+")")) + ": " + body)
+	if about != "" {
+		name += " (" + about + ")"
+	}
+	p.paragraph(paint(p.outColor, roleColor(m.Role), name) + ": " + body)
 }
 
 // numberOf returns a message's index as people read it, "" if it is unknown.
-func numberOf(index *int) string { return when(index != nil, "#"+digits(index)) }
+func numberOf(index *int) string {
+	if index == nil {
+		return ""
+	}
+	return "#" + strconv.Itoa(*index)
+}
 
 // paragraph prints a paragraph, with a blank line before it.
 func (p *messagePrinter) paragraph(text string) {
@@ -320,16 +334,20 @@ func (r *reader) title(m *look.Message) {
 	if m.Owner == "" {
 		parts = parts[1:]
 	}
-	if about := r.indexes(); about != "" {
-		one := len(r.ranges) == 1 && r.ranges[0].From == r.ranges[0].To
-		parts = append(parts, either(one, "message ", "messages ")+about)
+	if indexes := r.indexes(); indexes != "" {
+		noun := "messages "
+		if len(r.ranges) == 1 && r.ranges[0].From == r.ranges[0].To {
+			noun = "message "
+		}
+		parts = append(parts, noun+indexes)
 	}
 	if title := strings.Join(parts, r.sign(" · ")); visible.Width(title) <= r.measure {
 		fmt.Fprintln(r.w, paint(r.color, bold, parts[0])+paint(r.color, dim, title[len(parts[0]):]))
 		return
 	}
-	for i, part := range parts {
-		r.screen.lines(either(i == 0, bold, dim), part)
+	r.screen.lines(bold, parts[0])
+	for _, part := range parts[1:] {
+		r.screen.lines(dim, part)
 	}
 }
 
@@ -353,21 +371,46 @@ func (r *reader) indexes() string {
 
 // head prints whose message it is, and at the right what applies to it.
 func (r *reader) head(m *look.Message, at time.Time, dated bool) {
-	name := either(strings.TrimSpace(deref(m.Name)) != "", textOr(m.Name), "("+m.Role+")")
+	name := textOr(m.Name)
+	if strings.TrimSpace(deref(m.Name)) == "" {
+		name = "(" + m.Role + ")"
+	}
 	code := roleColor(m.Role)
 	index := numberOf(m.Index)
 	if r.indent == 0 {
 		r.line(code, strings.TrimSpace(r.fitName(name, len(index)+1)+" "+index))
 		return
 	}
-	swipe := ""
-	if m.Swipes > 1 && m.Swipe != nil {
-		swipe = r.swipe(*m.Swipe, m.Swipes)
-	}
-	right := joined("  ", when(m.Hidden, "hidden"), m.Type, swipe, when(dated, at.Format("15:04")), index)
+
+	right := r.facts(m, at, dated)
 	name = r.fitName(name, visible.Width(right)+2)
-	gap := strings.Repeat(" ", max(r.measure-visible.Width(name)-visible.Width(right), 2))
-	fmt.Fprintln(r.w, paint(r.color, code, name)+when(right != "", gap+paint(r.color, dim, right)))
+	line := paint(r.color, code, name)
+	if right != "" {
+		gap := strings.Repeat(" ", max(r.measure-visible.Width(name)-visible.Width(right), 2))
+		line += gap + paint(r.color, dim, right)
+	}
+	fmt.Fprintln(r.w, line)
+}
+
+// facts says what applies to a message; at is when it was sent, if that is known.
+func (r *reader) facts(m *look.Message, at time.Time, dated bool) string {
+	var facts []string
+	if m.Hidden {
+		facts = append(facts, "hidden")
+	}
+	if m.Type != "" {
+		facts = append(facts, m.Type)
+	}
+	if m.Swipes > 1 && m.Swipe != nil {
+		facts = append(facts, r.swipe(*m.Swipe, m.Swipes))
+	}
+	if dated {
+		facts = append(facts, at.Format("15:04"))
+	}
+	if m.Index != nil {
+		facts = append(facts, numberOf(m.Index))
+	}
+	return strings.Join(facts, "  ")
 }
 
 // thought prints that there is reasoning, or the reasoning.
