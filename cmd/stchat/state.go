@@ -101,11 +101,15 @@ func stateUsage(err error) error {
 func stateTable(titles ...string) *grid.Table {
 	t := &grid.Table{}
 	for i, title := range titles {
-		number := strings.HasPrefix(title, "#")
-		t.Columns = append(t.Columns, grid.Column{
-			Title: strings.TrimPrefix(title, "#"), Code: either(title == "date", dim, when(number && i > 1, green)),
-			Right: number, Name: i == 0 && !number, Optional: i > 3,
-		})
+		name, isNumber := strings.CutPrefix(title, "#")
+		code := ""
+		switch {
+		case name == "date":
+			code = dim
+		case isNumber && i > 1:
+			code = green
+		}
+		t.Columns = append(t.Columns, grid.Column{Title: name, Code: code, Right: isNumber, Name: i == 0 && !isNumber, Optional: i > 3})
 	}
 	return t
 }
@@ -246,7 +250,7 @@ func listState(ctx context.Context, c *console, read state.ReadOptions) error {
 			floors = fmt.Sprintf("%d..%d", *n.FirstFloor, *n.LastFloor)
 		}
 		if n.Replays != nil {
-			replays = either(*n.Replays, "yes", "no")
+			replays = yesOrNo(*n.Replays)
 		}
 		cells := []string{visible.Text(n.Name), n.Kind, formatBytes(n.Bytes), countText(n.Entries), countText(n.Commits), floors, replays}
 		t.Rows = append(t.Rows, grid.Row{Cells: cells[:len(titles)]})
@@ -266,23 +270,46 @@ func printStateLog(ctx context.Context, c *console, read state.ReadOptions, name
 		return c.document(l)
 	}
 	if l.Namespace == state.Recap {
-		t := stateTable("#version", "date", "#scenes", "prev > new", "current", "scene")
-		for _, v := range l.Versions {
-			t.Rows = append(t.Rows, grid.Row{Cells: []string{
-				orDash(string(v.Version)), orDash(shownDate(c, deref(v.Date))), countText(v.Scenes), countText(v.Prev) + " > " + countText(v.New),
-				either(v.Current, "current", "-"), either(v.Scene, "there", "gone"),
-			}})
-		}
-		printStates(c, t)
+		printStates(c, recapTable(c, l))
 		return nil
 	}
 	t := stateTable("#message", "#swipe", "counts", "#operations", "#bytes")
 	for _, m := range l.Commits {
-		counts := either(!m.Valid, "not valid", either(m.Active, "yes", "no"))
+		counts := "not valid"
+		if m.Valid {
+			counts = yesOrNo(m.Active)
+		}
 		t.Rows = append(t.Rows, grid.Row{Cells: []string{countText(m.Floor), countText(m.Swipe), counts, strconv.Itoa(m.Operations), strconv.Itoa(m.Bytes)}})
 	}
 	printStates(c, t)
 	return nil
+}
+
+// recapTable returns the versions of a recap.
+func recapTable(c *console, l *state.Log) *grid.Table {
+	t := stateTable("#version", "date", "#scenes", "prev > new", "current", "scene")
+	for _, v := range l.Versions {
+		current := "-"
+		if v.Current {
+			current = "current"
+		}
+		scene := "gone"
+		if v.Scene {
+			scene = "there"
+		}
+		t.Rows = append(t.Rows, grid.Row{Cells: []string{
+			orDash(string(v.Version)), orDash(shownDate(c, deref(v.Date))), countText(v.Scenes), countText(v.Prev) + " > " + countText(v.New),
+			current, scene,
+		}})
+	}
+	return t
+}
+
+func yesOrNo(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
 }
 
 func orDash(s string) string { return cmp.Or(visible.Text(s), "-") }

@@ -178,17 +178,27 @@ func (p *statsPrinter) summary() {
 	if s.Sessions.Count > 0 {
 		p.wrapped(prose.Run{Text: "sessions", Style: prose.Bold}, prose.Run{Text: fmt.Sprintf("  %s, %s in all, median %s, %s", plural.Grouped(s.Sessions.Count),
 			look.TimeText(s.TimeMS), look.TimeText(s.Sessions.MedianMS), plural.Many(s.Sessions.MedianMessages, "message"))})
-		if len("hours     ")+24 <= p.width {
-			about := p.sign("0h … 23h")
-			gap := either(len("hours     ")+26+visible.Width(about) <= p.width, "  ", "\n          ")
-			fmt.Fprintln(p.w, paint(p.color, bold, "hours")+"     "+p.hours()+gap+paint(p.color, dim, about))
-		}
+		p.hourLine()
 	}
 	p.hint("as a page: -o stats.html   rows: --by day, chat, model")
 }
 
 // hint prints what is of less interest.
 func (p *statsPrinter) hint(text string) { p.wrapped(prose.Run{Text: text, Mark: true}) }
+
+// hourLine prints the hours of the day, if they fit; what they are comes below them where it does not.
+func (p *statsPrinter) hourLine() {
+	const column = len("hours     ")
+	if column+24 > p.width {
+		return
+	}
+	about := p.sign("0h … 23h")
+	gap := "  "
+	if column+24+len(gap)+visible.Width(about) > p.width {
+		gap = "\n" + strings.Repeat(" ", column)
+	}
+	fmt.Fprintln(p.w, paint(p.color, bold, "hours")+"     "+p.hours()+gap+paint(p.color, dim, about))
+}
 
 // hours returns a bar of eight heights for each hour of the day.
 func (p *statsPrinter) hours() string {
@@ -219,12 +229,12 @@ func (p *statsPrinter) heat() {
 	p.line("", strings.TrimRight("      "+string(months), " "))
 	signs := strings.Split(p.sign(" ░▒▓█"), "")
 	for weekday := range 7 {
-		row := either(weekday%2 == 0, []string{"Mon", "", "Wed", "", "Fri", "", "Sun"}[weekday]+"   ", "      ")
+		label := visible.Pad([]string{"Mon", "", "Wed", "", "Fri", "", "Sun"}[weekday], 6)
 		var cells strings.Builder
 		for week := range weeks {
 			cells.WriteString(strings.Repeat(signs[levels[from+int32(7*week+weekday)]], 2))
 		}
-		fmt.Fprintln(p.w, strings.TrimRight(row+paint(p.color, green, strings.TrimRight(cells.String(), " ")), " "))
+		fmt.Fprintln(p.w, strings.TrimRight(label+paint(p.color, green, strings.TrimRight(cells.String(), " ")), " "))
 	}
 	legend := "less " + strings.Join(signs[1:], "") + " more, words a day"
 	if s := p.s.Streak; s != nil {
@@ -240,8 +250,12 @@ func (p *statsPrinter) heat() {
 
 // rows prints rows with the share of the words.
 func (p *statsPrinter) rows(rows []*look.Tally, by string) {
+	code := cyan
+	if statsBy(by) == "owner" {
+		code = bold + ";" + cyan
+	}
 	t := &grid.Table{Columns: []grid.Column{
-		{Title: by, Name: true, Code: when(statsBy(by) == "owner", bold+";") + cyan},
+		{Title: by, Name: true, Code: code},
 		{Title: "chats", Right: true, Code: green},
 		{Title: "messages", Right: true, Code: green},
 		{Title: "words", Right: true, Code: green},
@@ -253,16 +267,7 @@ func (p *statsPrinter) rows(rows []*look.Tally, by string) {
 	}}
 	short := map[string]string{}
 	if by == "chat" {
-		var chats groups[string, string] // by owner
-		for _, r := range rows {
-			owner, name, _ := strings.Cut(r.Key, "/")
-			chats.add(owner, name)
-		}
-		for owner, all := range chats.of {
-			for i, name := range names.Shorts(owner, all, nil) {
-				short[owner+"/"+all[i]] = visible.Text(owner + "/" + name)
-			}
-		}
+		short = shortKeys(rows)
 	}
 	for _, r := range rows {
 		key := cmp.Or(short[r.Key], visible.Text(r.Key), "(none)")
@@ -273,13 +278,36 @@ func (p *statsPrinter) rows(rows []*look.Tally, by string) {
 	p.table(t)
 }
 
+// shortKeys returns by their keys how chats are shown: OWNER/NAME, the name as short as it is among
+// those of its owner.
+func shortKeys(rows []*look.Tally) map[string]string {
+	var chats groups[string, string] // by owner
+	for _, r := range rows {
+		owner, name, _ := strings.Cut(r.Key, "/")
+		chats.add(owner, name)
+	}
+	short := map[string]string{}
+	for owner, all := range chats.of {
+		for i, name := range names.Shorts(owner, all, nil) {
+			short[owner+"/"+all[i]] = visible.Text(owner + "/" + name)
+		}
+	}
+	return short
+}
+
 func day(t time.Time) string {
-	return when(!t.IsZero(), t.Local().Format(time.DateOnly))
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format(time.DateOnly)
 }
 
 // share returns a bar of a part of all words.
 func (p *statsPrinter) share(words int) string {
-	longest := either(p.width < 80, p.width/5, 20)
+	longest := 20
+	if p.width < 80 {
+		longest = p.width / 5
+	}
 	n := words * longest / max(p.s.Words, 1)
 	return strings.Repeat(p.sign("█"), n) + fmt.Sprintf(" %.0f %%", float64(words)*100/float64(max(p.s.Words, 1)))
 }
