@@ -248,17 +248,11 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 	opt.DryRun = c.dryRun
 	end := c.meter("keeping", c.json, &opt.Meter)
 	opt.Each = func(t keep.Taken) error {
-		switch {
-		case c.json:
-			return c.document(t)
-		case c.shown && !c.verbose:
+		if c.shown && !c.verbose && !c.json {
 			few.add(t)
-		case c.OutTTY:
-			fmt.Fprintf(c.w, "%s  rev %d%s\n", visible.Text(t.Path), t.Rev, when(!opt.DryRun, ", "+formatBytes(t.Stored)+" more"))
-		default:
-			fmt.Fprintf(c.w, "%s\t%d\t%d\n", t.Path, t.Rev, t.Stored)
+			return nil
 		}
-		return nil
+		return c.printTaken(t)
 	}
 	sum, err := keep.Snapshot(ctx, opt)
 	end()
@@ -289,15 +283,38 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 		c.line("all versions are in " + userdir.Own + "/history.db, which only you can read")
 	}
 	if sum.Gone > 0 && !c.dryRun {
-		folder := ""
-		if len(list.Paths) == 1 && userdir.IsDir(list.Paths[0]) {
-			folder = visible.Args(absolute(list.Paths[0]))
-		}
-		command := c.withStore(joined(" ", "stchat lost", folder))
-		elsewhere := when(sum.Part, " from there, or elsewhere now,") // where this one did not look
-		c.note("%s gone%s since the last one: `%s`", plural.Of(sum.Gone, "chat is", "chats are"), elsewhere, command)
+		c.noteGone(sum, list.Paths)
 	}
 	return outcome(len(sum.Errs) > 0, false)
+}
+
+// printTaken prints one new version.
+func (c *console) printTaken(t keep.Taken) error {
+	switch {
+	case c.json:
+		return c.document(t)
+	case c.OutTTY && c.dryRun:
+		fmt.Fprintf(c.w, "%s  rev %d\n", visible.Text(t.Path), t.Rev)
+	case c.OutTTY:
+		fmt.Fprintf(c.w, "%s  rev %d, %s more\n", visible.Text(t.Path), t.Rev, formatBytes(t.Stored))
+	default:
+		fmt.Fprintf(c.w, "%s\t%d\t%d\n", t.Path, t.Rev, t.Stored)
+	}
+	return nil
+}
+
+// noteGone says how many chats of some paths are gone since the last snapshot, and which command tells
+// what is lost.
+func (c *console) noteGone(sum *keep.Snapshotted, paths []string) {
+	command := "stchat lost"
+	if len(paths) == 1 && userdir.IsDir(paths[0]) {
+		command += " " + visible.Args(absolute(paths[0]))
+	}
+	where := ""
+	if sum.Part { // it did not look everywhere
+		where = " from there, or elsewhere now,"
+	}
+	c.note("%s gone%s since the last one: `%s`", plural.Of(sum.Gone, "chat is", "chats are"), where, c.withStore(command))
 }
 
 // beginsHistory reports whether the user folder in which paths lie has no history yet.
@@ -333,7 +350,10 @@ func (f *takenFiles) add(t keep.Taken) {
 		owner, name = "", t.Chat
 	}
 	kind := cmp.Or(kindOfFolder(owner), "sidecar")
-	f.kinds[either(t.Messages != nil, "chat", kind)]++
+	if t.Messages != nil {
+		kind = "chat"
+	}
+	f.kinds[kind]++
 	f.names.add(owner, name)
 }
 
@@ -353,30 +373,39 @@ func (f *takenFiles) print() {
 		owners = owners[:factsShown]
 	}
 	for _, owner := range owners {
-		all := f.names.of[owner]
-		slices.Sort(all) // what a chat grew from before it
-		shown := all[:min(len(all), namesShown)]
-		short := names.Shorts(owner, shown, func(i int) []string { return shown[:i] })
-		for i := range short {
-			short[i] = f.shortened(short[i])
-		}
 		const lead, gap = "  ", "  "
 		most := f.measure/2 - len(lead+gap)
 		head := f.fitName(visible.Text(cmp.Or(folders[owner], owner)), f.measure-most)
 		head = lead + visible.Pad(head, min(column, most)) + gap
-		text := either(len(all) == 1, f.fitName(short[0], visible.Width(head)), plural.Many(len(all), "file"))
-		for n := len(short); n > 0; n-- { // as many as fit
-			named := strings.Join(short[:n], ", ") + when(len(all) > n, ", and "+plural.Grouped(len(all)-n)+" more")
-			if visible.Width(head+named) <= f.measure {
-				text = named
-				break
-			}
-		}
-		fmt.Fprintln(f.w, paint(f.color, cyan, head)+text)
+		fmt.Fprintln(f.w, paint(f.color, cyan, head)+f.fileNames(owner, head))
 	}
 	if left > 0 {
 		fmt.Fprintln(f.w, paint(f.color, dim, "  "+plural.Grouped(left)+" more (-v)"))
 	}
+}
+
+// fileNames names as many of an owner's files as fit on a line behind head, or counts them.
+func (f *takenFiles) fileNames(owner, head string) string {
+	all := f.names.of[owner]
+	slices.Sort(all) // what a chat grew from before it
+	shown := all[:min(len(all), namesShown)]
+	short := names.Shorts(owner, shown, func(i int) []string { return shown[:i] })
+	for i := range short {
+		short[i] = f.shortened(short[i])
+	}
+	for n := len(short); n > 0; n-- {
+		text := strings.Join(short[:n], ", ")
+		if more := len(all) - n; more > 0 {
+			text += ", and " + plural.Grouped(more) + " more"
+		}
+		if visible.Width(head+text) <= f.measure {
+			return text
+		}
+	}
+	if len(all) == 1 {
+		return f.fitName(short[0], visible.Width(head))
+	}
+	return plural.Many(len(all), "file")
 }
 
 // sum says how many files have a new version, by kind.
@@ -399,12 +428,22 @@ func (f *takenFiles) sum(s *keep.Snapshotted) string {
 	case !s.DryRun:
 		text += ", " + formatBytes(s.Stored)
 	}
-	return text + when(s.LeftOut > 0, fmt.Sprintf("; %d left out", s.LeftOut))
+	if s.LeftOut > 0 {
+		text += fmt.Sprintf("; %d left out", s.LeftOut)
+	}
+	return text
 }
 
 // snapshotSum returns the sum as a line of text.
 func snapshotSum(s *keep.Snapshotted) string {
-	kept := either(s.DryRun, "would be kept", "kept, "+formatBytes(s.Stored))
-	return fmt.Sprintf("%s, %s: %s %s", plural.S(s.Files, "file"), formatBytes(s.Bytes), plural.S(s.Versions, "new version"), kept) +
-		when(s.LeftOut > 0, fmt.Sprintf("; %d left out", s.LeftOut))
+	text := fmt.Sprintf("%s, %s: %s", plural.S(s.Files, "file"), formatBytes(s.Bytes), plural.S(s.Versions, "new version"))
+	if s.DryRun {
+		text += " would be kept"
+	} else {
+		text += " kept, " + formatBytes(s.Stored)
+	}
+	if s.LeftOut > 0 {
+		text += fmt.Sprintf("; %d left out", s.LeftOut)
+	}
+	return text
 }

@@ -93,7 +93,10 @@ func (t *listing) event(root string, e event) grid.Row {
 	r := e.command
 	text := visible.Text(t.c.recorded(relativeTo(root, r.Args)))
 	if !t.rows {
-		state := when(r.Undone, "undone")
+		state := ""
+		if r.Undone {
+			state = "undone"
+		}
 		return grid.Row{Cells: []string{r.At.UTC().Format(time.RFC3339), "command", r.ID, text, strconv.Itoa(r.Files), state}}
 	}
 	row := grid.Row{Cells: []string{r.At.Local().Format("15:04"), text, commandCount(r), "undo " + r.ID}}
