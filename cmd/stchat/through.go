@@ -95,7 +95,10 @@ func (p *pager) Write(b []byte) (int, error) {
 }
 
 func (p *pager) start() {
-	args := either(runtime.GOOS == "windows", strings.Fields(p.console.Pager), []string{"sh", "-c", p.console.Pager})
+	args := []string{"sh", "-c", p.console.Pager}
+	if runtime.GOOS == "windows" {
+		args = strings.Fields(p.console.Pager)
+	}
 	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec // it is the user's own setting
 	if to := p.console.Files; to[0] != nil {
 		cmd.Stdout, cmd.Stderr = to[0], to[1]

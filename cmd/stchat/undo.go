@@ -81,13 +81,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	changes := o.changes
 	c.changes(&changes)
 	if pruning {
-		opt := past.PruneOptions{Root: root, Keep: either(fs.Changed("keep"), o.keep, -1), Changes: changes}
-		before, isTime := sendate.ParseMoment(o.prune, changes.Now)
-		opt.Before = before
-		if !isTime {
-			opt.ID = o.prune
-		}
-		return runPrune(ctx, c, opt)
+		return runPrune(ctx, c, o.pruneOptions(fs, root, changes))
 	}
 	opt := past.Options{Root: root, Force: o.force, Changes: changes, ID: strings.Join(args, "")}
 	var results []*past.Result
@@ -123,6 +117,20 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	c.also(fact{"redo", again})
 	c.note("reload these chats in SillyTavern now, or its next save undoes this")
 	return nil
+}
+
+// pruneOptions returns what is dropped: one command, those before a time, or all but the newest.
+func (o *undoOptions) pruneOptions(fs *pflag.FlagSet, root string, changes changeset.Options) past.PruneOptions {
+	opt := past.PruneOptions{Root: root, Keep: -1, Changes: changes}
+	if fs.Changed("keep") {
+		opt.Keep = o.keep
+	}
+	before, isTime := sendate.ParseMoment(o.prune, changes.Now)
+	opt.Before = before
+	if !isTime {
+		opt.ID = o.prune
+	}
+	return opt
 }
 
 // taken prints what was taken back, or why it was not.
@@ -257,7 +265,10 @@ func undoRoot(c *console) (string, error) {
 	if users > 1 {
 		return "", usagef("SillyTavern has %s here; say which one with --data", plural.S(users, "user"))
 	}
-	return either(users == 1, root, "."), nil
+	if users == 0 {
+		return ".", nil
+	}
+	return root, nil
 }
 
 // undoCommand returns the undo command that reaches the records of a root from the working folder.

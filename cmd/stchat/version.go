@@ -94,10 +94,15 @@ func (c *console) version() error {
 	if c.json {
 		return c.document(v)
 	}
-	commit := cmp.Or(deref(v.Commit), "unknown") + when(v.Modified, " (modified)")
+	commit := cmp.Or(deref(v.Commit), "unknown")
+	if v.Modified {
+		commit += " (modified)"
+	}
 	fmt.Fprintf(c.w, "stchat %s\ncommit  %s\ngo      %s %s\n", v.Version, commit, v.Go, v.Platform)
-	for i, f := range v.Formats {
-		fmt.Fprintln(c.w, either(i == 0, "formats ", "        ")+f)
+	label := "formats "
+	for _, f := range v.Formats {
+		fmt.Fprintln(c.w, label+f)
+		label = "        "
 	}
 	return c.printed()
 }

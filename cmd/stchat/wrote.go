@@ -76,7 +76,11 @@ func (c *console) fact(f fact) {
 	}
 	const column = 17
 	if isNarrow := c.proseWidth() < 3*column; isNarrow {
-		c.line(prosed("  "+visible.Text(joined(": ", f.label, f.text)), c.proseWidth(), "    "))
+		text := f.text
+		if f.label != "" {
+			text = f.label + ": " + f.text
+		}
+		c.line(prosed("  "+visible.Text(text), c.proseWidth(), "    "))
 		return
 	}
 	head := visible.Pad("  "+visible.Text(f.label), column-1) + " "
