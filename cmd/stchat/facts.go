@@ -95,15 +95,7 @@ func factOf(same []ops.Fact) fact {
 	case ops.FactDeadLinks:
 		return fact{"links", "those of " + messages + " to chats that are not there left out"}
 	case ops.FactStateLeft:
-		var lefts []string
-		for _, f := range same {
-			for name := range strings.SplitSeq(f.Name, ", ") {
-				if label := extensionLabel(name); !slices.Contains(lefts, label) {
-					lefts = append(lefts, label)
-				}
-			}
-		}
-		return fact{"left out", "of the other chats: " + strings.Join(lefts, ", ")}
+		return fact{"left out", "of the other chats: " + extensionsOf(same)}
 	case ops.FactSidecarLeft:
 		return fact{"Luker", plural.Many(len(same), "file") + " left as it was: only the extension knows what it holds"}
 	case ops.FactSidecarSource:
@@ -187,6 +179,19 @@ func plainChanges(changes []extension.Change) (plain []extension.Change) {
 		plain[i].Of += change.Of
 	}
 	return plain
+}
+
+// extensionsOf names the extensions that facts are about.
+func extensionsOf(facts []ops.Fact) string {
+	var labels []string
+	for _, f := range facts {
+		for name := range strings.SplitSeq(f.Name, ", ") {
+			if label := extensionLabel(name); !slices.Contains(labels, label) {
+				labels = append(labels, label)
+			}
+		}
+	}
+	return strings.Join(labels, ", ")
 }
 
 // extensionLabel returns the name under which a person knows an extension.

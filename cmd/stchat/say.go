@@ -121,7 +121,14 @@ func never(error) bool { return false }
 // stepText returns one step in words.
 func stepText(s changeset.Step, would bool) string {
 	do := map[changeset.Do]string{changeset.Create: "create", changeset.Replace: "change", changeset.Move: "move", changeset.Remove: "remove"}[s.Do]
-	return fmt.Sprintf("%s %s%s: %s", either(would, "would "+do, do+"d"), s.Path, when(s.To != "", " to "+s.To), s.About)
+	text := do + "d " + s.Path
+	if would {
+		text = "would " + do + " " + s.Path
+	}
+	if s.To != "" {
+		text += " to " + s.To
+	}
+	return text + ": " + s.About
 }
 
 // commandText returns a recorded command as a shell takes it.
@@ -168,7 +175,7 @@ func withHint(err error, own []hint) error {
 		return &hinted{err, "; " + helps(kind.Hint)}
 	}
 	if stuck, ok := errors.AsType[*changeset.StuckError](err); ok {
-		return &hinted{err, "; " + when(stuck.Err != nil, "when that is fixed, ") + "the next command that writes there ends it"}
+		return &hinted{err, unended(stuck)}
 	}
 	if bad, ok := errors.AsType[*changeset.UnreadableError](err); ok && !errors.Is(err, fs.ErrPermission) { // without permission it is another user's
 		return &hinted{err, unreadable(bad)}
@@ -262,8 +269,23 @@ func helps(hint string) string {
 
 // unreadable returns the hint for a journal or a record that cannot be read.
 func unreadable(bad *changeset.UnreadableError) string {
-	return either(errors.Is(bad, changeset.ErrVersion), "; update stchat, or ", "; ") + "'stchat undo --prune " + visible.Quote(bad.ID) + "' drops it" +
-		when(!bad.Done, " with what was kept for it")
+	text := "; "
+	if errors.Is(bad, changeset.ErrVersion) {
+		text = "; update stchat, or "
+	}
+	text += "'stchat undo --prune " + visible.Quote(bad.ID) + "' drops it"
+	if !bad.Done {
+		text += " with what was kept for it"
+	}
+	return text
+}
+
+// unended returns the hint for a change that a killed run left half done.
+func unended(stuck *changeset.StuckError) string {
+	if stuck.Err != nil {
+		return "; when that is fixed, the next command that writes there ends it"
+	}
+	return "; the next command that writes there ends it"
 }
 
 // noSyncVariable is the environment variable that leaves it to the system when data reaches the
@@ -309,22 +331,6 @@ func recorded(args []string) []string {
 		kept = append(kept, arg)
 	}
 	return kept
-}
-
-// either returns yes if something is so, else no.
-func either[T any](is bool, yes, no T) T {
-	if is {
-		return yes
-	}
-	return no
-}
-
-// when returns what is said only if something is so.
-func when(is bool, text string) string { return either(is, text, "") }
-
-// joined joins those parts that say something.
-func joined(between string, parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), between)
 }
 
 // groups are things by a key, in the order in which the keys came.
