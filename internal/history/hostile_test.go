@@ -72,6 +72,9 @@ func TestBombs(t *testing.T) {
 // A value larger than any that is ever written, and a list of more pieces than there can be, are
 // damage of the store, of a pack or of a version, and are not read into memory.
 func TestHugeValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 800 MB")
+	}
 	const (
 		most = 40 << 20 // of memory; a value may have 64 MB
 		huge = "zeroblob(70000000)"

@@ -287,7 +287,7 @@ func TestKilledAnywhere(t *testing.T) {
 		whole, ends := newCrashed(t, links), map[string]int{}
 		for n, done := 1, false; !done; n++ {
 			recovered := false
-			for m := firstStop(n); !recovered; m += stopStep {
+			for m := firstStop(n); !recovered; m += stopStep() {
 				c := whole.again(t)
 				look := func() {
 					if list := dangles(files(t, c.dir)); len(list) > 0 {
@@ -359,7 +359,7 @@ var strangersWays = map[string]func(path string) error{
 // waits for a person: all else is new, or old, no name of it leads nowhere, and what can be undone is
 // not held up. Killed itself, that call is ended by the one after it.
 func TestStrangerBetween(t *testing.T) {
-	const step = 4 * stopStep
+	step := 4 * stopStep()
 	eachDisk(t, func(t *testing.T, links bool) {
 		whole, ends := newCrashed(t, links), map[string]int{}
 		for _, name := range slices.Sorted(maps.Keys(whole.new)) {

@@ -501,7 +501,7 @@ func (tt lost) test(t *testing.T, links bool) {
 		if !decided {
 			most, twice = 2, 1
 		}
-		if n%stopStep > 0 && n < len(p.log) {
+		if n%stopStep() > 0 && n < len(p.log) {
 			continue
 		}
 		tries = append(tries[:min(most, len(tries))], random, random)

@@ -232,7 +232,7 @@ func TestCopiedHalfWay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for m, ended := firstStop(n), len(begun) == 0; !ended; m += stopStep {
+			for m, ended := firstStop(n), len(begun) == 0; !ended; m += stopStep() {
 				c, when := whole, fmt.Sprintf("stop %d, %d", n, m)
 				c.dir = copiedFolder(t, first.dir)
 				was := files(t, c.dir)

@@ -2,5 +2,5 @@
 
 package changeset
 
-// stopStep is how many primitives lie from one stop that is tried to the next.
-const stopStep = 1
+// stopStep returns how many primitives lie from one stop that is tried to the next.
+func stopStep() int { return 1 }
