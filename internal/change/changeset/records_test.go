@@ -497,6 +497,35 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// Where nobody can see which journals there are, no draft is removed: one of them may name it.
+func TestSweepBlind(t *testing.T) {
+	dir := t.TempDir()
+	dead := strings.Replace(safefile.TempName(), fmt.Sprint(os.Getpid()), "999999999", 1)
+	if !safefile.IsTemp(dead) || dead == safefile.TempName() {
+		t.Skip("names of drafts have no process")
+	}
+	draft := filepath.Join(dir, dead)
+	r := newRoot(dir)
+	for _, path := range []string{draft, r.own("")} { // what is no folder cannot be listed, by root either
+		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	r.sweep(dir)
+	if absent(draft) {
+		t.Error("the draft is gone")
+	}
+
+	if err := os.Remove(r.own("")); err != nil {
+		t.Fatal(err)
+	}
+	r.sweep(dir)
+	if !absent(draft) {
+		t.Error("the draft is left, though there are no journals")
+	}
+}
+
 // Folders that were made for new files go with them, unless something else is in them by then, or
 // something else has their name. What takes that back makes them again.
 func TestInFolderUndone(t *testing.T) {
