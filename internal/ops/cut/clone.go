@@ -199,7 +199,8 @@ func ShareBooks(lib *library.Library, src *chat.Chat, md *rawjson.Object, r *Res
 func warnOfState(src *chat.Chat, name string, book *lorebook.Book, r *Result) {
 	n := book.InternalCount()
 	if n > 0 {
-		r.WarnOf(ops.Fact{Kind: ops.FactSharedBook, Name: name, Count: n}, "%s: the lorebook %q holds extension state (%s), and the new chat writes into the same book; a clone would be its own",
+		fact := ops.Fact{Kind: ops.FactSharedBook, Name: name, Count: n}
+		r.WarnOf(fact, "%s: both chats now write to lorebook %q, in which extensions keep %s; 'stchat clone-lorebook --rebind' gives the new one its own",
 			src.Label(), name, plural.Of(n, "entry", "entries"))
 	}
 }
