@@ -102,8 +102,8 @@ func (t *tab) store(root string) string {
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
-	for _, begun := range []string{"-journal", "-wal"} { // as SQLite names what is not ended
-		if _, err := os.Lstat(path + begun); err == nil {
+	for _, suffix := range []string{"-journal", "-wal"} { // of what SQLite leaves beside it if a run is killed
+		if _, err := os.Lstat(path + suffix); err == nil {
 			return ""
 		}
 	}

@@ -329,9 +329,11 @@ func (t *listing) logged(d keep.Logged) grid.Row {
 		at = localTime(d.At)
 		last = d.Said
 	}
-	messages, counts := strconv.Itoa(d.Messages), fmt.Sprintf("+%d ~%d -%d", d.Added, d.Changed, d.Removed)
+	messages := strconv.Itoa(d.Messages)
+	counts := fmt.Sprintf("+%d ~%d -%d", d.Added, d.Changed, d.Removed)
 	if t.rows && !userdir.HasExtension(d.Path) {
-		messages, counts = "", ""
+		messages = ""
+		counts = ""
 	}
 	return grid.Row{Cells: []string{
 		cmp.Or(digits(d.Rev), "-"), at, string(d.Source), messages, counts, visible.Text(d.Note), t.c.excerpt(last),
@@ -346,7 +348,8 @@ func (t *listing) changed(d keep.Changed) grid.Row {
 	arrow := " → "
 	index := strconv.Itoa(d.Index)
 	if t.rows { // no more than is shown
-		arrow, index = t.sign(arrow), "#"+index
+		arrow = t.sign(arrow)
+		index = "#" + index
 		width := t.width
 		if d.To != nil {
 			width = max((t.width-40)/2, 10) // half of what other columns leave

@@ -275,7 +275,8 @@ func restoreByPath(c *console, chat *keep.LostChat) string {
 	return c.withStore(command)
 }
 
-// restoreByAddress is [restoreByPath] as a person types it.
+// restoreByAddress is [restoreByPath] as a person types it, with how the chat is named from the working
+// folder.
 func restoreByAddress(c *console, chat *keep.LostChat, address string) string {
 	return c.withStore(c.atRoot("stchat restore "+address+" "+bestVersion(chat), chat.Root))
 }

@@ -392,25 +392,25 @@ func (r *reader) head(m *look.Message, at time.Time, dated bool) {
 	fmt.Fprintln(r.w, line)
 }
 
-// facts says what applies to a message; at is when it was sent, if that is known.
+// facts says what applies to a message; dated says that it is known when it was sent, which is at.
 func (r *reader) facts(m *look.Message, at time.Time, dated bool) string {
-	var facts []string
+	var list []string
 	if m.Hidden {
-		facts = append(facts, "hidden")
+		list = append(list, "hidden")
 	}
 	if m.Type != "" {
-		facts = append(facts, m.Type)
+		list = append(list, m.Type)
 	}
 	if m.Swipes > 1 && m.Swipe != nil {
-		facts = append(facts, r.swipe(*m.Swipe, m.Swipes))
+		list = append(list, r.swipe(*m.Swipe, m.Swipes))
 	}
 	if dated {
-		facts = append(facts, at.Format("15:04"))
+		list = append(list, at.Format("15:04"))
 	}
 	if m.Index != nil {
-		facts = append(facts, numberOf(m.Index))
+		list = append(list, numberOf(m.Index))
 	}
-	return strings.Join(facts, "  ")
+	return strings.Join(list, "  ")
 }
 
 // thought prints that there is reasoning, or the reasoning.

@@ -186,7 +186,8 @@ func (p *statsPrinter) summary() {
 // hint prints what is of less interest.
 func (p *statsPrinter) hint(text string) { p.wrapped(prose.Run{Text: text, Mark: true}) }
 
-// hourLine prints the hours of the day, if they fit; what they are comes below them where it does not.
+// hourLine prints a bar for each hour of the day if they fit, and behind them, or else below, which hours
+// they are.
 func (p *statsPrinter) hourLine() {
 	const column = len("hours     ")
 	if column+24 > p.width {
