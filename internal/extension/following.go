@@ -101,6 +101,7 @@ func (s *Shift) Swipes(before, inserted []int, edited map[int]int) []int {
 			after[to] = swipe
 		}
 	}
+
 	for k, swipe := range inserted {
 		at := s.Inserted[k].At
 		after[at-sort.SearchInts(s.Gone, at)+k] = swipe

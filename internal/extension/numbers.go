@@ -145,6 +145,7 @@ func (d *renumbered) edit(raw []byte, to numbering) (edited []byte, stays bool) 
 		d.now = strconv.AppendInt(nil, int64(now), 10)
 		return d.now, true
 	}
+
 	d.gone++
 	if d.row.None == "" {
 		return nil, false
@@ -176,6 +177,7 @@ func (t Table) Isolate(e Extension, b *Branch) {
 			}
 			continue
 		}
+
 		d := r.renumber(b.Metadata, cut(b.Messages()))
 		d.report(e, &b.Report, fmt.Sprintf("beyond message %d", b.At))
 		if d.changed() && r.Leaves != "" && !slices.Contains(left, r.Leaves) {

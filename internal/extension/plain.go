@@ -193,6 +193,7 @@ func (p *Plain) View(metadata *rawjson.Object, bytes int64) View {
 			v.cells = append(v.cells, fmt.Sprintf("%s %d", r.key(), found.last))
 		}
 	}
+
 	if len(v.cells) == 0 {
 		v.cells = []string{"nothing that goes by messages"}
 	}

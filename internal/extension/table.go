@@ -116,6 +116,7 @@ func (t Table) Rename(root *rawjson.Object, file File, holds Holds, to func(r Ro
 			}
 			return raw, true
 		}
+
 		w.object(root, 0)
 	}
 }

@@ -124,12 +124,14 @@ func (w *walk) keys(o *rawjson.Object, step int) {
 			order = append(order, key)
 		}
 	}
+
 	order = possible(o, order, moves)
 	values := make([][]byte, len(order))
 	for i, key := range order {
 		values[i] = o.Value(key)
 		o.Unset(key)
 	}
+
 	for i, key := range order {
 		o.Set(moves[key], values[i])
 	}
@@ -149,6 +151,7 @@ func possible(o *rawjson.Object, order []string, moves map[string]string) []stri
 			claimed[to] = true
 			return taken
 		})
+
 		if len(free) == len(order) {
 			return order
 		}

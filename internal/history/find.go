@@ -78,6 +78,7 @@ func Others(lines, messages int, line func(number int) ([]byte, error), all iter
 			others = append(others, lines-1)
 		}
 	}
+
 	if lines-len(others) == messages {
 		return others, nil
 	}

@@ -165,6 +165,7 @@ func belong(ctx context.Context, s *Store, root string, now time.Time) error {
 			return create(ctx, s, root, now)
 		})
 	}
+
 	var was string
 	var device, inode int64
 	for k, v := range map[string]any{metaRoot: &was, metaDevice: &device, metaInode: &inode} {
@@ -172,6 +173,7 @@ func belong(ctx context.Context, s *Store, root string, now time.Time) error {
 			return s.db.wrap(err)
 		}
 	}
+
 	dev, ino := identity(root)
 	isSameFolder := device == dev && inode == ino
 	if was == "" || was == root && isSameFolder { // without a root it is in memory only

@@ -164,6 +164,7 @@ func (r *row) decode(dec *zstd.Decoder, p *pack) error {
 		end += int(size)
 		p.ends = append(p.ends, end)
 	}
+
 	if len(p.ends) != len(p.keys) || int64(end) != r.raw {
 		return fmt.Errorf("%w: the lengths of pack %d make no sense", ErrBroken, r.first)
 	}

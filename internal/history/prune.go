@@ -46,6 +46,7 @@ func Prune(ctx context.Context, s *Store, rules Rules) (f Freed, err error) {
 				return err
 			}
 		}
+
 		f, err = drop(ctx, s, going, wherePays)
 		return err
 	})
@@ -87,6 +88,7 @@ func (r Rules) going(versions []Version) map[int64]bool {
 			last = versions[i].Rev
 		}
 	}
+
 	delete(going, last)
 	for _, rule := range []struct {
 		n    int
@@ -126,6 +128,7 @@ func Forget(ctx context.Context, s *Store, chats []int64) (f Freed, err error) {
 				return err
 			}
 		}
+
 		f, err = drop(ctx, s, going, everywhere)
 		if err != nil {
 			return err
@@ -178,6 +181,7 @@ func drop(ctx context.Context, s *Store, going map[int64]bool, from packs) (f Fr
 			alive = Ranges(alive)
 		}
 	}
+
 	for id := range going {
 		if err := s.change(ctx, "UPDATE seen SET version = 0 WHERE version = ?", id); err != nil {
 			return f, err
@@ -236,12 +240,14 @@ func sweep(ctx context.Context, s *Store, alive []Run, from packs, freed *Freed)
 			default:
 				now.add(nil, k) // it is lost already; by its key it can be mended
 			}
+
 			if dead[i] && !k.isZero() {
 				if err := s.change(ctx, "DELETE FROM key WHERE k = ? AND id = ?", k[:], r.first+int64(i)); err != nil {
 					return err
 				}
 			}
 		}
+
 		freed.Pieces += fresh
 		if !stays {
 			freed.Bytes += int64(len(r.data) + len(r.keys))

@@ -37,6 +37,7 @@ func (s *Store) Lines(ctx context.Context, runs []Run) iter.Seq2[Line, error] {
 				first = line.Piece
 				line.Data = joined
 			}
+
 			if part.kind == More {
 				continue
 			}
@@ -75,6 +76,7 @@ func (s *Store) WriteTo(ctx context.Context, w io.Writer, v *Version) error {
 			}
 			size++
 		}
+
 		begun = part.kind != More
 		first = cmp.Or(first, part.id)
 		sum.Write(part.key[:])
@@ -114,6 +116,7 @@ func (s *Store) pieces(ctx context.Context, runs []Run) iter.Seq2[part, error] {
 						return
 					}
 				}
+
 				i := int(id - p.first)
 				data, k := p.piece(i), p.keys[i]
 				if keys.of(data) != k {

@@ -68,6 +68,7 @@ func decodeRuns(b []byte) ([]Run, error) {
 			ends++
 		}
 	}
+
 	runs := make([]Run, 0, ends/3)
 	end := int64(0)
 	for len(b) > 0 {
@@ -87,6 +88,7 @@ func decodeRuns(b []byte) ([]Run, error) {
 		end = first + int64(count)
 		b = after
 	}
+
 	if len(runs) == 0 || runs[len(runs)-1].Part == More {
 		return nil, errRuns
 	}

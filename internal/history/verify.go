@@ -339,6 +339,7 @@ func (v *verifier) belonging(ctx context.Context) error {
 			return err
 		}
 	}
+
 	for _, table := range []string{"run", "chat", "place", "version"} {
 		var missing int64
 		err := v.s.db.Row(ctx, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?1), 0) - coalesce((SELECT v FROM meta WHERE k = ?2), 0) - count(*) FROM "+table, table, metaDropped+table).Scan(&missing)
@@ -406,6 +407,7 @@ func (v *verifier) versions(ctx context.Context) error {
 		all = append(all, n)
 		return err
 	})
+
 	err = v.unreadable(ctx, Problem{Rule: Structure, Text: "the list of versions"}, err)
 	if err != nil {
 		return err
@@ -510,6 +512,7 @@ func (v *verifier) pieces(ctx context.Context, label string, of *Version, runs [
 			}
 		}
 	}
+
 	read.anyLost = reported >= 0
 	read.sum = sum.Sum(nil)
 	return read, nil
@@ -659,6 +662,7 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 				return err
 			}
 		}
+
 		if m.bad.wrong+m.bad.missing > 0 {
 			return indexAgain(ctx, m.s.db)
 		}

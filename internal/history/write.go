@@ -194,6 +194,7 @@ func (w *Writer) flush() error {
 		c.Stored += stored * c.share / max(total, 1)
 		c.share = 0
 	}
+
 	w.fresh = append(w.fresh, done.keys...)
 	w.cur, w.shares = pack{raw: done.raw[:0], ends: done.ends[:0], keys: done.keys[:0]}, nil
 	if len(w.fresh) >= freshKeys {
@@ -223,6 +224,7 @@ func (w *Writer) insertKeys() error {
 		}
 		rest = rest[n:]
 	}
+
 	w.fresh = w.fresh[:0]
 	return nil
 }
@@ -317,6 +319,7 @@ func (w *Writer) Add(v Version, c *Content) (Version, error) {
 			return v, w.s.db.wrap(err)
 		}
 	}
+
 	w.rev++
 	v.Rev = w.rev
 	return v, w.insert("version(chat, run, path, at, mtime, size, messages, source, note, thin, sum, runs, tag)", &v)

@@ -130,11 +130,13 @@ func (r *reader) fill(b *block, st stage) error {
 		b.data = data
 		return nil
 	}
+
 	if end := lastLF(data); end >= 0 {
 		b.data = data[:end+1]
 		r.off += int64(end) + 1
 		return nil
 	}
+
 	err = st.measure(b, n)
 	r.off += b.long + 1
 	return err
@@ -233,6 +235,7 @@ func run(ctx context.Context, workers int, next func(*slot) bool, newStage func(
 			q.put(s)
 		}
 	}
+
 	var wg sync.WaitGroup
 	for range workers - 1 {
 		wg.Go(work)

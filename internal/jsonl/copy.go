@@ -120,11 +120,13 @@ func (st *copyStage) emit(b *block) (more bool, err error) {
 			Off: b.off + int64(k.at), Len: k.len, Out: c.Bytes + int64(k.out), BadUTF8: isBad,
 		})
 	}
+
 	if keep > 0 {
 		if err := c.write(b, keep); err != nil {
 			return false, err
 		}
 	}
+
 	c.Lines += keep
 	if c.opt.Progress != nil {
 		c.opt.Progress(b.off + int64(len(b.data)) + b.long)

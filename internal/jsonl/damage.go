@@ -195,6 +195,7 @@ func Check[T ~[]byte | ~string](b T) *Damage {
 		}
 		s.fail(InvalidJSON, int64(len(b)), -1, in) // not the LF, which b does not have
 	}
+
 	d := s.damage(false)
 	before := b[:min(s.badAt, int64(len(b)))]
 	d.Line, d.Column = 1, 1

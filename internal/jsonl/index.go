@@ -69,6 +69,7 @@ func (x *index) fill(data []byte, base int) bool {
 		copy(last[:], rest)
 		x.add(last[:], whole, &st)
 	}
+
 	x.rare = st.rare != 0
 	return st.wrong|st.inString|st.escaped|st.hex == 0
 }
@@ -150,6 +151,7 @@ func skipPlainPortable(p []byte) (n int, nonASCII bool) {
 		}
 		seen |= w
 	}
+
 	for ; i < len(p); i++ {
 		c := p[i]
 		if c == '"' || c == '\\' || c < ' ' {

@@ -183,6 +183,7 @@ func (r *lineReader) each(b *block, limit int, work func(*Line)) {
 			l.inside = r.sc.inside
 			l.index(r.sc.keys)
 		}
+
 		work(l)
 		if d == nil {
 			l.Index++
@@ -328,6 +329,7 @@ func (st *mapStage[T]) emit(b *block) (more bool, err error) {
 			return false, b.err
 		}
 	}
+
 	damage := b.damageIn(keep, full, m.opt.Line+b.line, m.lines)
 	if err := m.fold(&st.result, Base{Line: m.opt.Line + b.line, Index: m.lines}, damage); err != nil {
 		return false, err
@@ -437,5 +439,6 @@ func (q *queue) put(s *slot) {
 			return
 		}
 	}
+
 	q.emitting = false
 }

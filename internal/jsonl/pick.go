@@ -85,6 +85,7 @@ func (p *picker[J, T]) next(s *slot) bool {
 	} else {
 		p.fill(&st.picked)
 	}
+
 	s.seq = p.seq
 	p.seq++
 	return len(st.jobs) > 0
@@ -190,6 +191,7 @@ func (st *picking[J, T]) read(src Source) error {
 			}
 			end = next.Off + next.Len
 		}
+
 		if end > src.Size {
 			return ErrChanged
 		}
@@ -198,13 +200,16 @@ func (st *picking[J, T]) read(src Source) error {
 				return err
 			}
 		}
+
 		from := put
 		for _, at := range st.at[i : i+n] {
 			k := from + int(at.Off-off)
 			put += copy(buf[put:], buf[k:k+int(at.Len)])
 		}
+
 		i += n
 	}
+
 	st.buf = buf
 	return nil
 }

@@ -125,6 +125,7 @@ func (w *rewriter) lineEnd() (string, error) {
 			return "", err
 		}
 	}
+
 	next := string(room[:n])
 	switch {
 	case strings.HasPrefix(next, "\n"):
@@ -146,6 +147,7 @@ func (w *rewriter) fill() error {
 		const before = 2 << 10
 		w.block = make([]byte, before+min(w.src.blockLen(), w.src.Size))[before:]
 	}
+
 	n, err := w.src.readAt(w.block, w.at)
 	w.window, w.end = w.block[:n], w.at+int64(n)
 	return err
@@ -195,6 +197,7 @@ func (w *rewriter) write(p []byte) error {
 	case p[len(p)-1] == '\n', p[len(p)-1] == '\r':
 		keep = 1
 	}
+
 	w.held = append(w.room[:0], p[len(p)-keep:]...)
 	return w.put(p[:len(p)-keep])
 }

@@ -46,6 +46,7 @@ func (s *scanner) scanLines(b *block, join bool, each func(line []byte, d *Damag
 		b.keep(keptLine{at: int32(start), out: int32(out) + 1, len: int64(len(line)), number: int32(number)}, s.text.bad)
 		out += 1 + len(line)
 	}
+
 	if join {
 		b.out = b.buf[:out]
 	}
@@ -60,6 +61,7 @@ func (s *scanner) line(data []byte, start int, indexed bool) int {
 		}
 		s.reset()
 	}
+
 	n, _ := s.feed(data[start:])
 	if indexed {
 		s.index.skip(start + n)
@@ -115,6 +117,7 @@ func (s *scanner) scanLong(src Source, b *block, n int) error {
 		}
 		p = room[:n]
 	}
+
 	if s.code != 0 || hasBOM {
 		b.note(s, 0, hasBOM)
 	}

@@ -350,6 +350,7 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 			st = stValue
 			continue
 		}
+
 		if s.depth == 1 && s.keys != nil {
 			s.endMember(p, i)
 		}
@@ -401,6 +402,7 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 		default:
 			goto bad
 		}
+
 		if s.key {
 			if s.depth == 1 {
 				s.cur.KeyEnd = i
@@ -425,11 +427,13 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 			}
 			goto text
 		}
+
 		if s.depth == 0 {
 			s.falsy = s.pos+int64(i) == s.firstPos+2
 			st = stEnd
 			continue
 		}
+
 		st = stAfter
 		if i == len(p) || p[i] != ',' {
 			continue
@@ -454,6 +458,7 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 				return i, true
 			}
 		}
+
 		continue
 
 	space: // at a byte that can only be white space
@@ -480,6 +485,7 @@ func (s *scanner) feed(p []byte) (n int, ended bool) {
 		s.fail(InvalidJSON, s.pos+int64(i), int(p[i]), st)
 		st = stBad
 	}
+
 	s.state = st
 	s.pos += int64(len(p))
 	return len(p), false

@@ -24,12 +24,14 @@ func (s *scanner) walk(p []byte, i int) (end int, ok bool) {
 	default:
 		return 0, false
 	}
+
 	s.first, s.firstPos = '{', int64(i-line)
 	if s.keys == nil {
 		i, _ = s.walkValue(p, i)
 	} else {
 		i = s.walkObject(p, line, i, &s.found, s.keys.inside)
 	}
+
 	if i == 0 {
 		return 0, false
 	}
@@ -82,6 +84,7 @@ func (s *scanner) walkObject(p []byte, line, i int, list *[]Member, wanted strin
 		default:
 			i = literal(p, i)
 		}
+
 		if i == 0 {
 			return 0
 		}
@@ -120,6 +123,7 @@ open: // at an opening bracket
 	case depth == 1:
 		count = 1
 	}
+
 	if objects&1 == 0 {
 		goto value
 	}
@@ -192,6 +196,7 @@ func literal(p []byte, i int) int {
 	default:
 		return number(p, i)
 	}
+
 	if len(p)-i < len(name) || string(p[i:i+len(name)]) != name {
 		return 0
 	}
@@ -223,12 +228,14 @@ func number(p []byte, i int) int {
 	default:
 		return 0
 	}
+
 	if p[i] == '.' {
 		from := i + 1
 		if i = digits(p, from); i == from {
 			return 0
 		}
 	}
+
 	if p[i] == 'e' || p[i] == 'E' {
 		i++
 		if p[i] == '+' || p[i] == '-' {
@@ -293,6 +300,7 @@ func (r *runes) check(p []byte, cut bool) {
 			}
 		}
 	}
+
 	if !utf8.Valid(p) {
 		r.bad = true
 	}
@@ -339,5 +347,6 @@ func (s *scanner) endMember(p []byte, i int) {
 			return
 		}
 	}
+
 	s.found = append(s.found, s.cur)
 }

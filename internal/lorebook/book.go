@@ -132,6 +132,7 @@ func Open(path string) (*Book, error) {
 	case err != nil:
 		return nil, err
 	}
+
 	b, err := Parse(raw, path)
 	if err != nil {
 		return nil, err
@@ -240,6 +241,7 @@ func EntryHash(entry []byte, book string) (hash int64, ok bool) {
 			hashed.Set(key, value)
 		}
 	}
+
 	decorators, content := &jsvalue.Array{}, ""
 	switch raw, _ := o.Get("content"); raw {
 	case nil, false, 0.0: // content || ''
@@ -250,6 +252,7 @@ func EntryHash(entry []byte, book string) (hash int64, ok bool) {
 		}
 		decorators.Items, content = parseDecorators(text)
 	}
+
 	hashed.Set("decorators", decorators)
 	hashed.Set("content", content)
 	return StringHash(string(jsvalue.Stringify(hashed))), true
@@ -278,6 +281,7 @@ func parseDecorators(content string) (decorators []jsvalue.Value, rest string) {
 				decorators = append(decorators, line)
 			}
 		}
+
 		at = next
 	}
 	return decorators, content // nothing but decorators: core leaves the text

@@ -57,6 +57,7 @@ func (b *Book) Clone(opt CloneOptions) (c Cloned) {
 		}
 		return e.Raw, true
 	}
+
 	entries := b.entries
 	if rawjson.KindOf(entries) == rawjson.Array {
 		entries = rawjson.EditList(entries, func(i int, _ []byte) ([]byte, bool) { return fate(&b.Entries[i]) })
@@ -73,6 +74,7 @@ func (b *Book) Clone(opt CloneOptions) (c Cloned) {
 			}
 		})
 	}
+
 	c.Data = b.with(entries, opt.Name)
 	return c
 }

@@ -81,6 +81,7 @@ func readQueue(entry []byte) ([]Operation, error) {
 	case kind != rawjson.Array:
 		return nil, fmt.Errorf("its queue is %s, not a list", kind)
 	}
+
 	var operations []Operation
 	for raw := range rawjson.Elements(list) {
 		var o Operation

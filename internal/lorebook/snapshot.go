@@ -49,6 +49,7 @@ func (b *Book) Snapshot(allEntries []byte, opt CloneOptions) (Cloned, error) {
 		entries = fmt.Appendf(entries, `"%d":%s`, uid, entry)
 		c.Entries++
 	}
+
 	for _, e := range noted {
 		if matchesAny(opt.Drop, e.Comment) || opt.Internal == Drop && e.Kind() != User {
 			c.Dropped++
@@ -56,11 +57,13 @@ func (b *Book) Snapshot(allEntries []byte, opt CloneOptions) (Cloned, error) {
 		}
 		add(e.uid, filledEntry(e.uid, e.Raw))
 	}
+
 	if opt.Internal != Drop && !matchesAny(opt.Drop, queueComment) {
 		uid := b.queueUID(noted)
 		add(uid, filledEntry(uid, []byte(`{"comment":"`+queueComment+`","content":`+string(rawjson.Quote(emptyQueue))+
 			`,"disable":true,"excludeRecursion":true,"order":9999}`)))
 	}
+
 	entries = append(entries, '}')
 	if b.pretty() {
 		var out bytes.Buffer
@@ -69,6 +72,7 @@ func (b *Book) Snapshot(allEntries []byte, opt CloneOptions) (Cloned, error) {
 		}
 		entries = out.Bytes()
 	}
+
 	c.Data = b.with(entries, opt.Name)
 	return c, nil
 }
@@ -105,6 +109,7 @@ func notedEntries(allEntries []byte) ([]noted, error) {
 		at[uid] = len(list)
 		list = append(list, n)
 	}
+
 	if len(list) == 0 {
 		return nil, errors.New("it has no entries")
 	}
@@ -132,6 +137,7 @@ func (b *Book) queueUID(list []noted) int64 {
 		used[list[i].uid] = true
 		top = max(top, list[i].uid)
 	}
+
 	for i := range b.Entries {
 		uid, ok := b.Entries[i].number()
 		if !ok {
@@ -143,6 +149,7 @@ func (b *Book) queueUID(list []noted) int64 {
 		used[uid] = true
 		top = max(top, uid)
 	}
+
 	if top < maxUID {
 		return top + 1
 	}
@@ -171,11 +178,13 @@ func filledEntry(uid int64, raw []byte) []byte {
 		}
 		out.Set(key, rawjson.Compact(value))
 	}
+
 	for key, value := range given.All() {
 		if key != "world" && key != "strategy" && !out.Has(key) {
 			out.Set(key, rawjson.Compact(value))
 		}
 	}
+
 	if !out.Has("displayIndex") {
 		out.Set("displayIndex", number)
 	}

@@ -149,6 +149,7 @@ func (h *Header) Change(edit func(metadata []byte) ([]byte, error)) error {
 	case bytes.Equal(before, after):
 		return nil
 	}
+
 	if d := jsonl.Check(after); d != nil {
 		return fmt.Errorf("the metadata would be damaged: %s", d.Reason)
 	}

@@ -45,6 +45,7 @@ func ParseCondition(text string) (Condition, error) {
 			return Condition{}, ErrCondition
 		}
 	}
+
 	at, err := patch.ParseKey(key)
 	return Condition{path: at, op: op, want: want}, err
 }
@@ -62,6 +63,7 @@ func splitCondition(text string) (key, op, want string) {
 		}
 		return key, op, want
 	}
+
 	lacking, isLacking := strings.CutPrefix(text, "!")
 	if isLacking {
 		return lacking, "lacks", ""

@@ -84,6 +84,7 @@ func folderOf(path, owner string) (string, error) {
 			owner = noGroup
 		}
 	}
+
 	folder := fileNamed(owner)
 	if fold := names.Fold(folder); fold == Index || userdir.IsPart(fold) {
 		folder += " (2)"

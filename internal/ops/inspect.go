@@ -68,6 +68,7 @@ func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
 		}
 		return nil
 	}
+
 	var err error
 	if opt.Message != nil {
 		err = opt.messages(ctx, walked.Chats, res, around, failures)
@@ -156,6 +157,7 @@ func (o *InspectOptions) one(ctx context.Context, t Target, k *inspect.Scanner, 
 			return nil, nil
 		}
 	}
+
 	opt := inspect.Options{Progress: o.Meter.Follow()}
 	if c.Source.Size < LargeChat {
 		opt.Workers = 1
@@ -190,6 +192,7 @@ func (o *InspectOptions) messagesOf(ctx context.Context, t Target, several bool,
 	case err != nil:
 		return o.Each(nil, &SourceError{Path: t.Path, Err: PathError(err)})
 	}
+
 	defer c.Close()
 	if err := o.Begin(t.Path, several); err != nil {
 		return err
@@ -207,6 +210,7 @@ func (o *InspectOptions) messagesOf(ctx context.Context, t Target, several bool,
 		damage.Append(d)
 		o.Damaged(t.Path, damage.First[known:], 0)
 	})
+
 	o.Damaged(t.Path, nil, damage.More())
 	switch {
 	case out != nil:

@@ -78,6 +78,7 @@ func Roots(walked Walked) (roots []*Root) {
 		}
 		return r
 	}
+
 	for _, dir := range walked.Users {
 		at(dir.Root, true).Whole = true
 	}
@@ -100,8 +101,10 @@ func Roots(walked Walked) (roots []*Root) {
 		default:
 			r.below = append(r.below, userdir.RealPath(t.Path))
 		}
+
 		known[p] = true
 	}
+
 	for _, r := range roots {
 		slices.Sort(r.below)
 		r.below = slices.Compact(r.below)

@@ -238,6 +238,7 @@ func (x Output) Unit(write func(io.Writer) error) changeset.Unit {
 				return err
 			}
 		}
+
 		d, err := x.draft(s)
 		if err != nil {
 			return err
@@ -259,6 +260,7 @@ func (x *Output) judgeReplaced() error {
 		}
 		return err
 	}
+
 	defer f.Close()
 	head, err := io.ReadAll(io.LimitReader(f, 512))
 	if err == nil && !x.Own(head) {
@@ -278,6 +280,7 @@ func (x *Output) draft(s *changeset.Set) (*changeset.Draft, error) {
 			return nil, err
 		}
 	}
+
 	if x.Folder {
 		return s.Create(x.Path, about, changeset.InFolder())
 	}

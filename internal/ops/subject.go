@@ -67,6 +67,7 @@ func (s *Subject) judge(demand Demand) error {
 			return err
 		}
 	}
+
 	switch {
 	case demand >= Whole && s.Damage.Total > 0: // a damaged header too
 		return s.DamageError(s.Damage.First[0])

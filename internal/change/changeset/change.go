@@ -42,6 +42,7 @@ func changesOf(r *root, steps []*step) (list []*change) {
 		case Remove:
 			list = append(list, &change{step: s, name: s.Path, path: path, before: s.Was, kept: r.own(s.Kept)})
 		}
+
 		if s.Do == link || s.Do == Move {
 			list = append(list, &change{step: s, name: s.To, path: to, after: s.Was, draft: path})
 		}

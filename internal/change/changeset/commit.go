@@ -61,6 +61,7 @@ func (t *commitment) join(ctx context.Context) error {
 			all.edits = append(all.edits, p)
 		}
 	}
+
 	// dropping a unit for one edit also drops its part of the others
 	for {
 		i := slices.IndexFunc(t.edits, func(p *plan) bool { return !p.rendered })
@@ -75,12 +76,14 @@ func (t *commitment) join(ctx context.Context) error {
 			return err
 		}
 	}
+
 	for _, p := range t.edits {
 		p.unit = p.edits[0].unit
 		if p.draft != nil {
 			t.plans = append(t.plans, p)
 		}
 	}
+
 	rank := map[Do]int{Create: 0, Move: 1, Replace: 2, Remove: 3}
 	slices.SortStableFunc(t.plans, func(a, b *plan) int {
 		return cmp.Or(rank[a.Do]-rank[b.Do], a.unit-b.unit)
@@ -108,6 +111,7 @@ func (t *commitment) dropFailing(ctx context.Context, p *plan, err error) error 
 			p.edits = p.edits[:len(p.edits)-1]
 		}
 	}
+
 	p.edits = all
 	for unit, err := range failed {
 		t.drop(unit, err)
@@ -153,6 +157,7 @@ func (t *commitment) run(ctx context.Context) error {
 		}
 		return t.plans[0].draft.temp.Create()
 	}
+
 	err := t.record(ctx)
 	if no, ok := errors.AsType[*noRecordError](err); ok && !slices.ContainsFunc(t.plans, func(p *plan) bool { return p.Do != Create }) {
 		return t.createAll(no.err)
@@ -188,6 +193,7 @@ func (t *commitment) createAll(why error) error {
 			return err
 		}
 	}
+
 	if t.root.noRecord == nil {
 		t.root.noRecord = why
 		t.call.outcomes[t.units[0]].NoRecord = why
@@ -231,11 +237,13 @@ func (t *commitment) record(ctx context.Context) (err error) {
 			t.root.settled = false // the next commit tries to end it first
 		}
 	}
+
 	for _, p := range t.plans {
 		if err := t.failed[t.batch(p).number]; err == nil || isStuck(err) {
 			p.draft.release() // it has its name, or the journal decides what becomes of it
 		}
 	}
+
 	t.id = j.ID
 	return nil
 }
@@ -282,6 +290,7 @@ func (t *commitment) look() (stale bool, err error) {
 			return false, fmt.Errorf("%s: %w", r.path, safefile.ErrChanged)
 		}
 	}
+
 	for _, p := range t.plans {
 		was := p.look()
 		if was == nil {

@@ -99,6 +99,7 @@ func (d *Draft) Write(p []byte) (int, error) {
 		}
 		return n, err
 	}
+
 	d.size += int64(len(p))
 	return len(p), nil
 }
@@ -154,6 +155,7 @@ func (d *Draft) finish() error {
 			return err
 		}
 	}
+
 	switch {
 	case d.hashed != nil:
 		d.hash = hex.EncodeToString(d.hashed.Sum(nil))

@@ -39,6 +39,7 @@ func (c *call) ready(b *batch) []*batch {
 			}
 		}
 	}
+
 	b.grouped = true
 	isAll := len(b.units) == len(c.units)
 	if isAll || takesNames || !isRecorded {
@@ -101,6 +102,7 @@ func (c *call) join(ctx context.Context, batches []*batch) []*commitment {
 			}
 		}
 	}
+
 	err := t.join(ctx)
 	if err == nil {
 		return []*commitment{t}
@@ -148,6 +150,7 @@ func (t *commitment) end(err error) {
 				o.ID = t.id
 			}
 		}
+
 		c.sets[i].discard()
 		*c.sets[i] = Set{} // thousands of them would be held until the end
 	}

@@ -40,6 +40,7 @@ func states(r *root, sets []*journal, loose bool) (list []*state) {
 			} else if !isLeft(c.before, s.after, loose) {
 				s.between = true
 			}
+
 			s.after = c.after
 			s.kept = cmp.Or(s.kept, c.Kept)
 			s.folders = cmp.Or(s.folders, c.Folders)
@@ -95,6 +96,7 @@ func (i inverse) reversible(ctx context.Context, as *Assumed) ([]*state, error) 
 			gone := func(path string) bool { return as.isGone(root, path) }
 			changed = append(changed, slices.DeleteFunc(since, gone)...)
 		}
+
 		if st.before == nil && st.after == nil {
 			continue
 		}
@@ -110,6 +112,7 @@ func (i inverse) reversible(ctx context.Context, as *Assumed) ([]*state, error) 
 			changed = append(changed, path)
 		}
 	}
+
 	if len(changed) > 0 && !i.force {
 		return nil, &SinceError{i.Record.ID, changed}
 	}
@@ -123,6 +126,7 @@ func (i inverse) reversible(ctx context.Context, as *Assumed) ([]*state, error) 
 		}
 		return stays
 	})
+
 	var whole []*state // without those of which the other half of a move has been changed
 	for _, st := range todo {
 		if st.moved != nil && !slices.Contains(todo, st.moved) {
@@ -185,6 +189,7 @@ func (i inverse) unchanged(path string, id *safefile.Ident) (bool, error) {
 	case id.Hash != "":
 		return now.Hash == id.Hash, nil
 	}
+
 	same := sameIdent(now, *id, i.loose)
 	if !same && !i.loose && id.Size > hashed {
 		same = now.Ino == id.Ino && now.Size == id.Size
@@ -232,6 +237,7 @@ func (i inverse) invert(st *state) error {
 			return err
 		}
 	}
+
 	switch {
 	case st.before == nil:
 		err := i.set.Remove(path, was, st.about)
@@ -247,6 +253,7 @@ func (i inverse) invert(st *state) error {
 		}
 		return i.set.Move(from, path, now, st.about)
 	}
+
 	kept := i.set.root.own(st.kept)
 	if !i.isKept(kept, st.before) {
 		return &LostError{path, kept}
@@ -282,6 +289,7 @@ func (i inverse) restore(path string, was safefile.Stamp, source string, st *sta
 		}
 		return err
 	}
+
 	target := realOf(path)
 	folders := 0
 	creatable := target
@@ -292,6 +300,7 @@ func (i inverse) restore(path string, was safefile.Stamp, source string, st *sta
 			return err
 		}
 	}
+
 	d, err := i.again(source, creatable)
 	if err != nil {
 		return err

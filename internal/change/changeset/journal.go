@@ -162,10 +162,12 @@ func cutStem(text string) (rest string, ok bool) {
 		default:
 			ok = digit
 		}
+
 		if !ok {
 			return "", false
 		}
 	}
+
 	rest = text[idLength:]
 	if set, found := strings.CutPrefix(rest, "."); found {
 		if after, ok := cutNumber(set); ok {
@@ -259,6 +261,7 @@ func (j *journal) check(stem string) error {
 			return fmt.Errorf("%q is not an ID", id)
 		}
 	}
+
 	for i, s := range j.Steps {
 		if s == nil {
 			return fmt.Errorf("step %d is missing", i+1)
@@ -280,11 +283,13 @@ func (s *step) check(j *journal) error {
 		}
 		return nil
 	}
+
 	for _, p := range []string{s.Path, s.To} {
 		if p != "" && !fitPath(p, s.Do == Create || j.Undoes != "" && s.Do == Remove) {
 			return fmt.Errorf("the path %q leads outside the folder", p)
 		}
 	}
+
 	if s.Path == "" || s.Folders > len(s.Path) {
 		return errors.New("it has no path, or not so many folders above it")
 	}
@@ -398,6 +403,7 @@ func (t *commitment) compose(j *journal) (read bool, err error) {
 			}
 			s.Now = &now
 		}
+
 		if p.Do != Create {
 			was, isNew, err := p.ident()
 			if err != nil {
@@ -405,6 +411,7 @@ func (t *commitment) compose(j *journal) (read bool, err error) {
 			}
 			s.Was, read = &was, read || isNew
 		}
+
 		if p.Do == Replace || p.Do == Remove {
 			s.Kept = j.kept(len(j.Steps) + len(last) + 1)
 			p.Kept = t.root.own(s.Kept)
@@ -424,6 +431,7 @@ func (t *commitment) compose(j *journal) (read bool, err error) {
 			j.Steps = append(j.Steps, s)
 		}
 	}
+
 	j.Steps = append(j.Steps, last...)
 	return read, nil
 }

@@ -59,6 +59,7 @@ func (p *plan) look() error {
 			return errors.Join(err, &safefile.ExistsError{Path: p.To})
 		}
 	}
+
 	now, err := safefile.StampPath(name)
 	if err != nil {
 		return err
@@ -71,6 +72,7 @@ func (p *plan) look() error {
 		}
 		same = id.Hash == p.hash
 	}
+
 	if !same {
 		return fmt.Errorf("%s: %w", p.Path, safefile.ErrChanged)
 	}
@@ -100,6 +102,7 @@ func (t *commitment) render(ctx context.Context, p *plan) error {
 			return fmt.Errorf("%s: %w", p.Path, err)
 		}
 	}
+
 	p.draft.discard()
 	p.draft = nil
 	f, err := safefile.Open(p.real)
@@ -152,6 +155,7 @@ func (t *commitment) render(ctx context.Context, p *plan) error {
 		}
 		return err
 	}
+
 	p.draft = d
 	p.Bytes = d.Size()
 	p.rendered = true
@@ -176,6 +180,7 @@ func (t *commitment) conflicts() error {
 			seen[path] = p
 		}
 	}
+
 	for _, p := range t.edits {
 		for _, e := range p.edits {
 			if t.batch(e) != t.batch(p) {
@@ -183,6 +188,7 @@ func (t *commitment) conflicts() error {
 			}
 		}
 	}
+
 	for _, r := range t.relied {
 		if p := seen[t.root.real.Path(r.path)]; p != nil && t.batch(p) != t.call.batchOf[r.unit] {
 			return fmt.Errorf("%s: %w", p.Path, errTwice)

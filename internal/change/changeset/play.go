@@ -95,6 +95,7 @@ func (p *player) play(dead bool) (sets []*journalSet, err error) {
 			p.back(set)
 		}
 	}
+
 	err = p.syncDirs()
 	if err != nil {
 		for _, set := range sets {
@@ -156,6 +157,7 @@ func (p *player) back(set *journalSet) {
 		set.err = errors.Join(set.err, &StuckError{ID: p.journal.ID, Err: err})
 		return
 	}
+
 	if len(set.left) > 0 {
 		set.err = errors.Join(set.err, &LeftError{p.files(set.left, oneName)})
 	}
@@ -272,6 +274,7 @@ func (p *player) close(sets []*journalSet) error {
 			}
 		}
 	}
+
 	if allMade && len(record) > 0 {
 		return at(name+journalSuffix, p.disk.Rename(name+journalSuffix, name+recordSuffix, p.sync))
 	}
@@ -281,6 +284,7 @@ func (p *player) close(sets []*journalSet) error {
 			return err
 		}
 	}
+
 	switch len(stuck) {
 	case 0:
 		return at(name+journalSuffix, p.disk.Remove(name+journalSuffix))
@@ -361,11 +365,13 @@ func (p *player) make(c *change) error {
 		}
 		return nil
 	}
+
 	if c.Do == unlink { // before the last look at the file: it may take long
 		if err := p.syncLinked(); err != nil {
 			return err
 		}
 	}
+
 	if !p.canMake(c) {
 		return fmt.Errorf("%s: %w", p.root.at(c.Path), safefile.ErrChanged)
 	}
@@ -374,6 +380,7 @@ func (p *player) make(c *change) error {
 			return err
 		}
 	}
+
 	switch {
 	case c.after == nil && absent(c.path): // it was renamed to keep it
 		return nil
@@ -394,6 +401,7 @@ func (p *player) unmake(c *change) error {
 			return err
 		}
 	}
+
 	switch c.Do {
 	case Create:
 		return p.disk.Remove(c.path)
@@ -414,6 +422,7 @@ func (p *player) unmake(c *change) error {
 		}
 		return p.rename(c.kept, c.path)
 	}
+
 	put := p.rename
 	if c.after != nil {
 		put = func(from, to string) error { return p.disk.Rename(from, to, p.sync) }

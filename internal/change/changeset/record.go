@@ -137,6 +137,7 @@ func readRecords(s store, enough func(*Record, []error) bool) (records []Record,
 			}
 			records = append(records, rec)
 		}
+
 		if enough != nil && enough(&rec, errs) {
 			break
 		}
@@ -170,6 +171,7 @@ func readRecord(s store, names []string) (rec Record, errs []error) {
 			}
 		}
 	}
+
 	slices.SortFunc(rec.sets, func(a, b *journal) int { return cmp.Compare(a.Set, b.Set) })
 	return rec, errs
 }
@@ -266,6 +268,7 @@ func Discard(ctx context.Context, dir, id string, opt Options) (Record, error) {
 			stays = append(stays, name)
 		}
 	}
+
 	if len(goes) == 0 {
 		return rec, fmt.Errorf("%s: %w", id, ErrNoRecord)
 	}
@@ -278,6 +281,7 @@ func Discard(ctx context.Context, dir, id string, opt Options) (Record, error) {
 		rec.Bytes += info.Size()
 		goes = append(goes, name)
 	}
+
 	for _, name := range goes {
 		if opt.DryRun {
 			break

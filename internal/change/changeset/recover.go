@@ -127,6 +127,7 @@ func (r recovery) run(ctx context.Context) ([]Ended, error) {
 			return ended, err
 		}
 	}
+
 	if !r.opt.DryRun {
 		r.sweep()
 	}
@@ -155,6 +156,7 @@ func (r recovery) endAll(held bool) (all []Ended, names []string, err error) {
 			begun = append(begun, name)
 		}
 	}
+
 	slices.Sort(begun)
 	for _, name := range begun {
 		j, err := readJournal(r.root.own(name))
@@ -163,6 +165,7 @@ func (r recovery) endAll(held bool) (all []Ended, names []string, err error) {
 		}
 		all = append(all, r.end(name, j, err, held)...)
 	}
+
 	if held && !r.opt.DryRun && (hasJournal(names) || !r.root.counted(names)) {
 		r.forget(names)
 	}
@@ -179,6 +182,7 @@ func orphans(names []string) (list []string) {
 			}
 		}
 	}
+
 	for _, name := range names {
 		if isKept(name) && !known[keptFor(name)] {
 			list = append(list, name)

@@ -25,6 +25,7 @@ func UndoTo(dir, id string) (ids []string, err error) {
 		found = found || rec.ID == id
 		return found
 	})
+
 	switch {
 	case err != nil:
 		return nil, err
@@ -33,12 +34,14 @@ func UndoTo(dir, id string) (ids []string, err error) {
 	case len(errs) > 0:
 		return nil, errors.Join(errs...)
 	}
+
 	for _, rec := range since {
 		paired := rec.Undoes >= id // what it took back is one of them, too
 		if !rec.Undone && !paired {
 			ids = append(ids, rec.ID)
 		}
 	}
+
 	if len(ids) == 0 {
 		return nil, fmt.Errorf("%s %w", id, ErrUndone)
 	}
@@ -71,6 +74,7 @@ func LastUndo(dir string) (ids []string, err error) {
 			ids = append(ids, rec.ID)
 		}
 	}
+
 	if len(errs) > 0 && (len(ids) == 0 || newerThan(errs, ids[0])) {
 		return nil, errors.Join(errs...)
 	}

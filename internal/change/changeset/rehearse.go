@@ -57,6 +57,7 @@ func (u *Undoing) Rehearse(ctx context.Context, as *Assumed) ([]Step, error) {
 		}
 		steps = append(steps, step)
 	}
+
 	if as.files == nil {
 		as.files = map[string]*safefile.Ident{}
 	}
@@ -76,6 +77,7 @@ func (st *state) inverted(r *root) Step {
 		step.Bytes = st.after.Size
 		return step
 	}
+
 	step.Bytes = st.before.Size
 	switch {
 	case st.moved != nil:

@@ -40,6 +40,7 @@ func (h *heldFiles) measure(s store) (bytes int64, stays bool) {
 			bytes += info.Size()
 		}
 	}
+
 	for _, name := range h.records {
 		if info, err := os.Lstat(s.own(name)); err == nil {
 			bytes += info.Size()
@@ -98,6 +99,7 @@ func makeRoom(s store, names []string, opt Options) []Record {
 		dropped = append(dropped, rec)
 		delete(all, id)
 	}
+
 	s.noteHeld(all, 0, total)
 	return dropped
 }
@@ -170,6 +172,7 @@ func (s store) noteHeld(these map[string]*heldFiles, older int, total int64) {
 			h.Files += len(of.records) + len(of.kept)
 		}
 	}
+
 	bytes, stays := these[h.ID].measure(s)
 	if !stays {
 		h.Bytes -= bytes

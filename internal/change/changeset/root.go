@@ -50,6 +50,7 @@ func (r *Roots) Of(path string) string {
 		}
 		r.users[folder] = user
 	}
+
 	if user != "" {
 		return user
 	}
@@ -156,6 +157,7 @@ func (r *root) takeTurn(ctx context.Context, opt Options, records bool) (end fun
 			return nil, err
 		}
 	}
+
 	unlock, held, err := r.lock(ctx)
 	if err != nil {
 		return nil, err
@@ -188,6 +190,7 @@ func (r *root) settle(opt Options, held bool) error {
 		r.sets = 0
 		r.recorded = false
 	}
+
 	isStuck := func(e Ended) bool { return e.Result == Stuck }
 	r.settled = !slices.ContainsFunc(ended, isStuck) // else the next commit tries again
 	return nil

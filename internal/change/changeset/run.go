@@ -27,6 +27,7 @@ func Run(ctx context.Context, units []Unit, opt Options) []Outcome {
 		roots:    map[string]*root{},
 		planned:  map[string]bool{},
 	}
+
 	c.recoverRoots(ctx)
 	c.share()
 	commits := ctx
@@ -39,6 +40,7 @@ func Run(ctx context.Context, units []Unit, opt Options) []Outcome {
 			c.prepare(commits, c.ready(b))
 		}
 	})
+
 	c.prepare(context.WithoutCancel(ctx), c.rest())
 	for _, r := range c.Call.roots {
 		c.takeTurn(ctx, commits, r)
@@ -73,6 +75,7 @@ func (c *call) takeTurn(ctx, commits context.Context, r *root) {
 		}
 		return
 	}
+
 	defer end()
 	for _, t := range drafted {
 		c.commit(commits, t)
@@ -196,6 +199,7 @@ func (c *call) share() {
 		}
 		return i
 	}
+
 	var real userdir.Real
 	for i, u := range c.units {
 		first[i] = i
@@ -209,6 +213,7 @@ func (c *call) share() {
 			}
 		}
 	}
+
 	c.batchOf = make([]*batch, len(c.units))
 	for i, u := range c.units {
 		k := find(i)
@@ -248,6 +253,7 @@ func (c *call) draft(ctx context.Context, i int) {
 		s.plans = nil
 		c.outcomes[i].Err = err
 	}
+
 	c.sets[i] = s
 }
 

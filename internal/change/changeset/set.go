@@ -121,6 +121,7 @@ func (s *Set) draft(p *plan, how []DraftOption) (*Draft, error) {
 			return nil, err
 		}
 	}
+
 	if !s.opt.DryRun {
 		s.root.sweep(filepath.Dir(p.real))
 	}

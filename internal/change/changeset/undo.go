@@ -81,6 +81,7 @@ func Undo(dir, id string, force bool) (*Undoing, error) {
 		}
 		return !rec.Undone && rec.Undoes == ""
 	}
+
 	records, errs, err := readRecords(r.store, func(rec *Record, errs []error) bool {
 		return isMeant(rec) || id == "" && len(errs) > 0 // it may be the last
 	})
@@ -96,6 +97,7 @@ func Undo(dir, id string, force bool) (*Undoing, error) {
 	case !found:
 		return nil, ErrNothing
 	}
+
 	u := &Undoing{Record: records[len(records)-1]}
 	if u.Record.Undone {
 		return nil, fmt.Errorf("%s %w", u.Record.ID, ErrUndone)

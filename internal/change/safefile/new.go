@@ -42,6 +42,7 @@ func New(target string, opt Options) (*Temp, error) {
 			t.like = info
 		}
 	}
+
 	perm := fs.FileMode(0o666)
 	if t.like != nil {
 		perm &= t.like.Mode().Perm() | 0o600 // a private file stays private while it is written
@@ -141,6 +142,7 @@ func adopt(path string, like fs.FileInfo, mode fs.FileMode) error {
 		// others.
 		mode = mode&^(0o070|fs.ModeSetgid) | mode&0o007<<3
 	}
+
 	if !changed && had.Mode() == mode {
 		return nil
 	}

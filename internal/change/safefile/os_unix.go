@@ -63,6 +63,7 @@ func syncDir(dir string) error {
 		}
 		return err
 	}
+
 	err = d.Sync()
 	if cannotSync(err) {
 		err = nil

@@ -143,6 +143,7 @@ func lockWithin(ctx context.Context, dir string, patience time.Duration) (unlock
 		}
 		return func() {}, false, err
 	}
+
 	all := new(windows.Overlapped)
 	return lockFile(ctx, f, patience, func() error {
 		err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, all)

@@ -33,6 +33,7 @@ func (w *pages) write(f *os.File, d *Disk, p []byte) (int, error) {
 		}
 		return w.put(f, d, p)
 	}
+
 	if end := w.written + int64(len(w.tail)+len(p)); end > max(w.ahead, reservePays) {
 		w.ahead = end + reserved
 		d.Reserve(f, end-int64(len(p)), int64(len(p))+reserved)

@@ -81,6 +81,7 @@ func readOnce(path string) ([]byte, Stamp, error) {
 	} else if !seen.Regular() {
 		return nil, Stamp{}, fmt.Errorf("%s: %w", path, ErrNotRegular)
 	}
+
 	f, err := Open(path)
 	if err != nil {
 		return nil, Stamp{}, err

@@ -122,11 +122,13 @@ func (t *Temp) Prepare() (err error) {
 	case published, discarded:
 		return &fs.PathError{Op: "publish", Path: t.target, Err: fs.ErrClosed}
 	}
+
 	defer func() {
 		if err != nil {
 			t.Discard()
 		}
 	}()
+
 	if t.err != nil {
 		return t.err
 	}
@@ -146,6 +148,7 @@ func (t *Temp) Prepare() (err error) {
 			return t.fail("write", err)
 		}
 	}
+
 	if !t.opt.NoSync {
 		if err := t.disk.Sync(t.f); err != nil {
 			return t.fail("sync", err)
@@ -183,6 +186,7 @@ func (t *Temp) Create() error {
 		}
 		return t.fail("create", err)
 	}
+
 	t.state = published
 	if err := t.syncFolder(); err != nil {
 		err = t.fail("sync the folder of", err)
@@ -212,6 +216,7 @@ func (t *Temp) Replace(was Stamp) error {
 			return t.fail("replace", err)
 		}
 	}
+
 	defer lock(t.real)()
 	// As late as possible, and through a symlink, which may lead elsewhere by now.
 	now, err := StampPath(t.target)

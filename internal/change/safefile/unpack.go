@@ -75,6 +75,7 @@ func (u *Unpacking) Add(rel string, r io.Reader, size int64) (err error) {
 			err = fmt.Errorf("unpacked into %s: %w", filepath.Dir(u.Dir), pe.Err)
 		}
 	}()
+
 	path := filepath.Join(u.Dir, rel)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

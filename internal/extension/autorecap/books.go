@@ -77,6 +77,7 @@ func (e *Extension) Rename(r *extension.Renaming) {
 				r.AddInternal(e, "lorebookName set to %q", r.To.Name)
 			}
 		}
+
 		books.Edit(func(index *rawjson.Object) {
 			total := index.Len()
 			for _, key := range index.Keys() {

@@ -92,6 +92,7 @@ func (*Extension) Look(m *extension.Message) any {
 			}
 		}
 	}
+
 	if fact.scene == (Scene{}) {
 		return nil
 	}
@@ -160,6 +161,7 @@ func (e *Extension) Isolate(b *extension.Branch) {
 			b.Add(e, "%s removed", plural.S(operations.Len(), "pending operation"))
 		}
 	}, keyPending)
+
 	if !e.dropCombined(b.Metadata, &b.Report, b.Messages()) && b.Chat != "" && own(b.Metadata, b.Chat, keyDocumented, keyCombined) {
 		b.AddInternal(e, "chat_id of the combined recap set to %q", b.Chat)
 	}
@@ -240,6 +242,7 @@ func (e *Extension) Follow(f *extension.Following) {
 			f.AddInternal(e, "current %s → %s", pruned.Was, pruned.Now)
 		}
 	}
+
 	if f.Moves() {
 		moved := 0
 		editVersions(f.Metadata, func(version *rawjson.Object) {
@@ -253,6 +256,7 @@ func (e *Extension) Follow(f *extension.Following) {
 			f.AddInternal(e, "%s of the running recap: scene indexes moved", plural.S(moved, "version"))
 		}
 	}
+
 	if !e.dropCombined(f.Metadata, &f.Report, f.Left()) && len(f.Gone) > 0 && combinedIn(f.Metadata) != nil {
 		f.Add(e, "the combined recap is left as it is")
 	}

@@ -61,6 +61,7 @@ func (e *Extension) Judge(j *extension.Judging) {
 			}
 		}
 	})
+
 	if waiting > 0 {
 		j.Report("pending-old", fmt.Sprintf("pending for more than 24 hours: %d", waiting))
 	}
@@ -101,6 +102,7 @@ func (e *Extension) judgeRunning(j *extension.Judging) {
 		}
 		j.Find(f)
 	}
+
 	if j.Chat != "" && Foreign(j.Metadata, j.Chat) && erases(j) {
 		id, _ := running.ChatID()
 		j.Find(extension.Finding{Rule: "recap-chat-id", Whole: true, Message: fmt.Sprintf("the running recap is of the chat %q, and this chat has no parent", visible.Brief(id))})
@@ -193,6 +195,7 @@ func (e *Extension) Repair(m *extension.Repairing) {
 			return true
 		})
 	}
+
 	if _, ok := RunningIn(m.Metadata); !ok {
 		return
 	}
@@ -208,6 +211,7 @@ func (e *Extension) Repair(m *extension.Repairing) {
 			}
 		})
 	}
+
 	running, _ := RunningIn(m.Metadata)
 	_, found, newest := running.chosen()
 	if found || newest == nil || !m.Wants("recap-version") {
@@ -231,6 +235,7 @@ func (e *Extension) repairVersions(m *extension.Repairing) {
 		}
 		return rule
 	}
+
 	why := ""
 	running, _ := RunningIn(m.Metadata)
 	for version := range running.Versions() {
@@ -246,6 +251,7 @@ func (e *Extension) repairVersions(m *extension.Repairing) {
 		}
 		return rule == ""
 	})
+
 	if pruned.Now != "" {
 		m.Note(extension.Repaired{Rule: why, Text: fmt.Sprintf("current_version %s → %s", visible.Clip(pruned.Was, 120), pruned.Now)})
 	}

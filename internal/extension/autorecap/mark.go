@@ -63,6 +63,7 @@ func (m *Mark) Entries() (allEntries []byte, ok bool) {
 		}
 		version = jsvalue.String(value)
 	}
+
 	entries := rawjson.Value(m.metadata, version, "allEntries")
 	for range rawjson.Elements(entries) {
 		return entries, true

@@ -50,6 +50,7 @@ func misshapen(metadata *rawjson.Object, found func(fault string)) {
 		}
 		return
 	}
+
 	if current := running.Current(); current != nil && rawjson.KindOf(current) != rawjson.Number {
 		found(fmt.Sprintf("current_version is %v, not a number", rawjson.KindOf(current)))
 	}
@@ -60,6 +61,7 @@ func misshapen(metadata *rawjson.Object, found func(fault string)) {
 		}
 		return
 	}
+
 	times := map[float64]int{}
 	i := 0
 	for version := range running.Versions() {
@@ -77,6 +79,7 @@ func misshapen(metadata *rawjson.Object, found func(fault string)) {
 				found(fmt.Sprintf("there are several versions with the number %s", version.Value("version")))
 			}
 		}
+
 		if rawjson.KindOf(version.Value("content")) != rawjson.String {
 			found(fmt.Sprintf("version %d of the list has no text", i))
 		}

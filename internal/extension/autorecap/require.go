@@ -47,6 +47,7 @@ func ParseRequirements(list []string) ([]string, error) {
 			}
 		}
 	}
+
 	delete(asked, All)
 	return slices.DeleteFunc(Requirements(), func(name string) bool { return !asked[name] }), nil
 }
@@ -109,6 +110,7 @@ func queueEmpty(s State) (why string, err error) {
 			types = append(types, o.Type)
 		}
 	}
+
 	const enough = 5
 	if len(types) > enough {
 		types = append(types[:enough], "…")
@@ -133,6 +135,7 @@ func runningRecap(metadata *rawjson.Object) string {
 			return fmt.Sprintf("current_version is %s, not a number", rawjson.KindOf(raw))
 		}
 	}
+
 	var numbers []float64
 	found := false
 	for version := range running.Versions() {
@@ -149,6 +152,7 @@ func runningRecap(metadata *rawjson.Object) string {
 			return ""
 		}
 	}
+
 	switch {
 	case found:
 		return fmt.Sprintf("version %s has no content", text)

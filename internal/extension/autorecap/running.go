@@ -84,6 +84,7 @@ func PruneRunning(metadata *rawjson.Object, keep func(Version) bool) (p Pruned) 
 			}
 			return true
 		})
+
 		if p.Kept < p.Total {
 			store.Set("versions", pruned)
 		}

@@ -51,6 +51,7 @@ func (*Extension) State(ctx context.Context, s *extension.Stating) (any, error) 
 			return nil, err
 		}
 	}
+
 	if view.Running == nil && view.Pending == nil && len(view.Scenes)+len(view.Queue) == 0 {
 		return nil, nil
 	}

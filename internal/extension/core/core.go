@@ -99,6 +99,7 @@ func (e *Extension) eachEffect(metadata *rawjson.Object, r *extension.Report, vi
 						effects.Set(key, effect.Bytes())
 					}
 				}
+
 				if kept := effects.Len(); kept < total {
 					r.Count(e, extension.Kept, kind+" effect", kept, total, "%d of %s kept at %s", kept, plural.S(total, kind+" effect"), plural.S(visible, "visible message"))
 				}
@@ -146,6 +147,7 @@ func (e *Extension) Follow(f *extension.Following) {
 				effect.Set(key, strconv.AppendInt(nil, int64(to), 10))
 			}
 		}
+
 		move("start", start, to)
 		if end, ok := rawjson.Int(effect.Value("end")); ok {
 			move("end", end, end+f.Moved(end))
@@ -185,6 +187,7 @@ func (e *Extension) Rename(r *extension.Renaming) {
 			}, kind)
 		}
 	}, keyTimed)
+
 	if moved > 0 {
 		r.Add(e, "%s moved to the lorebook's clone", plural.S(moved, "timed effect"))
 	}

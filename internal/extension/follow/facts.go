@@ -69,6 +69,7 @@ func newReader(list []extension.Extension, metadata *rawjson.Object, swipes bool
 		readsLine:  extension.ReadsLine(list),
 		swipes:     swipes,
 	}
+
 	for _, e := range list {
 		if holds := e.Holds(metadata); holds != nil {
 			r.holds = append(r.holds, holds)
@@ -212,6 +213,7 @@ func sizeOf(f *Fact) (size int) {
 			size += len(text)
 		}
 	}
+
 	for _, l := range f.links {
 		size += each + len(l.Name)
 	}
@@ -291,6 +293,7 @@ func (f *Floors) Where(c *luker.Commit) (floor, swipe int, keep bool) {
 			swipe--
 		}
 	}
+
 	if !f.Change.Goes(c.Floor) {
 		return f.Change.Map(c.Floor), swipe, true
 	}

@@ -118,6 +118,7 @@ func lookFor(ctx context.Context, list []extension.Extension, src choose.Source,
 		walk.end()
 		return s, nil
 	}
+
 	r := newReader(s.extensions, metadata, false)
 	if !change.Moves() {
 		r.holds = nil
@@ -130,6 +131,7 @@ func lookFor(ctx context.Context, list []extension.Extension, src choose.Source,
 			next++
 		}
 	}))
+
 	walk.end()
 	return s, err
 }
@@ -162,6 +164,7 @@ func (w *walk) message(i int, f *Fact) {
 	case f.marks.has(edits) && c.Moves():
 		w.state.lines = append(w.state.lines, choose.Place{Index: i, Off: f.off, Len: f.length})
 	}
+
 	switch {
 	case f.marks.has(visible) && (gone || hidden && !f.marks.has(tools)):
 		c.Hides++
@@ -169,6 +172,7 @@ func (w *walk) message(i int, f *Fact) {
 		c.Pass(false)
 		c.Shows++
 	}
+
 	if f.marks.has(visible) {
 		c.Visible++
 		c.Pass(false)
@@ -239,6 +243,7 @@ func (w *walk) lose(i int, f *Fact) {
 		l.At = i
 		w.state.links = append(w.state.links, l)
 	}
+
 	const enough = 100
 	for k, fact := range slices.Backward(f.noted) { // what extensions keep before what SillyTavern does
 		if fact == nil || len(w.state.said) >= enough {

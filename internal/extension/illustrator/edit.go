@@ -53,8 +53,10 @@ func (e *Edit) Apply(metadata *rawjson.Object) Edited {
 				registry.Set(keyRoots, edited)
 			}
 		}
+
 		registry.Edit(run.editImages, keyImages)
 	}, Key, keyRegistry)
+
 	if e.Open != nil {
 		metadata.Edit(func(gallery *rawjson.Object) { gallery.EditList(keyOpen, run.open) }, Key, keyGallery)
 	}
@@ -92,6 +94,7 @@ func (e *editing) all() {
 			}
 			continue
 		}
+
 		edited := e.node(id, raw)
 		if changed := !bytes.Equal(edited, raw); changed || len(e.Renamed) > 0 {
 			e.out.Set(e.Renamed.ID(id), edited)
@@ -120,6 +123,7 @@ func (e *editing) node(id string, raw []byte) []byte {
 				e.did.Moved++
 			}
 		}
+
 		if was, ok := rawjson.Unquote(node.Value("id")); ok && e.Renamed.ID(was) != was {
 			node.Set("id", rawjson.Quote(e.Renamed.ID(was)))
 		}
@@ -141,6 +145,7 @@ func (e *editing) parent(id string, node *rawjson.Object) {
 		}
 		return
 	}
+
 	parent, ok := rawjson.Unquote(raw)
 	switch {
 	case ok && e.Gone[parent], e.Cut[id], e.Dangling && (!ok || !isPrompt(e.nodes, parent)):
@@ -202,6 +207,7 @@ func (e *editing) open(_ int, raw []byte) ([]byte, bool) {
 	case isIndex && at >= 0:
 		to, keep = e.Open(at)
 	}
+
 	switch {
 	case !keep:
 		e.did.OpenGone++

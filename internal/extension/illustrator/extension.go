@@ -79,6 +79,7 @@ func (e *Extension) Follow(f *extension.Following) {
 			return message
 		},
 	}).Apply(f.Metadata)
+
 	f.Kept(e, did.Prompts-did.Gone, did.Prompts, "prompt", "")
 	if did.ImagesGone > 0 {
 		f.Count(e, extension.Removed, "image", did.ImagesGone, did.ImagesGone, "%s removed", plural.S(did.ImagesGone, "image"))

@@ -52,6 +52,7 @@ func (e *Extension) Judge(j *extension.Judging) {
 		}
 		j.Find(f)
 	}
+
 	for _, fault := range registry.Misshapen() {
 		j.Report("prompt-shape", fault)
 	}
@@ -61,11 +62,13 @@ func (e *Extension) Judge(j *extension.Judging) {
 			open++
 		}
 	}
+
 	for i := range registry.prompts {
 		if isBeyond(registry.prompts[i].message, j.Messages) {
 			prompts++
 		}
 	}
+
 	if open > 0 {
 		j.Report("beyond-end", fmt.Sprintf("messages open in Auto-Illustrator's gallery that are beyond the last one: %d", open))
 	}
@@ -100,6 +103,7 @@ func (e *Extension) Repair(m *extension.Repairing) {
 			m.Note(one)
 		}
 	}
+
 	if m.Wants("prompt-shape") {
 		note("prompt-shape", FixShape(m.Metadata))
 	}
@@ -112,6 +116,7 @@ func (e *Extension) Repair(m *extension.Repairing) {
 			m.Note(extension.Repaired{Rule: "beyond-end", Text: text, What: what, Lost: raw})
 		})
 	}
+
 	if m.Wants("prompt-dangling") {
 		note("prompt-dangling", FixDangling(m.Metadata))
 	}

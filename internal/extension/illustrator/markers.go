@@ -101,6 +101,7 @@ func (n Renames) marked(raw []byte) []byte {
 			done = end
 		}
 	}
+
 	if done == 0 {
 		return raw
 	}
@@ -147,6 +148,7 @@ func (r *Registry) Drifts(places Places) (list []Drift) {
 		}
 		markers[trees[i]] = at
 	}
+
 	stays := make([]string, 0, len(r.prompts)) // ids that stay taken
 	wants := map[string]*Drift{}               // by new id
 	for i := range r.prompts {
@@ -158,6 +160,7 @@ func (r *Registry) Drifts(places Places) (list []Drift) {
 			stays = append(stays, r.prompts[i].ID)
 		}
 	}
+
 	keep := func(d *Drift) {
 		d.Why = fmt.Sprintf("another prompt has the id %s, which it would get", d.to)
 		stays = append(stays, d.ID)
@@ -171,6 +174,7 @@ func (r *Registry) Drifts(places Places) (list []Drift) {
 			wants[d.to] = d
 		}
 	}
+
 	for len(stays) > 0 {
 		id := stays[0]
 		stays = stays[1:]
@@ -208,6 +212,7 @@ func (r *Registry) drift(i int, places Places, markers map[int32]int, tree int32
 	default:
 		return Drift{}
 	}
+
 	if !known {
 		d.Why = "no marker tells its message"
 		if marked {
@@ -215,6 +220,7 @@ func (r *Registry) drift(i int, places Places, markers map[int32]int, tree int32
 		}
 		return d
 	}
+
 	d.Message, d.to = of, PromptID(text, of, prompt)
 	return d
 }
@@ -241,6 +247,7 @@ func FixDrift(metadata *rawjson.Object, places Places) (changes []extension.Repa
 		}
 		changes = append(changes, change)
 	}
+
 	if len(moves) == 0 {
 		return nil, nil
 	}
@@ -250,6 +257,7 @@ func FixDrift(metadata *rawjson.Object, places Places) (changes []extension.Repa
 		}
 		return message
 	}}
+
 	e.Apply(metadata)
 	return changes, renamed
 }
@@ -268,6 +276,7 @@ func Prune(metadata *rawjson.Object, messages int, lost func(what string, raw []
 			gone[r.prompts[i].ID] = true
 		}
 	}
+
 	same := func(message int) (int, bool) { return message, true }
 	return (&Edit{Gone: gone, Images: true, Open: same, Messages: messages, Lost: lost}).Apply(metadata)
 }

@@ -140,6 +140,7 @@ func (r *Registry) circles(raw []byte) (cut []string) {
 				break
 			}
 		}
+
 		if listed >= 0 {
 			first = listed
 		}
@@ -167,6 +168,7 @@ func (r *Registry) trees() []int32 {
 			}
 			at = parent
 		}
+
 		root := tree[at]
 		for _, k := range path {
 			tree[k] = root
@@ -218,6 +220,7 @@ func (e *Extension) Begin(f *extension.Following) {
 		}
 		taken[p.ID] = true
 	}
+
 	for _, id := range order {
 		to := wanted[id]
 		if taken[to] {

@@ -46,6 +46,7 @@ func FixShape(metadata *rawjson.Object) (changes []extension.Repaired) {
 			gone[s.key] = true
 		}
 	}
+
 	metadata.Edit(func(nodes *rawjson.Object) {
 		for i := range r.misshapen {
 			if s := &r.misshapen[i]; s.isNode {
@@ -53,6 +54,7 @@ func FixShape(metadata *rawjson.Object) (changes []extension.Repaired) {
 			}
 		}
 	}, Key, keyRegistry, keyNodes)
+
 	if len(gone) > 0 {
 		(&Edit{Gone: gone}).Apply(metadata)
 	}
@@ -83,6 +85,7 @@ func (r *Registry) rebuilt(part string) []byte {
 			}
 		}
 	}
+
 	if part == keyRoots {
 		return rawjson.AppendTexts([]byte("[]"), roots...)
 	}
@@ -163,6 +166,7 @@ func (r *Registry) Dangling(found func(fault string)) {
 			}
 		}
 	}
+
 	for raw := range rawjson.Elements(r.roots) {
 		if !r.names(raw) {
 			found(fmt.Sprintf("the root %s is not there", short(raw)))
@@ -175,6 +179,7 @@ func (r *Registry) Dangling(found func(fault string)) {
 			}
 		}
 	}
+
 	for _, id := range r.circles(r.roots) {
 		found(fmt.Sprintf("the prompt %s is an ancestor of its own", short(id)))
 	}
@@ -198,6 +203,7 @@ func FixDangling(metadata *rawjson.Object) (changes []extension.Repaired) {
 			changes = append(changes, extension.Repaired{Text: "made the prompt " + short(r.prompts[i].ID) + " a root"})
 		}
 	}
+
 	cut := map[string]bool{}
 	for _, id := range r.circles(r.roots) {
 		cut[id] = true

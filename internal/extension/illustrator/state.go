@@ -75,20 +75,24 @@ func (*Extension) State(_ context.Context, s *extension.Stating) (any, error) {
 			byMessage[at] = i
 			view.Messages = append(view.Messages, messagePrompts{At: message})
 		}
+
 		view.Messages[i].Prompts = append(view.Messages[i].Prompts, f.tree(id, 0))
 	}
+
 	orEnd := func(m messagePrompts) int {
 		if m.At == nil {
 			return 1 << 30
 		}
 		return *m.At
 	}
+
 	slices.SortStableFunc(view.Messages, func(a, b messagePrompts) int { return orEnd(a) - orEnd(b) })
 	for id := range f.nodes.All() {
 		if !f.seen[id] {
 			view.Orphans.Prompts = append(view.Orphans.Prompts, id)
 		}
 	}
+
 	for key, value := range rawjson.Members(rawjson.Value(registry, keyImages)) {
 		url, _ := rawjson.Unquote(key)
 		if id, ok := rawjson.Unquote(value); !ok || !f.nodes.Has(id) {

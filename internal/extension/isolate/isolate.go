@@ -102,6 +102,7 @@ func scanFor(ctx context.Context, list []extension.Extension, src jsonl.Source, 
 			*batch = append(*batch, f.look(line.Raw, line.Off, value))
 		}
 	}
+
 	fold := func(batch *[]record, base jsonl.Base, damage jsonl.Damages) error {
 		f.Damage.Append(damage)
 		for i, r := range *batch {
@@ -109,6 +110,7 @@ func scanFor(ctx context.Context, list []extension.Extension, src jsonl.Source, 
 		}
 		return nil
 	}
+
 	reset := func(batch *[]record) {
 		clear(*batch) // lets go of the facts
 		*batch = (*batch)[:0]
@@ -314,6 +316,7 @@ func Rebind(r *extension.Renaming) {
 		r.Changes = append(r.Changes, extension.Change{Extension: k.Extension, What: extension.Internal, Change: fmt.Sprintf("%s set to %q", within, r.To.Name)})
 		return r.To.Name
 	})
+
 	follow(list, r)
 }
 

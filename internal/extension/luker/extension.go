@@ -113,11 +113,13 @@ func (e *Extension) replay(metadata *rawjson.Object, r *extension.Report) {
 			replayed++
 		}
 	}
+
 	for _, name := range e.variables.Later() {
 		if variables.Unset(name) {
 			deleted++
 		}
 	}
+
 	if replayed > 0 {
 		r.Add(e, "%s replayed", plural.S(replayed, "variable"))
 	}

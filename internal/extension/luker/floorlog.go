@@ -201,6 +201,7 @@ func eachCommit(r io.Reader, begin func(head []byte) error, each func(c *Commit)
 				}
 				continue
 			}
+
 			if found {
 				return errTwice
 			}
@@ -211,6 +212,7 @@ func eachCommit(r io.Reader, begin func(head []byte) error, each func(c *Commit)
 				}
 				continue
 			}
+
 			found = true
 			stop = begin(read.cut(d.InputOffset()))
 			for stop == nil && d.More() {
@@ -220,6 +222,7 @@ func eachCommit(r io.Reader, begin func(head []byte) error, each func(c *Commit)
 				read.cut(d.InputOffset())
 				stop = each(ReadCommit(raw))
 			}
+
 			if stop != nil {
 				return stop
 			}
@@ -227,6 +230,7 @@ func eachCommit(r io.Reader, begin func(head []byte) error, each func(c *Commit)
 				return err
 			}
 		}
+
 		_, err = d.Token()
 		return err
 	}()
@@ -237,6 +241,7 @@ func eachCommit(r io.Reader, begin func(head []byte) error, each func(c *Commit)
 			err = errors.New("something follows")
 		}
 	}
+
 	switch {
 	case stop != nil:
 		return nil, stop
@@ -245,6 +250,7 @@ func eachCommit(r io.Reader, begin func(head []byte) error, each func(c *Commit)
 	case err != nil && read.err == nil && !errors.Is(err, errTwice) && !errors.Is(err, io.ErrUnexpectedEOF):
 		err = fmt.Errorf("it is not JSON from byte %d on: %w", d.InputOffset(), err)
 	}
+
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the log of Luker cannot be read: %w", err)

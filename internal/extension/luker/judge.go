@@ -62,6 +62,7 @@ func (e *Extension) Judge(j *extension.Judging) {
 			j.Find(extension.Finding{Rule: rule, Path: s.Path, Message: message, ByHand: byHand, Whole: true})
 		}
 	}
+
 	logged := map[string]bool{} // namespaces that have a log
 	for _, s := range e.sidecars {
 		if s.Kind == FloorLog {
@@ -69,6 +70,7 @@ func (e *Extension) Judge(j *extension.Judging) {
 			e.judgeLog(s.Path, j.Messages, find(s))
 		}
 	}
+
 	for _, s := range e.sidecars {
 		switch s.Kind {
 		case FloorLog:
@@ -112,6 +114,7 @@ func (e *Extension) judgeLog(path string, messages int, find func(rule, message,
 		find("luker-floor", message, "correct the file by hand")
 		return
 	}
+
 	if beyond > 0 {
 		find("luker-floor", fmt.Sprintf("messages beyond the chat's last one in Luker's log: %d", beyond), "")
 	}
@@ -204,6 +207,7 @@ func readSidecar(path string) (_ []byte, damage string) {
 	case err != nil:
 		return nil, extension.Reason(err)
 	}
+
 	if d := jsonl.Check(raw); d != nil {
 		return nil, d.Reason
 	}

@@ -45,6 +45,7 @@ func pointer(v jsvalue.Value) ([]string, error) {
 	case strings.Count(text, "/") > jsonl.MaxDepth:
 		return nil, errSteps
 	}
+
 	segments := strings.Split(text[1:], "/")
 	for i, segment := range segments {
 		segments[i] = strings.ReplaceAll(strings.ReplaceAll(segment, "~1", "/"), "~0", "~")

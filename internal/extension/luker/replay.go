@@ -177,11 +177,13 @@ func (r *Replay) edit(container jsvalue.Value, verb, key string, value jsvalue.V
 	default:
 		return errNoPlace
 	}
+
 	if isList && (verb == "add" || verb == "remove") {
 		if err := r.spend(len(list.Items) - at); err != nil {
 			return err
 		}
 	}
+
 	switch verb {
 	case "test":
 		if exists != has || exists && !same(old, value) {

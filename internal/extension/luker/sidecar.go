@@ -150,6 +150,7 @@ func Normalize(namespace string) string {
 			b.WriteByte('_')
 		}
 	}
+
 	const most = 96
 	return b.String()[:min(b.Len(), most)]
 }
@@ -229,6 +230,7 @@ func storageMode(path string) string {
 				parts = strings.Split(strings.TrimSuffix(value[1:], "}"), ",")
 			}
 		}
+
 		for _, part := range parts {
 			if mode, ok := valueOf(strings.TrimSpace(part), "mode"); inside && ok {
 				return unquoted(mode)

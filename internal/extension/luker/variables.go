@@ -154,11 +154,13 @@ func (s *values) apply(o *jsvalue.Object, key string) error {
 		delete(s.state, key)
 		return nil
 	}
+
 	switch verb {
 	case "setvar", "incvar", "decvar", "deletevar", "pushvar", "popvar":
 	default:
 		return nil
 	}
+
 	p, err := s.at(key, steps)
 	if err != nil {
 		return err
@@ -190,6 +192,7 @@ func (s *values) at(key string, steps []string) (*place, error) {
 			}
 		}
 	}
+
 	if len(steps) == 0 || isDigits(steps[0]) {
 		p.root = &jsvalue.Array{}
 	}
@@ -210,6 +213,7 @@ func (s *values) add(key string, delta jsvalue.Value) error {
 			return nil
 		}
 	}
+
 	number := math.NaN()
 	text := ""
 	if exists && current.value != nil {
@@ -232,6 +236,7 @@ func (s *values) add(key string, delta jsvalue.Value) error {
 			}
 		}
 	}
+
 	sum := number + jsvalue.ToNumber(delta)
 	switch {
 	case math.IsNaN(number) || math.IsNaN(jsvalue.ToNumber(delta)):

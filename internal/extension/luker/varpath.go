@@ -36,6 +36,7 @@ func (p *place) apply(verb jsvalue.Value, value jsvalue.Value, has bool) (store 
 		}
 		return true, nil
 	}
+
 	node, err := p.parent(verb)
 	if err != nil || node == nil {
 		return verb == "popvar", err
@@ -55,6 +56,7 @@ func (p *place) apply(verb jsvalue.Value, value jsvalue.Value, has bool) (store 
 	case "deletevar":
 		return p.remove(node, last)
 	}
+
 	existing, _ := property(node, last)
 	list, isList := existing.(*jsvalue.Array)
 	switch {
@@ -92,6 +94,7 @@ func (p *place) parent(verb jsvalue.Value) (jsvalue.Value, error) {
 				return nil, err
 			}
 		}
+
 		node = next
 	}
 	return node, nil

@@ -121,6 +121,7 @@ func move(metadata *rawjson.Object, messages int, to, down func(index int) (int,
 			book.Set(key, []byte(value))
 			changes = append(changes, change{key, was, value})
 		}
+
 		ends := [2]float64{math.Inf(-1), math.Inf(1)}
 		for i, key := range [...]string{sceneStart, sceneEnd} {
 			raw := book.Value(key)
@@ -134,6 +135,7 @@ func move(metadata *rawjson.Object, messages int, to, down func(index int) (int,
 				ends[i] = number
 				continue
 			}
+
 			was := messages - 1
 			if isIndex {
 				was = at
@@ -144,6 +146,7 @@ func move(metadata *rawjson.Object, messages int, to, down func(index int) (int,
 				last, _ := down(messages - 1)
 				isIndex = isIndex && at == last
 			}
+
 			if !isIndex {
 				set(key, "null")
 				continue
@@ -153,6 +156,7 @@ func move(metadata *rawjson.Object, messages int, to, down func(index int) (int,
 				set(key, value)
 			}
 		}
+
 		if ends[0] > ends[1] {
 			set(sceneStart, "null")
 			set(sceneEnd, "null")
@@ -214,6 +218,7 @@ func (v *View) Cells() (label string, cells []string) {
 	case v.SceneEnd != nil:
 		scene = fmt.Sprintf("scene up to #%d", *v.SceneEnd)
 	}
+
 	memories := "no memories"
 	if v.Highest != nil {
 		memories = fmt.Sprintf("memories up to #%d", *v.Highest)

@@ -64,6 +64,7 @@ func unique[T comparable](a, b []T) []Pair {
 		}
 		at[key] = i
 	}
+
 	count := make(map[T]int, len(b))
 	for _, key := range b {
 		count[key]++
@@ -95,6 +96,7 @@ func Rising(pairs []Pair) []Pair {
 			ends[n] = i
 		}
 	}
+
 	if len(ends) == 0 {
 		return nil
 	}

@@ -36,6 +36,7 @@ func ReadNear(line []byte) Near {
 		Text: hashOfText(rawjson.Value(line, "mes")),
 		Line: hash(line),
 	}
+
 	if at, ok := sendate.ParseRaw(date); ok {
 		n.Date = at.UTC().Format(time.RFC3339Nano)
 	}
@@ -115,11 +116,13 @@ func Rows(pairs []Pair, n, m int) iter.Seq[Pair] {
 					return
 				}
 			}
+
 			for ; j < to.B; j++ {
 				if !yield(Pair{-1, j}) {
 					return
 				}
 			}
+
 			if k < len(pairs) && !yield(to) {
 				return
 			}

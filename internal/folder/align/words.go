@@ -42,6 +42,7 @@ func Words(a, b string) []Piece {
 			shared++
 		}
 	}
+
 	if 3*shared < min(countWords(midX), countWords(midY)) {
 		pairs = nil
 	}
@@ -67,6 +68,7 @@ func Words(a, b string) []Piece {
 		}
 		from = Pair{p.A + 1, p.B + 1}
 	}
+
 	add(Same, x[len(x)-tail:])
 	return list
 }
@@ -109,6 +111,7 @@ func split(s string) (words []string) {
 		}
 		last = k
 	}
+
 	if from < len(s) {
 		words = append(words, s[from:])
 	}
@@ -137,6 +140,7 @@ func Parts(pieces []Piece) (parts []Part) {
 		default:
 			parts = append(parts, Part{part, 1})
 		}
+
 		part = nil
 	}
 
@@ -147,6 +151,7 @@ func Parts(pieces []Piece) (parts []Part) {
 			ends[piece.Op-Removed] = strings.HasSuffix(piece.Text, "\n")
 			continue
 		}
+
 		for text := range strings.Lines(piece.Text) {
 			if ends[0] && ends[1] {
 				end()
@@ -155,10 +160,12 @@ func Parts(pieces []Piece) (parts []Part) {
 			ends[0] = strings.HasSuffix(text, "\n")
 			ends[1] = ends[0]
 		}
+
 		if ends[0] {
 			end()
 		}
 	}
+
 	end()
 	return parts
 }

@@ -58,6 +58,7 @@ func partings(chats []*Chat, inherited func(c *Chat, depth int) bool) map[*Chat]
 				s.heads[k] = trunks[t]
 			}
 		}
+
 		trunk := slices.MinFunc(s.heads, func(a, b *Chat) int {
 			return cmp.Or(
 				compareBool(inherited(a, s.depth), inherited(b, s.depth)),
@@ -65,11 +66,13 @@ func partings(chats []*Chat, inherited func(c *Chat, depth int) bool) map[*Chat]
 				cmp.Compare(a.Name, b.Name),
 			)
 		})
+
 		for _, c := range s.heads {
 			if c != trunk {
 				found[c] = parting{trunk, s.depth}
 			}
 		}
+
 		trunks[i] = trunk
 	}
 	return found
@@ -97,6 +100,7 @@ func (s *stretch) split(list []*stretch) []*stretch {
 		}
 		return c.Messages[s.depth].ID[:]
 	}
+
 	slices.SortStableFunc(s.chats, func(a, b *Chat) int { return bytes.Compare(next(a), next(b)) })
 	for from := 0; from < len(s.chats); {
 		to := from + 1
@@ -113,6 +117,7 @@ func (s *stretch) split(list []*stretch) []*stretch {
 			s.tails = append(s.tails, len(list))
 			list = append(list, &stretch{chats: s.chats[from:to:to], depth: s.depth + 1})
 		}
+
 		from = to
 	}
 	return list
@@ -203,6 +208,7 @@ func (t *Trunk) find(id message.ID, from int) (first, count int) {
 			return cmp.Or(bytes.Compare(t.messages[a].ID[:], t.messages[b].ID[:]), cmp.Compare(a, b))
 		})
 	}
+
 	first, _ = slices.BinarySearchFunc(t.sorted, from, func(i int32, from int) int {
 		return cmp.Or(bytes.Compare(t.messages[i].ID[:], id[:]), cmp.Compare(int(i), from))
 	})

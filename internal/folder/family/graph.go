@@ -67,6 +67,7 @@ func New(names Names, chats []*Chat, by Evidence) *Graph {
 		known:  map[string]*Chat{},
 		roots:  make(roots, len(chats)),
 	}
+
 	for i, c := range chats {
 		c.n = i
 		if c.FirstDate == 0 {
@@ -86,6 +87,7 @@ func New(names Names, chats []*Chat, by Evidence) *Graph {
 	} else {
 		b.computed(func(*Chat, int) bool { return false })
 	}
+
 	b.order()
 	b.number()
 	return g

@@ -43,6 +43,7 @@ func (b builder) declared() {
 			}
 		}
 	}
+
 	b.points(func(c *Chat) bool { return c.Via != "" })
 }
 
@@ -61,6 +62,7 @@ func (b builder) computed(inherited func(c *Chat, depth int) bool) {
 		}
 		b.adopt(c, ByContent, []*Chat{trunk})
 	}
+
 	b.points(func(c *Chat) bool { return c.Via == ByContent })
 }
 
@@ -88,6 +90,7 @@ func (b builder) adopt(c *Chat, via Reason, candidates []*Chat) bool {
 			able = append(able, p)
 		}
 	}
+
 	if len(able) == 0 {
 		return false
 	}
@@ -163,6 +166,7 @@ func (b builder) points(wanted func(*Chat) bool) {
 			children[c.Parent] = append(children[c.Parent], c)
 		}
 	}
+
 	for _, p := range b.g.Chats {
 		trunk := NewTrunk(p.Messages)
 		for _, c := range children[p] {

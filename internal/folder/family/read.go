@@ -153,6 +153,7 @@ func (r *reader) fill(ctx context.Context, c *Chat, small bool) bool {
 	} else {
 		err = r.fillLarge(ctx, src, lines, c)
 	}
+
 	c.Links = slices.Clone(r.all.links)
 	if err != nil {
 		c.Err = open.Errorf("%w", err)
@@ -177,6 +178,7 @@ func (r *reader) fillLarge(ctx context.Context, src jsonl.Source, lines jsonl.Ma
 		part.become = r.all.become
 		part.line(l)
 	}
+
 	fold := func(part *said, _ jsonl.Base, damage jsonl.Damages) error {
 		for _, l := range part.links {
 			l.Index += len(c.Messages)
@@ -184,6 +186,7 @@ func (r *reader) fillLarge(ctx context.Context, src jsonl.Source, lines jsonl.Ma
 				r.all.links = append(r.all.links, l)
 			}
 		}
+
 		if c.Messages == nil {
 			c.Messages = make([]Message, 0, expected(part.messages, src.Size-lines.From))
 		}
@@ -296,6 +299,7 @@ func (t *said) linksIn(extra []byte, plain bool, index int) {
 			t.seen[l] = true
 		}
 	}
+
 	add(Checkpoint, rawjson.Value(extra, "bookmark_link"))
 	for raw := range rawjson.Elements(rawjson.Value(extra, "branches")) {
 		add(Branch, raw)

@@ -244,6 +244,7 @@ func (m missing) candidates() []*Chat {
 				add(&trunks, trunk)
 			}
 		}
+
 		for _, l := range c.Links {
 			if m.is(l.Name) {
 				isLinked = true

@@ -74,6 +74,7 @@ func extensions(list []extension.Extension, owner keyOwners, c *chat.Chat, md *r
 			all = append(all, view)
 		}
 	}
+
 	if l := lukerOf(c, f); l != nil {
 		all = append(all, l)
 	}

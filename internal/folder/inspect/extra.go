@@ -116,6 +116,7 @@ func (s *sizes) add(rawKey []byte, n int) {
 		s.next++
 		return
 	}
+
 	i := s.indexOf(key)
 	s.bytes[i] += int64(n)
 	s.next = i + 1
@@ -262,6 +263,7 @@ func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(
 		}
 		return nil
 	}
+
 	reset := func(list *[]Message) { *list = (*list)[:0] }
 
 	lines := jsonl.MapOptions{
@@ -272,6 +274,7 @@ func Messages(ctx context.Context, c *chat.Chat, opt MessagesOptions, each func(
 		Workers:  opt.Workers,
 		Progress: opt.Progress,
 	}
+
 	err := jsonl.Map(ctx, c.Source, lines, work, fold, reset)
 	if err != nil && failed == nil {
 		return c.Errorf("%w", err)

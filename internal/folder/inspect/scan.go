@@ -61,6 +61,7 @@ func (k *Scanner) Scan(ctx context.Context, c *chat.Chat, opt Options) (*Report,
 		Workers:  opt.Workers,
 		Progress: opt.Progress,
 	}
+
 	if c.Source.Size <= jsonl.Small {
 		damage, err := k.buf.Each(c.Source, lines, s.total.line)
 		if err != nil {
@@ -127,11 +128,13 @@ func (s *scan) report(c *chat.Chat, k *Scanner) *Report {
 		BranchTotal:     t.branches,
 		DamageTotal:     s.damage.Total,
 	}
+
 	for _, m := range t.heaviest {
 		if m.Bytes > 0 {
 			r.Heaviest = append(r.Heaviest, m)
 		}
 	}
+
 	for _, d := range s.damage.First {
 		r.Damage = append(r.Damage, damageOf(d))
 	}
@@ -153,6 +156,7 @@ func (s *scan) report(c *chat.Chat, k *Scanner) *Report {
 		_, ok := f.Target(name)
 		return &ok
 	}
+
 	for _, l := range t.links {
 		found := Link{At: l.at, Name: l.name, Exists: exists(l.name)}
 		if l.branch {

@@ -108,6 +108,7 @@ func (t *totals) line(l *jsonl.Line) {
 	default:
 		t.System++
 	}
+
 	if e.hidden(l) {
 		t.Hidden++
 	}
@@ -118,6 +119,7 @@ func (t *totals) line(l *jsonl.Line) {
 		SwipeInfo: int64(len(value(keySwipeInfo))),
 		Extra:     int64(len(value(keyExtra))),
 	}
+
 	p.Other = bytes - p.Text - p.Swipes - p.SwipeInfo - p.Extra
 	t.parts.add(p)
 	t.weigh(Heavy{t.Messages, bytes, p})
@@ -190,10 +192,12 @@ func (t *totals) add(u *totals) {
 		l.at += t.Messages
 		t.link(l)
 	}
+
 	for _, m := range u.heaviest {
 		m.Index += t.Messages
 		t.weigh(m)
 	}
+
 	t.checkpoints += u.checkpoints
 	t.branches += u.branches
 	t.Counts.add(u.Counts)

@@ -93,6 +93,7 @@ func (k *Checker) readAny(ctx context.Context, c *Chat, src jsonl.Source, lines 
 		}
 		lines.Progress = nil // the file was read once
 	}
+
 	reading, failed := reline.Read(ctx, src)
 	if failed != nil {
 		return &os.PathError{Op: "read", Path: c.Path, Err: failed}
@@ -136,11 +137,13 @@ func (k *Checker) Across(ctx context.Context, chats []*Chat, scope Scope) ([]Fin
 		f.checked = append(f.checked, c)
 		f.byName[c.Name] = c
 	}
+
 	for _, f := range families {
 		if err := k.family(ctx, f); err != nil {
 			return nil, err
 		}
 	}
+
 	judgeSharedBooks(k.Lookup, families)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -159,6 +162,7 @@ func (k *Checker) family(ctx context.Context, f *folderChats) error {
 		judgeNoHeader(k.Lookup, c)
 		judgeBook(k.Lookup, c)
 	}
+
 	if f.folder.Kind == userdir.File {
 		return nil // parents are known only where SillyTavern keeps chats
 	}
@@ -170,6 +174,7 @@ func (k *Checker) family(ctx context.Context, f *folderChats) error {
 		judgeGroup(f, c)
 		judgeLinks(f, c)
 	}
+
 	judgeSlugs(f)
 	return judgeParents(ctx, f)
 }
@@ -193,12 +198,14 @@ func (k *Checker) lookUp(ctx context.Context, f *folderChats) error {
 			}
 			return c
 		})
+
 		if c == nil {
 			continue
 		}
 		f.chats = append(f.chats, c)
 		f.byName[name] = c
 	}
+
 	slices.SortFunc(f.chats, func(a, b *Chat) int { return strings.Compare(a.Name, b.Name) })
 	for _, c := range f.checked {
 		p := f.parent(c)
@@ -271,6 +278,7 @@ func (k *Checker) newScan(c *Chat) *scan {
 			extension.Find[*luker.Extension](s.judge.extensions).Beside(k.Lookup.Folder(c.Folder).Sidecars(c.Name))
 		}
 	}
+
 	if c.HasDir {
 		s.judge.served = &c.Dir
 	}

@@ -51,6 +51,7 @@ func judgeHeader(c *Chat, h head) {
 			effect: "SillyTavern loads the chat without its metadata: lorebook, author's note, parent and what extensions keep",
 		})
 	}
+
 	if key, n := h.metadata.Duplicates(); n > 0 {
 		c.reportHead(DuplicateKey, duplicateMessage("chat_metadata", key, n))
 	}
@@ -80,6 +81,7 @@ func StateErrors(metadata *rawjson.Object, name string, missing func(book string
 			list = append(list, f.Message)
 		}
 	}}
+
 	j.Book = func(name string) extension.BookFacts {
 		return extension.BookFacts{Missing: missing(name), Unread: true}
 	}
@@ -113,6 +115,7 @@ func (s *scan) judgeState() {
 		}
 		c.addHead(found)
 	}}
+
 	if !s.hasHead {
 		j.Metadata = rawjson.NewObject()
 	}
@@ -126,6 +129,7 @@ func (s *scan) judgeState() {
 			return extension.BookFacts{Missing: b.Path == "", Unread: b.Err != nil, Has: b.Holds}
 		}
 	}
+
 	for _, e := range s.judge.extensions {
 		e.Judge(j)
 	}

@@ -25,6 +25,7 @@ func DamageRule(d *jsonl.Damage) ID {
 	case jsonl.NotObject:
 		return NotAnObject
 	}
+
 	if d.Byte == 0 {
 		return NUL
 	}
@@ -44,6 +45,7 @@ func WithoutJunk(line []byte) (rest []byte, ok bool) {
 			break
 		}
 	}
+
 	if len(rest) == len(line) || rawjson.KindOf(rest) != rawjson.ObjectKind || jsonl.Check(rest) != nil {
 		return nil, false
 	}
@@ -63,6 +65,7 @@ func judgeReading(c *Chat) {
 			c.findings.add(Finding{Rule: id, Path: c.Path, Line: line, Index: noMessage, Message: message})
 		}
 	}
+
 	if r.Encoding != reline.UTF8 {
 		report(UTF16, 1, "the file is "+r.Encoding.String()+", and SillyTavern reads UTF-8")
 	}
@@ -76,6 +79,7 @@ func judgeReading(c *Chat) {
 		}
 		report(JoinedLines, j.Line, message)
 	}
+
 	for _, t := range r.Torn {
 		report(InvalidJSON, t.Line, "an object that is not whole: "+t.Reason)
 	}
@@ -134,6 +138,7 @@ func judgeNoHeader(around *Lookup, c *Chat) {
 	case c.Inside > 0:
 		message = "the header is not the first line"
 	}
+
 	f := Finding{Rule: NoHeader, Line: c.FirstLine, Index: -1, Message: message}
 	switch set, err := around.groups(c); {
 	case c.Inside == 1:
@@ -142,6 +147,7 @@ func judgeNoHeader(around *Lookup, c *Chat) {
 	case len(set.Keeping(c.Name)) > 0:
 		f.repair = "have the group that holds its metadata list the chat first"
 	}
+
 	c.add(f)
 }
 

@@ -268,6 +268,7 @@ func (c *Chat) add(f Finding) {
 			f.Column = 0
 		}
 	}
+
 	c.findings.add(f)
 }
 

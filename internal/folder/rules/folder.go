@@ -58,6 +58,7 @@ func (f *folderChats) relate() {
 		f.kin[c], f.chat[k] = k, c
 		all = append(all, k)
 	}
+
 	f.graph = family.New(f.folder, all, family.ByLinks)
 	f.circles = map[*Chat]circle{}
 	for _, members := range f.graph.Circles {
@@ -66,6 +67,7 @@ func (f *folderChats) relate() {
 			f.circles[c] = circle{chats, at}
 		}
 	}
+
 	f.links = map[*Chat][]*Link{}
 	for _, c := range f.chats {
 		for i := range c.Links {
@@ -128,6 +130,7 @@ func (f *folderChats) groupOf(c *Chat) *group.File {
 		}
 		return nil
 	}
+
 	set, _ := f.around.groups(c)
 	if open := set.Open(c.Name); len(open) > 0 {
 		return one(open)
@@ -172,6 +175,7 @@ func (f *folderChats) groupsAbove(c *Chat) []*group.File {
 			break
 		}
 	}
+
 	for _, p := range way {
 		f.groups[p] = found
 	}

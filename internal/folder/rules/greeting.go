@@ -76,6 +76,7 @@ func macros(text string) (found []stretch) {
 		}
 		found = append(found, s)
 	}
+
 	var open []int              // where braces begin that have not ended
 	begun := map[string][]int{} // where macros begin, by name
 	for i := 0; i < len(text); {

@@ -30,6 +30,7 @@ func judgeGroup(f *folderChats, c *Chat) {
 		all := firstFew(len(listing), func(i int) string { return listing[i].Name }, ", ")
 		c.report(GroupTwice, 0, 0, fmt.Sprintf("%d groups list this chat: %s", len(listing), all))
 	}
+
 	if old, _ := f.around.OldGroups(c); old != nil {
 		message := fmt.Sprintf("the group %q still holds metadata of this chat, beside its header", clip(old[0].Name))
 		if !c.HasHeader {
@@ -102,6 +103,7 @@ func groupsOf(look *Lookup, chats []*Chat, scope Scope) (list []groupIn, err err
 			list = append(list, groupIn{file, dir})
 		}
 	}
+
 	dirs := map[string]bool{}
 	known := func(dir userdir.Dir) *group.Set {
 		set, err := look.Groups(dir)
@@ -115,6 +117,7 @@ func groupsOf(look *Lookup, chats []*Chat, scope Scope) (list []groupIn, err err
 		}
 		return set
 	}
+
 	for _, dir := range scope.Groups {
 		if set := known(dir); set != nil {
 			for _, file := range set.Files {
@@ -122,6 +125,7 @@ func groupsOf(look *Lookup, chats []*Chat, scope Scope) (list []groupIn, err err
 			}
 		}
 	}
+
 	for _, c := range chats {
 		if c.Kind == userdir.Group && c.HasDir {
 			known(c.Dir)

@@ -35,6 +35,7 @@ func (j lineJudge) line(l *jsonl.Line, b *batch) {
 			b.crlfLine = l.Number
 		}
 	}
+
 	if l.Damage != nil {
 		b.damaged(l)
 		if before == nil {
@@ -42,6 +43,7 @@ func (j lineJudge) line(l *jsonl.Line, b *batch) {
 		}
 		return
 	}
+
 	if l.Index == 0 {
 		b.lead = l.Number
 	}
@@ -59,6 +61,7 @@ func (j lineJudge) line(l *jsonl.Line, b *batch) {
 		j.sight(l, b)
 		return
 	}
+
 	j.message(l, b)
 }
 
@@ -94,11 +97,13 @@ func RepairMessage(want Set, links *LinkRepair, files *AttachmentRepair, line []
 		out, more = links.message(want, out)
 		changes = append(changes, more...)
 	}
+
 	if want.Has(LegacyMedia) {
 		var more []Change
 		out, more = repairMedia(out)
 		changes = append(changes, more...)
 	}
+
 	if want.Has(MissingAttachment) {
 		var more []Change
 		out, more = files.message(out)
@@ -133,6 +138,7 @@ func (j lineJudge) extra(l *jsonl.Line, b *batch, extra []byte) {
 			decoded, _ := rawjson.Unquote(key)
 			key = rawjson.Quote(decoded)
 		}
+
 		suspect = r.next(key) || suspect
 		switch string(key) {
 		case `"bookmark_link"`:
@@ -146,11 +152,13 @@ func (j lineJudge) extra(l *jsonl.Line, b *batch, extra []byte) {
 			b.sighting.Set(key, value)
 		}
 	})
+
 	if suspect {
 		if first, n := duplicates(extra); n > 0 {
 			b.add(DuplicateKey, l, extra, duplicateMessage("extra", first, n))
 		}
 	}
+
 	j.links(l, b, extra, bookmark, branches)
 	if !any {
 		return
@@ -171,6 +179,7 @@ func (j lineJudge) links(l *jsonl.Line, b *batch, extra, bookmark, branches []by
 			b.links = append(b.links, Link{Kind: kind, Name: name, Index: l.Index, Line: l.Number, Column: column(l, extra)})
 		}
 	}
+
 	add(Checkpoint, bookmark)
 	for raw := range rawjson.Elements(branches) {
 		add(Branch, raw)

@@ -35,6 +35,7 @@ func judgeLinks(f *folderChats, c *Chat) {
 			repair: "rename the file, and the links to it",
 		})
 	}
+
 	if n := len(base); n > names.MaxFile {
 		c.report(NameTooLong, 0, 0, fmt.Sprintf("the file's name has %d bytes", n))
 	}
@@ -44,6 +45,7 @@ func judgeLinks(f *folderChats, c *Chat) {
 			c.addHead(finding)
 		}
 	}
+
 	for i := range c.Links {
 		l := &c.Links[i]
 		dangling, what := DanglingBranch, "the branch"
@@ -80,6 +82,7 @@ func judgeParents(ctx context.Context, f *folderChats) error {
 				link = l
 			}
 		}
+
 		if !listed && !p.moreLinks {
 			c.reportHead(UnlistedBranch, fmt.Sprintf("the parent %q does not list this chat", clip(p.Name)))
 		}
@@ -186,6 +189,7 @@ func judgeSlugs(f *folderChats) {
 			bySlug[c.Integrity] = append(bySlug[c.Integrity], c)
 		}
 	}
+
 	of := map[string]*sharing{}
 	for _, c := range f.chats {
 		switch shared := bySlug[c.Integrity]; {
@@ -219,6 +223,7 @@ func (f *folderChats) sharing(chats []*Chat) *sharing {
 			return &sharing{f.byName[of], true}
 		}
 	}
+
 	others := slices.DeleteFunc(slices.Clone(chats), func(c *Chat) bool { return f.conflictOf(c) != nil || f.renamedTo(c) != nil })
 	if len(others) == 0 { // names that were given back and forth
 		others = chats
@@ -329,6 +334,7 @@ func (l *LinkRepair) link(want Set, name string, dead ID, what string) (to strin
 	case alive || !want.Has(dead):
 		return "", Change{}
 	}
+
 	switch now, renamed := l.Renamed(name); {
 	case renamed && now == "":
 	case renamed:

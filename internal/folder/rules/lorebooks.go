@@ -32,6 +32,7 @@ func judgeBook(around *Lookup, c *Chat) {
 		}
 		c.reportHead(LorebookMismatch, message)
 	}
+
 	for _, name := range c.Books {
 		mismatch := name == c.AutoBook && name != c.Lorebook // that is told
 		if !mismatch && c.HasDir && around.BookOf(c.Dir, name).Path == "" {
@@ -115,6 +116,7 @@ func judgeSharedBooks(around *Lookup, families []*folderChats) {
 			writers[b.Path] = append(writers[b.Path], c)
 		}
 	}
+
 	for _, path := range order {
 		var eldest []*Chat // of each folder
 		for rest := writers[path]; len(rest) > 0; {
@@ -125,6 +127,7 @@ func judgeSharedBooks(around *Lookup, families []*folderChats) {
 			eldest = append(eldest, of[rest[0].Folder].eldest(rest[:n]))
 			rest = rest[n:]
 		}
+
 		keeper := slices.MinFunc(eldest, func(a, b *Chat) int {
 			return cmp.Or(family.CompareDates(a.FirstDate, b.FirstDate), cmp.Compare(a.Path, b.Path))
 		})
@@ -147,6 +150,7 @@ func judgeBookFile(b *library.Book, used bool) []Finding {
 		}
 		fs.add(f)
 	}
+
 	if n := len(filepath.Base(b.Path)); n > names.MaxFile {
 		add(Finding{Rule: NameTooLong, Message: fmt.Sprintf("the file's name has %d bytes", n)})
 	}
@@ -166,6 +170,7 @@ func judgeBookFile(b *library.Book, used bool) []Finding {
 	case b.Pending > 0:
 		add(Finding{Rule: LorebookQueue, Message: "operations wait in its queue: " + fmt.Sprint(b.Pending)})
 	}
+
 	for _, ref := range b.Lost {
 		add(Finding{Rule: RegistryUID, Message: fmt.Sprintf("%s names uid %s, which no entry has", clip(ref.Comment), clip(ref.UID))})
 	}
@@ -185,6 +190,7 @@ func judgeBookFiles(look *Lookup, chats []*Chat, scope Scope) []Finding {
 			out = append(out, judgeBookFile(b, used)...)
 		}
 	}
+
 	for _, c := range chats {
 		for _, name := range c.Books {
 			if c.HasDir {
@@ -192,6 +198,7 @@ func judgeBookFiles(look *Lookup, chats []*Chat, scope Scope) []Finding {
 			}
 		}
 	}
+
 	for _, dir := range scope.Worlds {
 		for _, name := range listBooks(dir.Worlds()) {
 			judge(look.BookOf(dir, name), false)

@@ -209,6 +209,7 @@ func (m *mediaMove) imageSwipes() {
 			m.lose("an element of image_swipes", bytes.Clone(swipe))
 		}
 	}
+
 	if fresh != nil {
 		m.extra.Set("media", rawjson.Append(list, fresh[1:]))
 	}
@@ -258,6 +259,7 @@ func (m *mediaMove) unique() {
 		}
 		return !again
 	})
+
 	if !bytes.Equal(edited, list) {
 		m.extra.Set("media", edited)
 	}

@@ -21,6 +21,7 @@ func judgeShape(l *jsonl.Line, b *batch) {
 			b.add(MessageShape, l, raw, fmt.Sprintf("%s is %v, not text", name, rawjson.KindOf(raw)))
 		}
 	}
+
 	text(keyName, "name")
 	text(keyMes, "mes")
 	// any other value counts as true or false, as in JavaScript
@@ -38,6 +39,7 @@ func judgeKeys(l *jsonl.Line, b *batch) {
 		m := &members[i]
 		suspect = suspect || m.Escaped || r.next(l.Raw[m.Key:m.KeyEnd])
 	}
+
 	if !suspect {
 		return
 	}
@@ -82,6 +84,7 @@ func judgeDate(l *jsonl.Line, b *batch) {
 	} else if before(d, b.lastDate) {
 		b.add(DateOrder, l, raw, orderMessage(d, b.lastDate))
 	}
+
 	b.lastDate = d
 }
 

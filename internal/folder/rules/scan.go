@@ -73,6 +73,7 @@ func (s *scan) ends(b *batch, base jsonl.Base) {
 			s.firstLine = base.Line + b.head + 1
 		}
 	}
+
 	if s.crlf == 0 {
 		s.crlfLine = base.Line + b.crlfLine + 1
 	}
@@ -93,6 +94,7 @@ func (s *scan) findings(b *batch, base jsonl.Base, shift int) {
 		}
 		s.chat.add(f)
 	}
+
 	for _, f := range b.unlessGreeting {
 		f.Line += base.Line + 1
 		f.Index += shift
@@ -100,6 +102,7 @@ func (s *scan) findings(b *batch, base jsonl.Base, shift int) {
 			s.chat.add(f)
 		}
 	}
+
 	all := &s.chat.findings
 	all.repairable = all.repairable.With(b.findings.repairable)
 	for k, n := range b.findings.counts {
@@ -124,6 +127,7 @@ func (s *scan) headers(b *batch, base jsonl.Base, shift int) {
 		case c.HasHeader || c.Inside > 1:
 			f.Message, f.repair = "a second header, inside the chat", "remove the line, or split the file there, by hand"
 		}
+
 		c.add(f)
 	}
 }
@@ -165,6 +169,7 @@ func (s *scan) begin(b *batch, base jsonl.Base) {
 		s.head, s.hasHead = readOldMetadata(raw)
 		c.inGroupFile = s.hasHead
 	}
+
 	if s.hasHead {
 		for _, e := range s.judge.extensions {
 			e.Watch(s.head.metadata)
@@ -195,6 +200,7 @@ func (s *scan) finish(size int64) {
 	case c.HasHeader && s.lastLine == c.HeaderLine:
 		c.report(HeaderOnly, c.HeaderLine, 0, "the chat has no messages")
 	}
+
 	if s.hasHead {
 		if c.HasHeader {
 			judgeHeader(c, s.head)
@@ -202,6 +208,7 @@ func (s *scan) finish(size int64) {
 		c.keepNames(s.head.metadata, s.names)
 		judgeDataBank(c, s.head.metadata)
 	}
+
 	if c.checked {
 		s.judgeState()
 	}

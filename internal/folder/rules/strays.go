@@ -32,12 +32,14 @@ func judgeStrays(ctx context.Context, around *Lookup, dir userdir.Dir) (out []Fi
 		}
 		out = append(out, strayIn(f)...)
 	}
+
 	out = append(out, strayIn(around.Folder(dir.GroupChats()))...)
 	for _, path := range dir.StrayChats() {
 		if chat.CheckFile(ctx, path) == nil { // what cannot be read is nothing that SillyTavern misses
 			out = append(out, astray(StrayChat, path, "no chat of SillyTavern's lies here"))
 		}
 	}
+
 	luker.JudgeCharacters(dir.Characters(), func(f extension.Finding) {
 		out = append(out, astray(Named(f.Rule), f.Path, f.Message))
 	})

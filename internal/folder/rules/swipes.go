@@ -55,6 +55,7 @@ func judgeChoice(l *jsonl.Line, b *batch, swipes []byte, n int) {
 		}
 		b.add(SwipeID, l, raw, message)
 	}
+
 	raw, ok := l.Value(keySwipeID)
 	absent := !ok || rawjson.KindOf(raw) == rawjson.Null
 	id, isInt := rawjson.Int(raw)
@@ -77,6 +78,7 @@ func judgeChoice(l *jsonl.Line, b *batch, swipes []byte, n int) {
 		bad(fmt.Sprintf("swipe_id is %s, but %s", clip(string(raw)), countOf(n, "swipe")), raw)
 		return
 	}
+
 	if !hasText || swipeIs(swipes, n, id, mes) {
 		return
 	}
@@ -165,6 +167,7 @@ func readSwipes(line []byte, first bool) (s swipeList, ok bool) {
 	default:
 		return s, false // left for a person to judge
 	}
+
 	raw := s.o.Value("swipe_id")
 	switch rawjson.KindOf(raw) {
 	case rawjson.Null, rawjson.Invalid:
@@ -199,6 +202,7 @@ func repairSwipes(want Set, line []byte, first bool) (out []byte, changes []Chan
 		}
 		changes = append(changes, change)
 	}
+
 	if want.Has(SwipeInfo) {
 		if text, ok := s.fill(); ok {
 			changes = append(changes, Change{Rule: SwipeInfo, Text: text})
@@ -247,6 +251,7 @@ func (s *swipeList) fillBlank(id ID, swipe int) (change Change, ok bool) {
 			s.o.Set(key, value)
 		}
 	}
+
 	before := s.o.Value("extra")
 	extra, has := rawjson.Lookup(info, "extra")
 	if !has || rawjson.KindOf(extra) != rawjson.ObjectKind {
@@ -286,6 +291,7 @@ func (s *swipeList) choose() string {
 		}
 		i++
 	}
+
 	text := fmt.Sprintf("chose swipe %d, which has the message's text", at+1)
 	if at < 0 {
 		at = s.n
@@ -301,6 +307,7 @@ func (s *swipeList) choose() string {
 		s.isList = true
 		s.n++
 	}
+
 	s.o.Set("swipe_id", strconv.AppendInt(nil, int64(at), 10))
 	s.id, s.idOK = at, true
 	return text
@@ -317,6 +324,7 @@ func (s *swipeList) overwrite() Change {
 		lost = value
 		return s.mes, true
 	})
+
 	s.o.Set("swipes", s.raw)
 	return Change{
 		Rule: SwipeText, Text: fmt.Sprintf("swipe %d has the message's text; its own is in the .damaged file", s.id+1),
@@ -345,6 +353,7 @@ func (s *swipeList) info() []byte {
 			entry.Set(key, raw)
 		}
 	}
+
 	extra := s.o.Value("extra")
 	if rawjson.KindOf(extra) != rawjson.ObjectKind {
 		extra = []byte("{}")

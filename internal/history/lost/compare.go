@@ -21,6 +21,7 @@ func NewLive(texts []Text) *Live {
 		first: make(map[Text]int32, len(texts)),
 		next:  make([]int32, len(texts)),
 	}
+
 	for i, t := range texts {
 		if t&marked == 0 {
 			c.roles = append(c.roles, t&user)
@@ -116,6 +117,7 @@ func (c *Live) align(version []Text) (all []align.Pair) {
 				live = int(c.at[at]) + 1
 			}
 		}
+
 		all = append(all, to)
 		from = to
 	}

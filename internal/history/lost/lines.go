@@ -116,6 +116,7 @@ func (r *StoredLines) each(ctx context.Context, runs []history.Run, do func(stor
 			}
 			continue
 		}
+
 		for line, err := range r.Store.Lines(ctx, some) {
 			if err != nil {
 				return err

@@ -262,6 +262,7 @@ func (t *said) line(l *jsonl.Line, r *Reader) {
 		}
 		return
 	}
+
 	if isProgram(l) {
 		return
 	}

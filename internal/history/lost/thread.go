@@ -155,6 +155,7 @@ func (t *Thread) Add(number int, version []Line, copied bool) {
 			}
 			continue
 		}
+
 		if !l.Counts {
 			continue
 		}
@@ -172,6 +173,7 @@ func (t *Thread) Add(number int, version []Line, copied bool) {
 			fresh.found.Stray = true
 			last = append(last, fresh)
 		}
+
 		t.follow(previous, fresh)
 		previous = fresh
 	}
@@ -182,6 +184,7 @@ func (t *Thread) Add(number int, version []Line, copied bool) {
 		all = append(all, p)
 		all = append(all, behind[i]...)
 	}
+
 	t.places = append(all, last...)
 }
 
@@ -282,6 +285,7 @@ func (t *Thread) ordered() []*place {
 			heap.Push(&ready, i)
 		}
 	}
+
 	left := 0 // all before it are done
 	for len(list) < len(t.places) {
 		for left < len(done) && done[left] {
@@ -347,6 +351,7 @@ func (t *Thread) compare(p *place, version, i int, was *Line) {
 				p.parts = append(p.parts, part)
 			}
 		}
+
 		from = to
 	}
 }
@@ -384,6 +389,7 @@ func (t *Thread) match(version []Line, copied bool) *matching {
 		places[i] = p.Line
 		places[i].Swipes = p.all()
 	}
+
 	m := &matching{at: slices.Repeat([]int{-1}, len(version))}
 	m.pairs = align.Messages(sideOf(places), sideOf(t.dated(version)), false)
 	used := make([]bool, len(t.places))
@@ -434,6 +440,7 @@ func (t *Thread) matchMoved(m *matching, used []bool, version []Line) {
 			free[key] = append(free[key], i)
 		}
 	}
+
 	for i := range version {
 		if m.at[i] >= 0 {
 			continue
@@ -459,11 +466,13 @@ func (t *Thread) matchReworded(m *matching, used []bool, version []Line, copied 
 				gone = append(gone, i)
 			}
 		}
+
 		for i := from.A + 1; i < to.A; i++ {
 			if !used[i] && t.places[i].live >= 0 {
 				live = append(live, i)
 			}
 		}
+
 		if isLast := to.B == len(version); isLast {
 			live = slices.DeleteFunc(live, func(at int) bool { return at != from.A+1 })
 			if len(gone) > 1 || copied {
@@ -480,8 +489,10 @@ func (t *Thread) matchReworded(m *matching, used []bool, version []Line, copied 
 			m.at[i], used[live[n]] = live[n], true
 			live = live[n+1:]
 		}
+
 		from = to
 	}
+
 	m.pairs = append(m.pairs, more...)
 	slices.SortFunc(m.pairs, func(a, b align.Pair) int { return a.B - b.B })
 }

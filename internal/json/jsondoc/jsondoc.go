@@ -58,6 +58,7 @@ func (e *Encoder) Write(w io.Writer, doc any, indent string) error {
 		}
 		e.out = b.Bytes()
 	}
+
 	_, err = w.Write(visible.JSON(e.out))
 	return err
 }

@@ -24,6 +24,7 @@ func schemaOf(t reflect.Type) map[string]any {
 	case t.Implements(own) || t.Kind() == reflect.Interface:
 		return map[string]any{}
 	}
+
 	switch t.Kind() {
 	case reflect.Pointer:
 		s := schemaOf(t.Elem())

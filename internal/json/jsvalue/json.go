@@ -75,6 +75,7 @@ func (p *parser) object() *Object {
 			p.i++
 		}
 	}
+
 	p.i++ // the other brace
 	return o
 }

@@ -135,6 +135,7 @@ func Hash36(text string) string {
 			add(low)
 		}
 	}
+
 	n := int64(h)
 	return strconv.FormatInt(max(n, -n), 36)
 }

@@ -89,6 +89,7 @@ func (o *Object) Keys() []string {
 			}
 		}
 	}
+
 	if indexes == 0 {
 		return keys
 	}

@@ -159,6 +159,7 @@ func (d *Diff) value(at place, a, b []byte) {
 		d.lists(at, slices.Collect(rawjson.Elements(a)), slices.Collect(rawjson.Elements(b)))
 		return
 	}
+
 	if !Equal(a, b) {
 		d.change(Replace, at, a, b)
 	}
@@ -177,6 +178,7 @@ func (d *Diff) objects(at place, a, b *rawjson.Object, counts func(key string) b
 			d.change(Remove, at.member(key), raw, nil)
 		}
 	}
+
 	for key, raw := range b.All() {
 		if !a.Has(key) && counts(key) {
 			d.change(Add, at.member(key), nil, raw)

@@ -51,6 +51,7 @@ func excerpt(s string, start, limit int) string {
 		_, size := utf8.DecodeRuneInString(s[end:])
 		end += size
 	}
+
 	const longest = 40 // bytes of a word that is shown whole
 	if i := strings.LastIndexByte(s[max(0, start-longest):start], ' '); i >= 0 {
 		start = max(0, start-longest) + i + 1

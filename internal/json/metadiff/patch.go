@@ -29,6 +29,7 @@ func (d *Diff) MergePatch() ([]byte, error) {
 			m.out = append(m.out, "null"...)
 		}
 	}
+
 	for key, raw := range d.b.All() {
 		other, ok := d.a.Get(key)
 		if !d.counts(key) || bytes.Equal(raw, other) {
@@ -64,6 +65,7 @@ func (m *merger) members(a, b *jsvalue.Object) error {
 			m.out = append(m.out, "null"...)
 		}
 	}
+
 	for _, key := range b.Keys() {
 		was, ok := a.Get(key)
 		is, _ := b.Get(key)
@@ -103,6 +105,7 @@ func (m *merger) value(a, b jsvalue.Value, had bool) (differs bool, err error) {
 		m.out = jsvalue.Append(m.out, b) // a list is replaced whole, nulls in it stay
 		return true, nil
 	}
+
 	inA, ok := a.(*jsvalue.Object)
 	if !ok {
 		inA = jsvalue.NewObject() // to a merge patch anything else counts as {}

@@ -61,6 +61,7 @@ func (c *Changes) merged(raw []byte) (_ []byte, err error) {
 			return nil, err
 		}
 	}
+
 	if c.MergePatch != nil {
 		return MergePatch(raw, c.MergePatch)
 	}

@@ -130,6 +130,7 @@ func (d *Document) Bytes() []byte {
 			d.object.Set(key, inner.Bytes())
 		}
 	}
+
 	d.raw = d.object.Bytes()
 	return d.raw
 }
@@ -249,6 +250,7 @@ func (d *Document) remove(path Path) error {
 			container.list.Remove(i)
 			return nil
 		}
+
 		delete(container.inner, key)
 		container.object.Unset(key)
 		return nil
@@ -276,6 +278,7 @@ func (d *Document) add(value []byte, path Path) error {
 		case i > container.list.Len():
 			return fmt.Errorf("%s: %w: the list has %d", at, ErrMissing, container.list.Len())
 		}
+
 		container.move()
 		container.list.Insert(i, value)
 		return nil

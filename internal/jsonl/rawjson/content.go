@@ -67,12 +67,14 @@ func (c *content) find(key string) int {
 			c.index()
 		}
 	}
+
 	if c.last != nil {
 		if i, ok := c.last[key]; ok {
 			return i
 		}
 		return -1
 	}
+
 	for i := range slices.Backward(c.members) {
 		if c.live(i) && KeyIs(c.key(i), key) {
 			return i

@@ -34,6 +34,7 @@ func ParseList(raw []byte) (l *List, ok bool) {
 		end = val.end
 		return true
 	})
+
 	if !ok {
 		return nil, false
 	}
@@ -159,6 +160,7 @@ func EditList(array []byte, edit func(i int, value []byte) (edited []byte, keep 
 			kept = append(kept, e)
 		}
 	}
+
 	l.items = kept
 	if len(kept) == 0 {
 		l.empty()

@@ -31,6 +31,7 @@ func ParseObject(raw []byte) (*Object, error) {
 		o.members = append(o.members, member{key.at, val.at})
 		return true
 	})
+
 	if !ok {
 		return nil, ErrNotObject
 	}
@@ -177,6 +178,7 @@ func (o *Object) Bytes() []byte {
 		default:
 			out = append(out, o.src[o.valueEnd(i-1):m.key]...)
 		}
+
 		any = true
 		key, colon := o.key(i), as.colon
 		if i < o.read {
@@ -184,6 +186,7 @@ func (o *Object) Bytes() []byte {
 		}
 		out = append(append(append(out, key...), colon...), o.value(i)...)
 	}
+
 	if any {
 		out = append(out, as.tail...)
 	}

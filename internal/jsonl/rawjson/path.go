@@ -90,6 +90,7 @@ func AppendTexts(array []byte, texts ...string) []byte {
 			fresh = append(fresh, Quote(text))
 		}
 	}
+
 	if fresh == nil {
 		return array
 	}

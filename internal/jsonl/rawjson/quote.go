@@ -46,6 +46,7 @@ func AppendQuoted(out []byte, s string) []byte {
 			out = utf8.AppendRune(out, utf8.RuneError)
 			n = visible.InvalidLen(s)
 		}
+
 		s = s[n:]
 	}
 }
@@ -134,6 +135,7 @@ func Plain(in []byte) int {
 			i++
 			continue
 		}
+
 		r, size := utf8.DecodeRune(in[i:])
 		if r == utf8.RuneError && size == 1 {
 			return i

@@ -54,6 +54,7 @@ func skipValue(b []byte, i int) int {
 	case '{', '[':
 		return skipContainer(b, i)
 	}
+
 	start := i
 	for i < len(b) {
 		switch b[i] {
@@ -86,6 +87,7 @@ func skipContainer(b []byte, i int) int {
 				return i + 1
 			}
 		}
+
 		i++
 	}
 	return -1
@@ -122,6 +124,7 @@ func walk(b []byte, open byte, f func(key, val span) bool) (brackets span, ok bo
 			}
 			i = skipSpace(b, i+1)
 		}
+
 		val := span{i, skipValue(b, i)}
 		if val.end < 0 || !f(key, val) {
 			break
@@ -206,6 +209,7 @@ func Compact(raw []byte) []byte {
 			i++
 		}
 	}
+
 	if out == nil {
 		return raw
 	}

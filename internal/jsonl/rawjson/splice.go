@@ -61,6 +61,7 @@ func SetSplice(raw, value []byte, path ...string) (Splice, error) {
 			}
 			return true
 		})
+
 		if !ok && i == 0 {
 			return Splice{}, ErrNotObject
 		}

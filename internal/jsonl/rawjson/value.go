@@ -105,6 +105,7 @@ func Int(raw []byte) (n int, ok bool) {
 		}
 		exp = e
 	}
+
 	whole, frac, _ := strings.Cut(digits, ".")
 	digits = strings.TrimLeft(whole+frac, "0")
 	if digits == "" {
@@ -118,6 +119,7 @@ func Int(raw []byte) (n int, ok bool) {
 		}
 		digits, point = digits[:len(digits)+point], 0
 	}
+
 	const most = 19 // digits of the largest int64
 	if point > most || len(digits)+point > most {
 		return 0, false

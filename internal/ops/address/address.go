@@ -202,6 +202,7 @@ func (f *Finder) Split(arg string) (o *Owner, owner, name string, err error) {
 			return o, arg, "", err
 		}
 	}
+
 	owner, name, _ = strings.Cut(arg, "/")
 	return nil, owner, name, nil
 }
@@ -308,6 +309,7 @@ func (f *Finder) none(arg, name string) *NoneError {
 			none.Named = append(none.Named, called+"/"+chat)
 		}
 	}
+
 	if len(none.Named) == 0 {
 		none.Named = parts
 	}
@@ -354,6 +356,7 @@ func (f *Finder) candidates() (ranks [4][]candidate, err error) {
 		ranks[2] = append(ranks[2], newCandidate(g.Name, g.Path, g))
 		ranks[3] = append(ranks[3], newCandidate(strings.TrimSuffix(filepath.Base(g.Path), ".json"), g.Path, g))
 	}
+
 	f.all = &ranks
 	return ranks, nil
 }
@@ -371,6 +374,7 @@ func (f *Finder) owner(name string) (*Owner, error) {
 		}
 		return nil, nil
 	}
+
 	ranks, err := f.candidates()
 	same := func(c candidate) bool { return c.called == name }
 	if name == "" || err != nil && !slices.ContainsFunc(ranks[0], same) {
@@ -511,6 +515,7 @@ func IsPath(arg string) bool {
 	case "", "-", ".", "..":
 		return true
 	}
+
 	if filepath.IsAbs(arg) || filepath.VolumeName(arg) != "" {
 		return true
 	}

@@ -63,6 +63,7 @@ func ownerAt(path, arg string) (*Owner, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", arg, ErrOwner)
 	}
+
 	inside := path
 	if info.IsDir() {
 		inside = filepath.Join(path, "x"+names.Extension) // a chat that it could contain
@@ -164,6 +165,7 @@ func character(dir userdir.Dir, folder string) (*Owner, error) {
 	case err != nil:
 		return nil, ops.PathError(err)
 	}
+
 	o.Card, o.Avatar = path, AvatarOf(path, folder)
 	if c, err := card.Open(path); err == nil && c.Name != "" {
 		o.Name = c.Name

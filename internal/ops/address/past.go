@@ -34,6 +34,7 @@ func (f *Finder) Chats(owner string) (list []Chat) {
 			list = append(list, Chat{Name: name, Path: f.Lib.Folder(o.Folder).File(name)})
 		}
 	}
+
 	if f.Past == nil {
 		return list
 	}
@@ -154,6 +155,7 @@ func (f *Finder) findWhole(w wanted) (found Found, ok bool) {
 			return found, true
 		}
 	}
+
 	for _, folder := range w.folders {
 		file := f.file(folder, w.name)
 		isThere := isFile(file)

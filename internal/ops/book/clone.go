@@ -99,6 +99,7 @@ func Run(ctx context.Context, opt Options) []*Result {
 		}
 		jobs = append(jobs, j)
 	}
+
 	results := ops.Each(ctx, opt.Changes, jobs, func(j *job) (*Result, changeset.Unit) { return j.res, j.unit(opt) })
 	for _, j := range jobs {
 		j.finish()
@@ -236,6 +237,7 @@ func bookOf(ctx context.Context, lib *library.Library, opt Options, source strin
 	default:
 		return "", fmt.Errorf("%s: is neither a lorebook (.json) nor a chat (.jsonl)", source)
 	}
+
 	from, err := chat.Open(ctx, source, chat.Options{Data: opt.Data, Groups: lib})
 	if err != nil {
 		return "", ops.PathError(err)
@@ -254,6 +256,7 @@ func bookOf(ctx context.Context, lib *library.Library, opt Options, source strin
 	default:
 		return "", from.Errorf("the chat names no lorebook (chat_metadata.world_info)")
 	}
+
 	if !from.HasDir {
 		return "", from.Errorf("%w, so its lorebook %q cannot be found", ops.ErrNoUserFolder, name)
 	}

@@ -61,6 +61,7 @@ func look(ctx context.Context, lib *library.Library, opt Options, shown string) 
 	case chat.None:
 		return nil, from.Errorf("the chat has no header in which it could name a lorebook (the layout of group chats up to 1.14); open it once in SillyTavern 1.16 or later")
 	}
+
 	r := &rebinding{shown: shown, path: userdir.RealPath(shown)}
 	r.name, _ = lorebook.NameIn(from.Metadata())
 	r.sidecars, err = from.Sidecars()
@@ -82,6 +83,7 @@ func (r *rebinding) draft(opt Options, j *job, clone *lorebook.Book, s *changese
 			return nil
 		})
 	}}
+
 	lines, err := ops.FreshSlug(s, chat.Lines{header}, r.sidecars, opt.BumpIntegrity, opt.Changes)
 	if err != nil {
 		return err

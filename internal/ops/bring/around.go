@@ -98,6 +98,7 @@ func (c *call) lookForChats(ctx context.Context) error {
 			}
 		}
 	}
+
 	if c.owner.Group != nil {
 		for _, name := range c.owner.Group.Chats {
 			c.taken[names.Fold(name)] = true
@@ -174,6 +175,7 @@ func (c *call) setNames(j *job, full *complete) {
 			title = when
 		}
 	}
+
 	j.name = c.free(title)
 	j.branches = nil
 	if !c.Branches {

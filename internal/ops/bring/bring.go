@@ -160,6 +160,7 @@ func (c *call) run(ctx context.Context) error {
 			s.close()
 		}
 	}()
+
 	for _, path := range c.Files {
 		more, err := c.sources(ctx, path)
 		sources = append(sources, more...)
@@ -176,6 +177,7 @@ func (c *call) run(ctx context.Context) error {
 			c.fail(chat.Label(path), err)
 		}
 	}
+
 	if c.found > 1 && c.single() {
 		return ErrOne
 	}
@@ -241,6 +243,7 @@ func (c *call) fail(path string, err error) {
 			err = fmt.Errorf("%s: %w", path, err)
 		}
 	}
+
 	r.Err = err
 	c.results = append(c.results, r)
 }
@@ -381,6 +384,7 @@ func (c *call) judge(j *job, full *complete) {
 		Dropped:  full.Dropped,
 		Branches: len(full.Branches),
 	}
+
 	if c.owner.Group != nil {
 		d.Group = &c.owner.Group.Path
 	}
@@ -394,6 +398,7 @@ func (c *call) judge(j *job, full *complete) {
 		}
 		return len(own)
 	}
+
 	as := slices.IndexFunc(known, func(k imported) bool { return k.messages >= wants(k) })
 	hasGrown := as < 0 // if it is known: no import has all its messages
 	if len(known) > 0 && (!hasGrown || !c.Grown) {
@@ -439,6 +444,7 @@ func (c *call) draft(ctx context.Context, j *job, s *changeset.Set) error {
 		}
 		defer file.Close()
 	}
+
 	raw, err := convert.ReadAt(file, j.found)
 	if err != nil {
 		return fmt.Errorf("%s: %w", j.source.label, err)
@@ -460,6 +466,7 @@ func (c *call) draft(ctx context.Context, j *job, s *changeset.Set) error {
 			return c.open(s, j.name)
 		}
 	}
+
 	j.tried = true
 	return c.compose(j, full, s)
 }

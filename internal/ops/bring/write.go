@@ -99,6 +99,7 @@ func (c *call) greet(full *complete) *convert.Message {
 		})
 		m.Swipes = append(m.Swipes, convert.Message{Text: text})
 	}
+
 	if len(m.Swipes) == 0 {
 		return nil
 	}
@@ -187,6 +188,7 @@ func (c *call) create(s *changeset.Set, full *complete, d *Document, id string, 
 	} else {
 		h.Metadata().Set("main_chat", rawjson.Quote(*d.MainChat))
 	}
+
 	draft, err := s.Create(d.Path, "the chat of "+d.Source, changeset.InFolder())
 	if err != nil {
 		return err
@@ -214,10 +216,12 @@ func (c *call) create(s *changeset.Set, full *complete, d *Document, id string, 
 			}
 			parts = [][]byte{splice.Apply(line)}
 		}
+
 		for _, part := range parts {
 			_, _ = w.Write(part)
 		}
 	}
+
 	d.FirstDate, d.LastDate = new(sendate.Format(full.dates[0])), new(sendate.Format(full.dates[len(full.dates)-1]))
 	return w.Flush()
 }
@@ -257,6 +261,7 @@ func (c *call) line(full *complete, m *convert.Message, date time.Time) [][]byte
 		texts = append(texts, rawjson.Quote(swipe.Text))
 		infos = append(infos, fmt.Appendf(nil, `{"send_date":%s,"extra":%s}`, rawjson.Quote(sendate.Format(at)), extra(&swipe)))
 	}
+
 	if texts != nil {
 		o.Set("swipe_id", strconv.AppendInt(nil, int64(m.Swipe), 10))
 		o.Set("swipes", rawjson.Append(nil, bytes.Join(texts, []byte{','})))

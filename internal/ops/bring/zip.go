@@ -35,6 +35,7 @@ func (c *call) unzip(ctx context.Context, s *source) (list []*source, err error)
 			}
 			continue
 		}
+
 		label := s.label + "/" + f.Name
 		entry, err := spool(ctx, f, room)
 		if err != nil {
@@ -44,6 +45,7 @@ func (c *call) unzip(ctx context.Context, s *source) (list []*source, err error)
 		entry.label, entry.mtime = label, s.mtime
 		list = append(list, entry)
 	}
+
 	if len(list)+len(errs) == 0 {
 		errs = append(errs, fmt.Errorf("%s: %w: there is no conversations.json in it", s.label, errEntry))
 	}

@@ -61,6 +61,7 @@ func Copy(ctx context.Context, opt Options) *Result {
 		r.Err = ops.PathError(err)
 		return r
 	}
+
 	unit := changeset.Unit{Root: to.root(), Again: ops.ChangedMeanwhile}
 	unit.Draft = func(ctx context.Context, set *changeset.Set) error {
 		*r = Result{Doc: document(opt.Chat, "copy", opt.Changes)}
@@ -123,6 +124,7 @@ func (to *place) settle(opt *Options) error {
 	case opt.Name != "":
 		return fmt.Errorf("%s: %w", opt.To, ErrTwoNames)
 	}
+
 	to.name = opt.To
 	return nil
 }
@@ -147,6 +149,7 @@ func draftCopy(ctx context.Context, set *changeset.Set, opt *Options, to *place,
 			return err
 		}
 	}
+
 	sidecars, err := src.Sidecars()
 	if err != nil {
 		return err

@@ -62,6 +62,7 @@ func dressFor(lib *library.Library, src *chat.Chat, to *place, now time.Time, r 
 	} else {
 		d.is = func(s speech) bool { return s.avatar == to.owner.Avatar || s.avatar == "" && s.name == to.owner.Name }
 	}
+
 	switch {
 	case fromGroup == (to.group != nil):
 		d.kind = sameKind
@@ -70,6 +71,7 @@ func dressFor(lib *library.Library, src *chat.Chat, to *place, now time.Time, r 
 		d.kind, d.face = toCharacter, &face{avatar: to.owner.Avatar}
 		return d, nil
 	}
+
 	d.kind = toGroup
 	of, err := address.OwnerOf(lib, filepath.Dir(userdir.Follow(src.Path)), "")
 	if err != nil {
@@ -122,6 +124,7 @@ func (d *dress) message(l *jsonl.Line, line []byte, i int) []byte {
 	case d.kind == toCharacter && s.avatar == d.face.avatar:
 		line = d.face.take(line)
 	}
+
 	d.heard = d.heard || s.name == d.owner.Name
 	if !d.is(s) {
 		d.seen[s.name]++
@@ -212,6 +215,7 @@ func (d *dress) speakers() string {
 		}
 		return strings.Compare(a, b)
 	})
+
 	if more := len(list) - mostNamed; more > 0 {
 		list = append(list[:mostNamed], fmt.Sprintf("and %d more", more))
 	}

@@ -207,6 +207,7 @@ func leftOut(md, instead *rawjson.Object) (left []string) {
 			left = append(left, about.Name)
 		}
 	}
+
 	for _, timed := range rawjson.Members(md.Value("timedWorldInfo")) {
 		effects := 0
 		for range rawjson.Members(timed) {
@@ -217,6 +218,7 @@ func leftOut(md, instead *rawjson.Object) (left []string) {
 			break
 		}
 	}
+
 	book, ok := lorebook.NameIn(md)
 	if other, _ := lorebook.NameIn(instead); ok && book != other {
 		left = append(left, fmt.Sprintf("the lorebook %q", book))

@@ -60,12 +60,14 @@ func (w *writer) copy(ctx context.Context, src *chat.Chat, meter *progress.Meter
 		refused = w.line(src, l, base, edit)
 		return refused
 	})
+
 	switch {
 	case refused != nil:
 		return refused
 	case err != nil:
 		return src.Errorf("%w", err)
 	}
+
 	if bad > 0 {
 		r.Warn("%s: bytes that are not valid UTF-8 in %s, first in message %d; they are kept as they are, and SillyTavern writes U+FFFD for them at its next save",
 			src.Label(), plural.S(bad, "message"), firstBad)

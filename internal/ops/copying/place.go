@@ -72,6 +72,7 @@ func (to *place) listBeside(lib *library.Library, src *chat.Chat, r *Result) err
 	case len(src.Groups) > 1:
 		r.Warn("%s: %d groups list this chat; the new one goes to %s", src.Label(), len(src.Groups), src.Groups[0].Path)
 	}
+
 	to.group = src.Groups[0]
 	return nil
 }
@@ -170,6 +171,7 @@ func (to *place) enlist(set *changeset.Set, src *chat.Chat, path string, open bo
 		r.Doc.Group = &to.group.Path
 		return group.List(set, to.group.Path, "its name in the group's list", open, name)
 	}
+
 	if !open {
 		return nil
 	}
@@ -179,6 +181,7 @@ func (to *place) enlist(set *changeset.Set, src *chat.Chat, path string, open bo
 		kind = userdir.Solo
 		owner = filepath.Base(to.owner.Folder)
 	}
+
 	if kind != userdir.Solo {
 		return src.Errorf("%w", ErrNoOwner)
 	}

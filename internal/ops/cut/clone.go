@@ -191,6 +191,7 @@ func ShareBooks(lib *library.Library, src *chat.Chat, md *rawjson.Object, r *Res
 				warnOfState(src, name, book, r)
 			}
 		}
+
 		r.Doc.addBook(shared)
 	}
 }

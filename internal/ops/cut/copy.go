@@ -30,6 +30,7 @@ func copyTo(ctx context.Context, opt *Options, w io.Writer, src *chat.Chat, know
 	} else if known.index < 0 {
 		limit = min(opt.At, math.MaxInt-1) + 1
 	}
+
 	copied, err := jsonl.Copy(ctx, w, src.Source, copyOptions(opt, src, limit, places))
 	if err := readError(src, err); err != nil {
 		return copied, err
@@ -94,6 +95,7 @@ func writeChat(ctx context.Context, opt *Options, out *changeset.Draft, j *job, 
 			return end, err
 		}
 	}
+
 	if size < out.Size() {
 		err = out.Truncate(size)
 	}
@@ -154,12 +156,14 @@ func report(src *chat.Chat, copied jsonl.Copied, known lastMessage, r *Result) {
 			r.Warn("%s:%d: SillyTavern keeps this line as a broken message, so its message numbers are one higher from here on", src.Label(), d.Line)
 		}
 	}
+
 	bad := copied.BadUTF8
 	for _, p := range copied.Last[1:] {
 		if p.BadUTF8 {
 			bad-- // after the last message
 		}
 	}
+
 	const after = "they are kept as they are, and SillyTavern writes U+FFFD for them at its next save"
 	if bad > 0 {
 		r.Warn("%s: bytes that are not valid UTF-8 in %s, first in message %d; %s", src.Label(), plural.S(bad, "message"), copied.BadAt, after)
@@ -191,6 +195,7 @@ func prepareStream(ctx context.Context, opt *Options, j *job, header []byte) (fu
 		size += int64(len(line)) - end.Len
 		limit--
 	}
+
 	j.res.Doc.Bytes = size
 	if opt.Changes.DryRun {
 		j.res.Tell(ops.Fact{Kind: ops.FactStdout, Count: j.res.Doc.Messages, Of: int(size)})

@@ -128,6 +128,7 @@ func judgeSidecars(src *chat.Chat, p *plan, a *around, r *Result) error {
 		}
 		return nil
 	}
+
 	if a.unlisted != nil { // what Luker keeps would stay behind without a word
 		return ops.PathError(a.unlisted)
 	}
@@ -158,6 +159,7 @@ func judgeGroup(src *chat.Chat, p *plan, a *around, r *Result) error {
 		// an entry in past_metadata takes it for a fresh one.
 		r.Warn("%s: this group has the layout of SillyTavern up to 1.14, and the new chat that of 1.16 and later: open it with 1.16 or later only", g.Path)
 	}
+
 	r.Doc.Group = &g.Path
 	return nil
 }

@@ -23,6 +23,7 @@ func draft(ctx context.Context, c *call, set *changeset.Set, j *job) error {
 			return err
 		}
 	}
+
 	header, err := newHeader(c, j)
 	if err != nil {
 		return err

@@ -60,6 +60,7 @@ func (n *namesGiven) folder(dir string) (*folder, error) {
 		}
 		n.folders[real] = f
 	}
+
 	n.folders[dir] = n.folders[real]
 	return n.folders[dir], nil
 }
@@ -106,6 +107,7 @@ func (n *namesGiven) isSource(sources []string, path string) string {
 			}
 		}
 	}
+
 	id := idOf(path)
 	for i, source := range n.ids {
 		if source.same(id) {

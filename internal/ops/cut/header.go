@@ -38,6 +38,7 @@ func newHeader(c *call, j *job) (line []byte, err error) {
 		md.Unset(keyMainChat)
 		keepRecap(src, j.name.File, md, r)
 	}
+
 	switch c.opt.Integrity {
 	case IntegrityKeep:
 	case IntegrityNone:

@@ -173,6 +173,7 @@ func lookAround(c *call, j *job) *around {
 		a.sidecars = folder.Sidecars(j.src.Name)
 		a.stray = folder.Sidecars(userdir.ChatName(j.path))
 	}
+
 	if j.listing != "" {
 		a.lockedGroup = safefile.CanReplace(j.src.Groups[0].Path)
 	}

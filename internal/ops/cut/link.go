@@ -32,6 +32,7 @@ func link(ctx context.Context, c *call, set *changeset.Set, j *job, at jsonl.Pla
 		}
 		edits = append(edits, stale...)
 	}
+
 	if len(edits) == 0 {
 		return old, nil
 	}

@@ -59,6 +59,7 @@ func findNamed(ctx context.Context, opt *Options, source string) (lastMessage, e
 		}
 		linked = l.Index
 	}
+
 	if linked >= 0 {
 		return lastMessage{index: linked}, nil
 	}
@@ -109,6 +110,7 @@ func labelled(g *family.Graph, subject *family.Chat, label string) (*family.Chat
 				found = append(found, c)
 			}
 		}
+
 		if len(found) > 1 {
 			return nil, &NoPointError{fmt.Sprintf("%q may be %q or %q", label, found[0].Name, found[1].Name)}
 		} else if len(found) == 1 {

@@ -26,6 +26,7 @@ func nameAll(ctx context.Context, c *call, jobs []*job) {
 			j.last, j.res.Err = findNamed(ctx, c.opt, j.source)
 		}
 	}
+
 	if c.opt.readsFirst() {
 		progress.Each(ctx, len(jobs), func(k int) {
 			j := jobs[k]
@@ -34,6 +35,7 @@ func nameAll(ctx context.Context, c *call, jobs []*job) {
 			}
 		})
 	}
+
 	for _, j := range jobs {
 		if j.res.Err == nil {
 			j.res.Err = nameChat(ctx, c, j)
@@ -118,6 +120,7 @@ func outputPath(c *call, j *job) (chatPath, error) {
 	} else if len(base) > names.MaxFile {
 		j.res.Warn("%s: SillyTavern can read a chat of so long a name, but not save it", out)
 	}
+
 	if j.source == chat.Stdin {
 		return to, nil
 	}
@@ -161,6 +164,7 @@ func pathBeside(ctx context.Context, c *call, j *job, groups []*group.File) (cha
 			return to, err
 		}
 	}
+
 	f.give(made.File)
 	warnOfName(c.opt, j, made)
 	return to, nil
@@ -186,6 +190,7 @@ func nameRequest(c *call, j *job, f *folder, groups []*group.File) names.Request
 			return f.taken[folded] || slices.ContainsFunc(groups, func(g *group.File) bool { return c.names.listed(g)[folded] })
 		},
 	}
+
 	if r.At < 0 {
 		r.At = c.opt.At
 	}
@@ -237,6 +242,7 @@ func groupsOf(c *call, source string) []*group.File {
 	} else if !ok {
 		return nil
 	}
+
 	set, err := c.library.Groups(dir)
 	if err != nil {
 		return nil // as above

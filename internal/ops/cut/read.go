@@ -121,6 +121,7 @@ func readState(ctx context.Context, opt *Options, src *chat.Chat, known lastMess
 			return facts{last: known}, src.DamageError(state.Damage.First[0])
 		}
 	}
+
 	if isOutside {
 		return facts{last: known}, outOfRange(opt, src, out.Messages)
 	}

@@ -107,6 +107,7 @@ func Split(ctx context.Context, opt SplitOptions) ([]*Part, error) {
 		}
 		makings[k] = m
 	}
+
 	ops.One(ctx, opt.Changes, &joint{makings}, draftAll(makings))
 	return partsOf(src.Chat, makings), nil
 }
@@ -207,6 +208,7 @@ func (opt *SplitOptions) bounds(messages int) (list []int, err error) {
 		slices.Sort(list)
 		list = slices.Compact(list)
 	}
+
 	if len(list) == 0 || opt.Last >= messages || opt.Last == 0 && len(list) == 1 {
 		return nil, ErrOnePart
 	}
@@ -300,6 +302,7 @@ func (s *stretch) write(ctx context.Context, out *changeset.Draft, src *chat.Cha
 		_, err := jsonl.Copy(ctx, out, src.Source, jsonl.CopyOptions{From: off, Limit: to - index})
 		return readError(src, err)
 	}
+
 	for _, place := range s.edited() {
 		line, err := src.Source.Section(place.Off, place.Len)
 		if err == nil {

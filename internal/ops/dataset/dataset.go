@@ -95,11 +95,13 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) error {
 			return err
 		}
 	}
+
 	if opt.Leaves {
 		if err := e.findLeaves(ctx, walked.Chats); err != nil {
 			return err
 		}
 	}
+
 	opt.Expect(walked.Chats)
 	switch {
 	case opt.Folder:
@@ -123,6 +125,7 @@ func (e *exporter) together(ctx context.Context, targets []ops.Target, w io.Writ
 				return err // a part of it is there
 			}
 		}
+
 		lines += f.Doc.Lines
 
 		e.Meter.Done()
@@ -131,6 +134,7 @@ func (e *exporter) together(ctx context.Context, targets []ops.Target, w io.Writ
 			return err
 		}
 	}
+
 	if lines == 0 {
 		return ErrNone
 	}
@@ -270,6 +274,7 @@ func (e *exporter) count(ctx context.Context, f *facts) error {
 			*list = append(*list, name)
 		}
 	}
+
 	each := func(m *look.Message) error {
 		role, ok := e.exports(f, m)
 		if !ok {
@@ -374,6 +379,7 @@ func (e *exporter) findLeaves(ctx context.Context, targets []ops.Target) error {
 			folders = append(folders, dir)
 		}
 	}
+
 	graphs, err := family.Read(ctx, e.lib, folders, family.Options{})
 	if err != nil {
 		return ops.PathError(err)
@@ -392,6 +398,7 @@ func (e *exporter) findLeaves(ctx context.Context, targets []ops.Target) error {
 			}
 			byOwner[owner] = append(byOwner[owner], c)
 		}
+
 		for _, chats := range byOwner {
 			slices.SortFunc(chats, func(a, b *family.Chat) int { return strings.Compare(a.Name, b.Name) })
 			for c, l := range shares(chats) {
@@ -426,6 +433,7 @@ func shares(chats []*family.Chat) map[*family.Chat]leaf {
 		left = append(left, c)
 		alike = append(alike, shared)
 	}
+
 	alike = append(alike, 0) // nothing is behind the last one
 
 	order := make([]int, len(left))

@@ -94,6 +94,7 @@ func (e *exporter) lines(ctx context.Context, f *facts, w io.Writer) error {
 			return err
 		}
 	}
+
 	_, err := look.Messages(ctx, look.Exported(&e.Export, d.Path), func(m *look.Message) error {
 		role, ok := e.exports(f, m)
 		if !ok {
@@ -130,6 +131,7 @@ func (p *printer) turnOf(m *look.Message, role string) turn {
 		}
 		t.Name = plain(name)
 	}
+
 	if p.Reasoning && m.Reasoning != nil && *m.Reasoning != "" {
 		reasoning := p.text(*m.Reasoning)
 		if p.Format == ShareGPT { // it has no field for that
@@ -177,6 +179,7 @@ func (p *printer) rows(m *look.Message) error {
 		Bytes:      len(m.Stored),
 		Checkpoint: p.Doc.valid(m.Checkpoint),
 	}
+
 	p.made(&r, m.Stored, p.maybe(m.Reasoning))
 	if at, ok := m.Time(); ok {
 		r.Date = new(at.UTC().Format(time.RFC3339Nano))
@@ -188,6 +191,7 @@ func (p *printer) rows(m *look.Message) error {
 		}
 		r.Branches = new("[" + string(bytes.Join(list, []byte(","))) + "]")
 	}
+
 	if !p.Swipes {
 		p.Doc.Lines++
 		return p.encoder.Write(p.w, r, "")
@@ -210,6 +214,7 @@ func (p *printer) rows(m *look.Message) error {
 			row.Text = p.maybe(text)
 			p.made(&row.Row, info, p.maybe(rawjson.TextOrNil(rawjson.Value(info, "extra", "reasoning"))))
 		}
+
 		p.Doc.Lines++
 		if err := p.encoder.Write(p.w, row, ""); err != nil {
 			return err
@@ -286,6 +291,7 @@ func substitutions(users, characters []string, group bool) (list []substitution)
 		}
 		list = append(list, substitution{name, macro})
 	}
+
 	list = slices.DeleteFunc(list, func(s substitution) bool { return s.name == "" })
 	slices.SortStableFunc(list, func(a, b substitution) int { return len(b.name) - len(a.name) })
 	return list

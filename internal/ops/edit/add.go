@@ -56,6 +56,7 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 		default:
 			s.Choice = choose.Choice{Last: 1 - *opt.At}
 		}
+
 		before, err := o.list(ctx, s)
 		if err != nil {
 			return nil, err
@@ -84,6 +85,7 @@ func Add(ctx context.Context, opt AddOptions) []*Result {
 			}
 			return p, nil
 		}
+
 		last, err := o.chat.Source.Section(o.last.Off, o.last.Len)
 		if err != nil {
 			return nil, o.chat.Errorf("%w", err)
@@ -157,6 +159,7 @@ func followToolCalls(ctx context.Context, o *open, p *Plan, too bool) error {
 			}
 		}
 	}
+
 	switch {
 	case len(left) == 0:
 		return nil
@@ -164,6 +167,7 @@ func followToolCalls(ctx context.Context, o *open, p *Plan, too bool) error {
 		o.result.Warn("%s: %s left without the reply, the first in message %d", o.chat.Label(), plural.Of(len(left), "tool call is", "tool calls are"), left[0].From)
 		return nil
 	}
+
 	more, err := o.chosen(ctx, scanning{Choice: choose.Choice{Ranges: left}})
 	p.Delete = append(p.Delete, more...)
 	return err

@@ -53,6 +53,7 @@ func ReadOperations(ctx context.Context, name string, text []byte) (*Operations,
 		} else {
 			wrong = list.record(line, text[l.Off:l.Off+int64(len(l.Raw))])
 		}
+
 		if wrong != nil {
 			wrong = list.errorf(line, wrong)
 		}
@@ -90,6 +91,7 @@ func (l *Operations) record(line int32, raw []byte) error {
 	case "test":
 		swipe = -1
 	}
+
 	changesText := slices.Contains([]string{"add", "delete", "set"}, o.op)
 	l.taints = l.taints || changesText || swipe > 0
 	for _, r := range ranges {
@@ -123,9 +125,11 @@ func (l *Operations) resolved(messages int) (*Operations, error) {
 				resolved = append(resolved, t)
 			}
 		}
+
 		slices.SortStableFunc(resolved, func(a, b target) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.line, b.line)) })
 		return resolved
 	}
+
 	named := func(r choose.Range) ([2]int, error) { return r.Indexes(messages) }
 	list.remove, list.edit = resolve(l.remove, named), resolve(l.edit, named)
 	list.add = resolve(l.add, func(r choose.Range) ([2]int, error) {
@@ -135,6 +139,7 @@ func (l *Operations) resolved(messages int) (*Operations, error) {
 		at, err := insertAt(r.From, messages)
 		return [2]int{at, at}, err
 	})
+
 	if cause != nil {
 		return nil, l.errorf(wrong, cause)
 	}
@@ -173,6 +178,7 @@ func (l *Operations) plan(o *open, places []choose.Place) (*Plan, error) {
 				p.swipeGoes(index, int(t.swipe)-1)
 			}
 		}
+
 		if len(edited) > 0 {
 			p.Change = append(p.Change, at)
 		}
@@ -186,6 +192,7 @@ func (l *Operations) plan(o *open, places []choose.Place) (*Plan, error) {
 			}
 		}
 	}
+
 	for i, t := range l.add {
 		op, err := parseOperation(t.raw)
 		if err != nil {
@@ -197,6 +204,7 @@ func (l *Operations) plan(o *open, places []choose.Place) (*Plan, error) {
 		}
 		p.add(int(t.from), places[:t.from], line)
 	}
+
 	if len(l.meta) > 0 {
 		p.Metadata = l.metadata
 	}

@@ -77,6 +77,7 @@ func (d *drafting) measure(ctx context.Context) error {
 			return err
 		}
 	}
+
 	d.plan.sorted()
 	d.change = d.plan.moves(d.messages)
 	d.swiped = map[int]int{}
@@ -154,11 +155,13 @@ func (d *drafting) write(ctx context.Context, before []byte) error {
 			return err
 		}
 	}
+
 	if d.plan.Before != nil {
 		if err := d.plan.Before(d.set); err != nil {
 			return err
 		}
 	}
+
 	draft, err := d.set.Replace(d.chat.Path, d.chat.Stamp, about(d.result))
 	if err != nil {
 		return err
@@ -217,6 +220,7 @@ func (d *drafting) recordAddedAndDeleted() error {
 			d.result.diff(a.At, nil, a.Line)
 		}
 	}
+
 	for _, at := range d.plan.Delete {
 		doc.Deleted = append(doc.Deleted, at.Index)
 		if d.showsMore() {
@@ -245,6 +249,7 @@ func (d *drafting) save(ctx context.Context) error {
 		*batch = append(*batch, '\n')
 		return nil
 	}
+
 	write := func(batch *[]byte) error {
 		_, err := saved.Write(*batch)
 		return err

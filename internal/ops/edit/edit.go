@@ -186,6 +186,7 @@ func about(r *Result) string {
 			did = append(did, fmt.Sprintf("%s %s", plural.S(part.n, "message"), part.verb))
 		}
 	}
+
 	if len(did) == 0 {
 		return "its metadata"
 	}

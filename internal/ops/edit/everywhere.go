@@ -53,12 +53,14 @@ func Replace(ctx context.Context, opt ReplaceOptions) []*Result {
 				fields.Set(key, edited)
 			}
 		}
+
 		p.Metadata = func(metadata []byte) ([]byte, error) {
 			edited, inHeader := everywhere(metadata, subs)
 			inHeader.add(inFields)
 			found.set(chat.HeaderIndex, inHeader)
 			return edited, nil
 		}
+
 		if kept := keptNames(o.chat.Header.Metadata().Bytes(), subs); kept > 0 {
 			o.result.Tell(ops.Fact{Kind: ops.FactNamesKept, Path: o.chat.Label(), Count: kept})
 		}
@@ -105,6 +107,7 @@ func everywhere(raw []byte, subs []substituting) (edited []byte, found places) {
 		found.add(inValue)
 		return changed
 	}
+
 	switch rawjson.KindOf(raw) {
 	case rawjson.String:
 		return substituted(raw, subs)
@@ -122,6 +125,7 @@ func everywhere(raw []byte, subs []substituting) (edited []byte, found places) {
 					changed[key] = slices.Clone(now)
 				}
 			}
+
 			for key, value := range changed {
 				o.Set(key, value)
 			}

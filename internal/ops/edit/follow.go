@@ -92,6 +92,7 @@ func (d *drafting) followUp(ctx context.Context) (err error) {
 		r.Doc.LostLinks = append(r.Doc.LostLinks, l)
 		r.WarnOf(ops.Fact{Kind: ops.FactLostLink, Path: r.Doc.Path, Name: l.Name}, "%s: the link to the %s %q is deleted with message %d", r.Doc.Path, l.Kind, l.Name, l.At)
 	}
+
 	for _, text := range d.state.Warnings() {
 		r.Warn("%s: %s", r.Doc.Path, text)
 	}
@@ -117,6 +118,7 @@ func (d *drafting) followInLogs(ctx context.Context) error {
 			return err
 		}
 	}
+
 	before := d.facts.Swipes()
 	var inserted []int
 	for _, a := range d.plan.Add {

@@ -35,6 +35,7 @@ func (d *drafting) judge(ctx context.Context) error {
 			}
 		}
 	}
+
 	try := func(c lineChange, line []byte, batch *[]changed) error { return d.try(ctx, c, line, batch) }
 	left := d.plan.Change[:0] // what is written there was read before
 	keep := func(batch *[]changed) error {
@@ -46,6 +47,7 @@ func (d *drafting) judge(ctx context.Context) error {
 		}
 		return nil
 	}
+
 	err := jsonl.Pick(ctx, d.chat.Source, changes, lineChange.needed, try, keep)
 	d.plan.Change = left
 	return err
@@ -100,12 +102,14 @@ func (d *drafting) record(ctx context.Context, c *changed) error {
 		}
 		d.result.diff(at, line, edited)
 	}
+
 	switch {
 	case c.hidden:
 		d.change.Hidden = append(d.change.Hidden, at)
 	case c.shown:
 		d.change.Shown = append(d.change.Shown, at)
 	}
+
 	if c.swiped {
 		d.swiped[at] = c.swipe
 	}

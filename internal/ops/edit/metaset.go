@@ -57,6 +57,7 @@ func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
 				return nil, o.chat.Errorf("%w", ErrPassedOver)
 			}
 		}
+
 		err := o.warnOfKeys(nearMetadataKeys(opt.Values.Edits), func(key patch.Path) (bool, error) {
 			_, has := patch.Get(metadata, key)
 			return !has, nil
@@ -74,6 +75,7 @@ func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
 		}
 		return p, err
 	})
+
 	if at := slices.IndexFunc(results, func(r *Result) bool { return r.Err == nil }); len(left) > 0 && at >= 0 {
 		r := results[at]
 		ops.WarnLeftOut(&r.Result, left)
@@ -103,6 +105,7 @@ func setMeta(o *open, opt *MetaOptions, metadata []byte) ([]byte, error) {
 			md.Set(key, raw)
 		}
 	}
+
 	switch {
 	case opt.MainChat == nil:
 	case *opt.MainChat == "":
@@ -110,6 +113,7 @@ func setMeta(o *open, opt *MetaOptions, metadata []byte) ([]byte, error) {
 	default:
 		md.Set("main_chat", rawjson.Quote(*opt.MainChat))
 	}
+
 	switch opt.Integrity {
 	case "":
 	case IntegrityNone:
@@ -143,6 +147,7 @@ func judgeState(o *open, before []byte) {
 			return err != nil
 		})
 	}
+
 	now := found(o.chat.Header.Metadata())
 	if len(now) == 0 {
 		return
@@ -187,6 +192,7 @@ func missingParent(ctx context.Context, o *open, name string) (missing string, e
 			}
 			return missing, nil
 		}
+
 		raw := c.Metadata().Value("main_chat")
 		c.Close()
 		next, ok := rawjson.Unquote(raw)

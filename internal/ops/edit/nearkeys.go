@@ -60,6 +60,7 @@ func near(path patch.Path, known []string) []nearKey {
 			best, least = k, distance
 		}
 	}
+
 	if best == "" {
 		return nil
 	}

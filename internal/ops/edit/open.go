@@ -113,6 +113,7 @@ func (o *open) scan(ctx context.Context, s scanning, each func(choose.Place) err
 			batch.speakers = speakers{}
 		},
 	}
+
 	if s.moves || s.speakers {
 		also.Keys = append(speakerKeys(), reader.Keys...)
 	}

@@ -66,6 +66,7 @@ func parseOperation(line []byte) (*operation, error) {
 			return nil, fmt.Errorf("%w: %s has no %q", ErrOperation, op.op, name)
 		}
 	}
+
 	for _, k := range []struct {
 		key  string
 		kind rawjson.Kind
@@ -82,6 +83,7 @@ func parseOperation(line []byte) (*operation, error) {
 			return nil, fmt.Errorf("%w: %s is %s, not %s", ErrOperation, k.key, kind, k.what)
 		}
 	}
+
 	op.sha256, _ = rawjson.Unquote(o.Value("sha256"))
 	switch {
 	case op.op == "add" && !o.Has("message"):
@@ -147,17 +149,20 @@ func (o *operation) readChanges(from *rawjson.Object) (err error) {
 			return err
 		}
 	}
+
 	add := func(name string, value []byte) error {
 		path, err := patch.ParseKey(name)
 		c.Edits = append(c.Edits, patch.Edit{Path: path, Value: value})
 		return err
 	}
+
 	for key, value := range rawjson.Members(from.Value("set")) {
 		name, _ := rawjson.Unquote(key)
 		if err := add(name, value); err != nil {
 			return err
 		}
 	}
+
 	for element := range rawjson.Elements(from.Value("unset")) {
 		name, ok := rawjson.Unquote(element)
 		if !ok {
@@ -167,6 +172,7 @@ func (o *operation) readChanges(from *rawjson.Object) (err error) {
 			return err
 		}
 	}
+
 	switch {
 	case c.Empty():
 		return fmt.Errorf("%w: %s changes nothing", ErrOperation, o.op)
@@ -187,6 +193,7 @@ func (o *operation) edit(open *open, line []byte) ([]byte, error) {
 		edited, _, err := o.swipe.edit(line, open.greeting, &open.opt)
 		return edited, err
 	}
+
 	sum := sha256.Sum256(line)
 	if o.value != nil && !metadiff.Equal(line, o.value) || o.value == nil && !strings.EqualFold(hex.EncodeToString(sum[:]), o.sha256) {
 		return nil, patch.ErrTest
@@ -212,6 +219,7 @@ func (o *operation) readSwipe(from *rawjson.Object) error {
 		s.Chosen = rawjson.Truthy(chosen)
 		s.Choose = 0
 	}
+
 	switch {
 	case !from.Has("choose") && !from.Has("delete") && s.Add == nil:
 		return fmt.Errorf("%w: swipe needs choose, add or delete", ErrOperation)

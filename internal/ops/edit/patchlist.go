@@ -76,6 +76,7 @@ func (l *patchedList) apply(op *patch.Operation) error {
 	case at == len(l.list):
 		return l.insert(at, op.Value)
 	}
+
 	line, err := l.line(at)
 	if err != nil {
 		return err
@@ -133,6 +134,7 @@ func (l *patchedList) plan() (*Plan, error) {
 			return func(line []byte) ([]byte, error) { return judged(line, l.lines[at.Index]) }
 		}
 	}}
+
 	next := 0 // of the chat's messages
 	for at, i := range l.list {
 		if i < 0 {
@@ -149,6 +151,7 @@ func (l *patchedList) plan() (*Plan, error) {
 			p.Change = append(p.Change, l.chat[i])
 		}
 	}
+
 	p.Delete = append(p.Delete, l.chat[next:]...)
 	return p, nil
 }
@@ -186,6 +189,7 @@ func decodedParts(body []byte) iter.Seq[*decoded] {
 				}
 				begin += skipped
 			}
+
 			if begin >= len(body) {
 				return
 			}

@@ -54,6 +54,7 @@ func PutBack(ctx context.Context, opt PutBackOptions) []*Result {
 			wanted[s.Message] = true
 			swipes[s.Message] = append(swipes[s.Message], s)
 		}
+
 		isWanted := func(index int) bool { return wanted[index] }
 		found, err := o.list(ctx, scanning{moves: true, Choice: choose.Choice{Only: isWanted}})
 		if err != nil {
@@ -68,6 +69,7 @@ func PutBack(ctx context.Context, opt PutBackOptions) []*Result {
 				p.Change = append(p.Change, at)
 			}
 		}
+
 		for _, m := range back.Messages {
 			p.Add = append(p.Add, Insertion{At: m.At, After: places[m.At-1], Line: m.Line})
 		}

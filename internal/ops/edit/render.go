@@ -73,6 +73,7 @@ func (d *drafting) renderLine(ctx context.Context, c lineChange, line []byte, ba
 			e.Data = nil
 		}
 	}
+
 	if e.Data == nil && !e.Gone { // only insert after it
 		e.At += e.Len
 		e.Len = 0

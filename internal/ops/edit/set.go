@@ -75,6 +75,7 @@ func (opt *SetOptions) line(line []byte, subs []substituting) (edited []byte, fo
 			return nil, found, err
 		}
 	}
+
 	old := rawjson.Value(line, "mes")
 	text, inText := substituted(old, subs)
 	found.add(inText)
@@ -96,6 +97,7 @@ func inSwipes(line []byte, subs []substituting) (edited []byte, found places, er
 		}
 		return text, true
 	})
+
 	if bytes.Equal(changed, swipes) {
 		return line, found, nil
 	}
@@ -140,6 +142,7 @@ func judged(line, edited []byte) ([]byte, error) {
 			return nil, fmt.Errorf("%w: %s would be %s", ErrShape, keys[i], kind)
 		}
 	}
+
 	if !same(5) && is[5].End > 0 {
 		return nil, fmt.Errorf("%w: with chat_metadata it would be a header", ErrShape)
 	}
@@ -263,6 +266,7 @@ func (s *substituting) splices(raw []byte) (list []rawjson.Splice) {
 			return nil
 		}
 	}
+
 	for part := range decodedParts(body) {
 		for _, match := range s.Match.FindAllSubmatchIndex(part.text, -1) {
 			if s.Words && !isWord(part.text, match[0], match[1]) {

@@ -77,6 +77,7 @@ func Slim(ctx context.Context, opt SlimOptions) []*SlimResult {
 		*s = slimming{opt: &opt, open: o, noted: map[int]bool{}, files: files}
 		return s.plan(ctx)
 	})
+
 	list := make([]*SlimResult, len(results))
 	for i, r := range results {
 		list[i] = &SlimResult{Result: r}
@@ -145,6 +146,7 @@ func (s *slimming) plan(ctx context.Context) (*Plan, error) {
 					}
 					return line, nil
 				}
+
 				if made.left || made.unfit || changes {
 					s.note(p, at, made)
 				}
@@ -152,6 +154,7 @@ func (s *slimming) plan(ctx context.Context) (*Plan, error) {
 			}
 		}
 	}
+
 	p.Before = func(set *changeset.Set) error { return s.writePictures(set, p) }
 	return p, err
 }
@@ -184,6 +187,7 @@ func (s *slimming) note(p *Plan, at choose.Place, made slim) {
 			s.dropped[i].Bytes += bytes
 		}
 	}
+
 	for _, img := range made.pictures {
 		s.pictures = append(s.pictures, s.path(img))
 	}
@@ -262,6 +266,7 @@ func (f *pictureFiles) write(set *changeset.Set, path string, img inlined, dryRu
 	case dryRun && f.drafted[path]:
 		return nil
 	}
+
 	f.drafted[path] = true
 	return ops.Create(set, path, "a picture of the chat", img.data, changeset.InFolder())
 }
@@ -296,6 +301,7 @@ func (s *slimming) slim(line []byte, first bool) (made slim) {
 		do()
 		made.bytes[part] = int64(before - len(made.line))
 	}
+
 	var at [4]rawjson.Span
 	rawjson.Places(line, at[:], "swipes", "swipe_id", "mes", "is_user")
 	value := func(k int) []byte { return line[at[k].At:at[k].End] }
@@ -314,6 +320,7 @@ func (s *slimming) slim(line []byte, first bool) (made slim) {
 			return made
 		}
 	}
+
 	if s.opt.Reasoning {
 		step(reasoningPart, func() {
 			made.line = message.EditExtras(made.line, func(extra *rawjson.Object) {
@@ -325,6 +332,7 @@ func (s *slimming) slim(line []byte, first bool) (made slim) {
 			})
 		})
 	}
+
 	if len(s.opt.Extra) > 0 {
 		step(extraPart, func() {
 			made.line = message.EditExtras(made.line, func(extra *rawjson.Object) {
@@ -334,6 +342,7 @@ func (s *slimming) slim(line []byte, first bool) (made slim) {
 			})
 		})
 	}
+
 	if s.opt.Images {
 		step(imagesPart, func() {
 			made.line = message.EditExtras(made.line, func(extra *rawjson.Object) { s.extract(extra, &made) })
@@ -374,6 +383,7 @@ func (made *slim) dropSwipes(chosen int) {
 			rank++
 		}
 	}
+
 	if len(made.gone) > 0 {
 		m.Set("swipe_id", strconv.AppendInt(nil, int64(rank), 10))
 	}
@@ -436,6 +446,7 @@ func (s *slimming) extract(extra *rawjson.Object, made *slim) {
 			o.Set(key, rawjson.Quote("/"+filepath.ToSlash(rel)))
 		}
 	}
+
 	replace(extra, "image")
 	extra.EditList("media", func(_ int, raw []byte) ([]byte, bool) {
 		return rawjson.Edit(raw, func(medium *rawjson.Object) { replace(medium, "url") }), true
@@ -488,6 +499,7 @@ func (s *slimming) staying(kept, line []byte) []byte {
 		kept = append(kept, line[place.At:place.End]...)
 		kept = append(kept, 0)
 	}
+
 	extra := line[at[5].At:at[5].End]
 	if s.opt.Reasoning || s.opt.Images || len(s.opt.Extra) > 0 {
 		extra = rawjson.Edit(extra, func(extra *rawjson.Object) {
@@ -500,6 +512,7 @@ func (s *slimming) staying(kept, line []byte) []byte {
 			}
 		})
 	}
+
 	kept = append(kept, extra...)
 	if at[6].End > 0 {
 		kept = stayingBeside(kept, line)
@@ -520,6 +533,7 @@ func stayingBeside(kept, line []byte) []byte {
 		case "swipes", "swipe_id", "swipe_info", "extra":
 			continue
 		}
+
 		switch rawjson.KindOf(value) {
 		case rawjson.Array:
 			place, _ := rawjson.ElementPlace(value, chosen)
@@ -529,6 +543,7 @@ func stayingBeside(kept, line []byte) []byte {
 				value = rawjson.Value(value, strconv.Itoa(chosen))
 			}
 		}
+
 		kept = append(kept, key...)
 		kept = append(kept, 0)
 		kept = append(kept, value...)

@@ -56,6 +56,7 @@ func (s *speakers) record(l *jsonl.Line, keys []int, group bool) {
 			faces[key] = string(raw)
 		}
 	}
+
 	if name, _ := rawjson.Unquote(raw); len(faces) > 0 {
 		s.faces[name] = faces
 	}
@@ -137,6 +138,7 @@ func (s *speakers) speaker(o *open, opt *AddOptions) (string, error) {
 	case RoleComment:
 		return "Note", nil
 	}
+
 	if name := s.name(message.Who(opt.Role)); name != "" {
 		return name, nil
 	}
@@ -174,6 +176,7 @@ func (s *speakers) completed(object []byte, now time.Time) ([]byte, error) {
 		{"is_system", []byte("false")},
 		{"send_date", sendDate(now)},
 	}
+
 	for _, d := range defaults {
 		if !m.Has(d.key) {
 			m.Set(d.key, d.value)

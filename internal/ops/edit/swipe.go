@@ -42,6 +42,7 @@ func Swipe(ctx context.Context, opt SwipeOptions) []*Result {
 		case len(places) > 1:
 			return nil, o.chat.Errorf("%w, not %d", choose.ErrNotOne, len(places))
 		}
+
 		p := &Plan{Taints: opt.Taints(), Change: places}
 		p.Edits = each(func(line []byte) (edited []byte, err error) {
 			edited, o.result.Swipe, err = opt.edit(line, o.greeting, &opt.Options)
@@ -77,11 +78,13 @@ func (s *SwipeChange) edit(line []byte, greeting bool, opt *Options) (edited []b
 		}
 		return edited, 0, err
 	}
+
 	if number = s.Choose; number > 0 {
 		if err := message.CheckText(line, number); err != nil {
 			return nil, 0, err
 		}
 	}
+
 	if s.Add != nil {
 		if (rawjson.Truthy(rawjson.Value(line, "is_user")) || rawjson.Truthy(rawjson.Value(line, "is_system"))) && !opt.Force {
 			return nil, 0, ErrNoSwipes

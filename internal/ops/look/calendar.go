@@ -75,6 +75,7 @@ func Heat(daily map[int32]int, most int) (levels map[int32]int, from int32, week
 		days = append(days, day)
 		counts = append(counts, n)
 	}
+
 	if len(days) == 0 {
 		return nil, 0, 0
 	}

@@ -334,6 +334,7 @@ func (d *Comparison) changed(p align.Pair) Difference {
 			row.Keys = append(row.Keys, k.key)
 		}
 	}
+
 	if d.opt.All {
 		row.Keys = nil
 		if diff, err := metadiff.Compare(a.Stored, b.Stored, metadiff.Selection{Ignore: d.opt.Ignore}); err == nil {
@@ -346,6 +347,7 @@ func (d *Comparison) changed(p align.Pair) Difference {
 			}
 		}
 	}
+
 	row.Swipe = cmp.Or(otherSwipe("a", a, b), otherSwipe("b", b, a))
 	return row
 }

@@ -75,6 +75,7 @@ func List(ctx context.Context, opt ListOptions) (*ListResult, error) {
 		res.Chats = append(res.Chats, l)
 		return nil
 	}
+
 	read, err := ops.Inspect(ctx, reading)
 	if err != nil {
 		return nil, err
@@ -102,6 +103,7 @@ func (opt *ListOptions) compare(a, b *Listed) int {
 	default:
 		order = b.Last.Compare(a.Last)
 	}
+
 	if opt.Reverse {
 		order = -order
 	}

@@ -158,6 +158,7 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, opt MessageOptions) *
 			m.SwipeTexts = append(m.SwipeTexts, rawjson.TextOrNil(raw))
 		}
 	}
+
 	if n, ok := rawjson.Int(r.Swipe); ok && n >= 0 && n < m.Swipes {
 		m.Swipe = new(n + 1)
 	}
@@ -168,6 +169,7 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, opt MessageOptions) *
 	case message.Comment:
 		m.Type = "note"
 	}
+
 	if ms, ok := rawjson.Int(duration); ok {
 		m.Thinking = time.Duration(ms) * time.Millisecond
 	}
@@ -177,6 +179,7 @@ func messageAt(c *chat.Chat, at choose.Place, line []byte, opt MessageOptions) *
 		m.Reasoning = rawjson.TextOrNil(reasoning)
 		m.Display = rawjson.TextOrNil(r.Display)
 	}
+
 	m.Checkpoint = rawjson.TextOrNil(link)
 	m.Branches = slices.AppendSeq(m.Branches, rawjson.Texts(branches))
 	m.attach(c, &has)
@@ -290,6 +293,7 @@ func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error
 		read.Chosen++
 		return each(messageAt(c.Chat, at, line, opt))
 	}
+
 	source := choose.Source{Source: c.Source, Body: c.Body, Line: c.BodyLine, Progress: opt.Meter.Follow()}
 	if opt.Tail {
 		read.Skipped, err = opt.Choice.Tail(ctx, source, hand)
@@ -298,6 +302,7 @@ func Messages(ctx context.Context, opt MessageOptions, each func(*Message) error
 		}
 		return read, c.Errorf("%w", err)
 	}
+
 	read.Skipped = c.Damage
 	if err := opt.judge(c, read.Skipped); err != nil {
 		return read, err
@@ -360,6 +365,7 @@ func MetadataOf(ctx context.Context, path string, open chat.Options, keys []stri
 			values.Set(key, rawjson.Compact(value))
 		}
 	}
+
 	m.Values = values.Bytes()
 	return m, nil
 }

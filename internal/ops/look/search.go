@@ -126,6 +126,7 @@ func Search(ctx context.Context, opt SearchOptions) (*SearchResult, error) {
 			return res, err
 		}
 	}
+
 	res.Errs = append(res.Errs, s.errs...)
 	return res, ctx.Err()
 }
@@ -292,6 +293,7 @@ func (s *searcher) wants(m spoken) bool {
 			return false
 		}
 	}
+
 	if s.Since.IsZero() && s.Until.IsZero() {
 		return true
 	}

@@ -180,6 +180,7 @@ func (r *searchReader) match(raw []byte, h hit, t *searchTally) {
 			return
 		}
 	}
+
 	h.text = r.s.hash(t.text)
 	t.hits = append(t.hits, h)
 }
@@ -222,6 +223,7 @@ func textsIn(l *jsonl.Line) iter.Seq[oneText] {
 				chosen = n + 1
 			}
 		}
+
 		if rawjson.KindOf(mes) == rawjson.String && !yield(oneText{mes, chosen, true}) {
 			return
 		}
@@ -270,6 +272,7 @@ func (r *searchReader) history(ctx context.Context, st *searchStore) error {
 		v := &st.versions[i]
 		byChat[v.Chat] = append(byChat[v.Chat], v)
 	}
+
 	for _, c := range chats {
 		path := filepath.Join(st.root.Path, filepath.FromSlash(c.Path))
 		kind := history.KindOf(c.Path)
@@ -311,6 +314,7 @@ func (r *searchReader) version(ctx context.Context, src *source) (err error) {
 			long = append(long, src.runs[from:i+1]...)
 		}
 	}
+
 	fresh := history.Without(whole, r.seen)
 	if len(fresh)+len(long) == 0 {
 		return ctx.Err()

@@ -45,6 +45,7 @@ func (s *searcher) show(ctx context.Context, t text) (*SearchHit, error) {
 		Before: []Neighbour{},
 		After:  []Neighbour{},
 	}
+
 	if s.Read && !s.sources[h.source].old {
 		h, doc.Chats = s.eldest(ctx, places)
 	}
@@ -76,6 +77,7 @@ func (s *searcher) show(ctx context.Context, t text) (*SearchHit, error) {
 				doc.Swipe = new(candidate.swipe)
 			}
 		}
+
 		date, _ := l.Value(searchDate)
 		doc.Role = string(by.role)
 		doc.Name = rawjson.TextOrNil(by.name)
@@ -134,6 +136,7 @@ func (s *searcher) neighbours(ctx context.Context, src *source, h hit, doc *Sear
 			doc.After = append(doc.After, n)
 		}
 	}
+
 	if src.old {
 		return src.around(ctx, int(h.index), s.Around, func(line []byte, index int) { add(index, neighbour(line)) })
 	}
@@ -203,6 +206,7 @@ func (s *searcher) readable(said string) (text, within string) {
 		}
 		return text, ""
 	}
+
 	for _, part := range hiddenPart.FindAllString(said, -1) {
 		if _, prompt, ok := strings.Cut(part, `prompt="`); ok && holds(prompt) {
 			return strings.Trim(prompt, `<!->"/ `), InPrompt

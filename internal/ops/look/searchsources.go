@@ -84,6 +84,7 @@ func (s *searcher) open(ctx context.Context, walked ops.Walked) (err error) {
 			s.errs = append(s.errs, ops.PathError(err))
 		}
 	}
+
 	if s.Gone && len(s.stores)+len(s.errs) == 0 {
 		return ErrNoHistory
 	}

@@ -208,6 +208,7 @@ func (s *statistician) folders(ctx context.Context, walked ops.Walked) error {
 		f.chats = append(f.chats, t.Path)
 		f.large = f.large || t.Size >= ops.LargeChat
 	}
+
 	progress.SmallFirst(ctx, len(all), nil, func() struct{} { return struct{}{} }, func(_ struct{}, i int, small bool) (done bool) {
 		if all[i].large && small {
 			return false
@@ -215,6 +216,7 @@ func (s *statistician) folders(ctx context.Context, walked ops.Walked) error {
 		s.folder(ctx, all[i])
 		return true
 	})
+
 	for _, f := range all {
 		s.sum.Errs, s.sum.Damage = append(s.sum.Errs, f.errs...), append(s.sum.Damage, f.damage...)
 	}
@@ -334,6 +336,7 @@ func saidIn(l *jsonl.Line, keys []int, ids *message.Identifier) said {
 			m.model, _ = rawjson.Unquote(raw)
 		}
 	})
+
 	m.role = speaker.Role()
 	m.counts = !rawjson.Truthy(speaker.Type) && !rawjson.Truthy(speaker.Small)
 	if !m.counts {
@@ -375,6 +378,7 @@ func (c *counting) count(m *said) {
 		}
 		c.seen[m.id] = c.here[m.id]
 	}
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var at time.Time
@@ -387,6 +391,7 @@ func (c *counting) count(m *said) {
 		c.sum.Hours[at.Hour()]++
 		c.sum.Daily[day] += int(m.words)
 	}
+
 	c.add(&c.all, m, at, day)
 	key := c.key(m, at)
 	t := c.keys[key]
@@ -414,6 +419,7 @@ func (c *counting) key(m *said, at time.Time) string {
 	case "model":
 		return m.model
 	}
+
 	if at.IsZero() {
 		return ""
 	}
@@ -451,6 +457,7 @@ func (c *counting) add(t *Tally, m *said, at time.Time, day int32) {
 	} else {
 		t.GenMS += int64(m.gen)
 	}
+
 	if at.IsZero() {
 		return
 	}
@@ -481,12 +488,14 @@ func (s *statistician) finish() {
 		t.finish()
 		sum.Rows = append(sum.Rows, t)
 	}
+
 	slices.SortFunc(sum.Rows, func(a, b *Tally) int {
 		if s.opt.By.IsTime() {
 			return cmp.Or(cmp.Compare(weekday(a.Key), weekday(b.Key)), cmp.Compare(a.Key, b.Key))
 		}
 		return cmp.Or(cmp.Compare(b.Words, a.Words), cmp.Compare(a.Key, b.Key))
 	})
+
 	sum.streak(s.all.days)
 }
 
@@ -521,6 +530,7 @@ func (s *Statistics) sessions(gap time.Duration) {
 		counts = append(counts, int64(to-from))
 		from = to
 	}
+
 	s.Sessions.Count = len(counts)
 	if len(counts) > 0 {
 		s.Sessions.MedianMS, s.Sessions.MedianMessages = median(lengths), int(median(counts))

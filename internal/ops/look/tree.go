@@ -70,6 +70,7 @@ func Tree(ctx context.Context, opt TreeOptions) (*TreeResult, error) {
 		}
 		return err != nil
 	})
+
 	lib := new(library.Library)
 	folders, asked := foldersOf(walked)
 	graphs, err := family.Read(ctx, lib, folders, family.Options{By: opt.By, Meter: opt.Meter})
@@ -80,6 +81,7 @@ func Tree(ctx context.Context, opt TreeOptions) (*TreeResult, error) {
 		res.Errs = append(res.Errs, ops.PathError(err))
 		graphs = nil
 	}
+
 	b := &treeBuilder{TreeOptions: opt, shown: map[*family.Chat]*treeview.Chat{}}
 	for i, g := range graphs {
 		b.add(g, asked[i])
@@ -92,6 +94,7 @@ func Tree(ctx context.Context, opt TreeOptions) (*TreeResult, error) {
 			res.Warnings = append(res.Warnings, warning(w))
 		}
 	}
+
 	res.Tree = b.tree()
 	err = texts(ctx, b)
 	res.Tree.Whole = b.wholeTexts
@@ -183,6 +186,7 @@ func texts(ctx context.Context, b *treeBuilder) error {
 				t.Preview.Last = new(line(m))
 			}
 		}
+
 		if b.Page && !b.wholeTexts {
 			t.Texts = found
 		}
@@ -216,6 +220,7 @@ func (b *treeBuilder) whole(ctx context.Context, readers *sync.Pool) error {
 			texts[i] = append(texts[i], some...)
 		}
 	})
+
 	if b.wholeTexts = read.Load() <= int64(b.Whole); b.wholeTexts {
 		for i, c := range b.order {
 			b.shown[c].Texts = texts[i]
@@ -351,6 +356,7 @@ func cut(s string, cells int) string {
 			break
 		}
 	}
+
 	short = strings.Join(strings.Fields(short), " ")
 	if shown := visible.Truncate(short, cells, "…"); shown != short {
 		return shown

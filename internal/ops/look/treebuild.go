@@ -45,12 +45,14 @@ func (b *treeBuilder) add(g *family.Graph, a *asked) {
 		}
 		return
 	}
+
 	wanted := map[*family.Chat]bool{}
 	for _, c := range g.Chats {
 		if a.paths[filepath.Base(c.Path)] {
 			wanted[g.Root(c)] = true
 		}
 	}
+
 	for _, root := range g.Roots() {
 		if !a.all && !wanted[root] {
 			continue
@@ -65,6 +67,7 @@ func (b *treeBuilder) add(g *family.Graph, a *asked) {
 		} else if !alone {
 			b.summary.Families++
 		}
+
 		if !alone || remarkable || b.All || !a.all {
 			b.show(k)
 		}
@@ -87,6 +90,7 @@ func (b *treeBuilder) ancestors(g *family.Graph, c *family.Chat) {
 	} else {
 		b.summary.Alone++
 	}
+
 	b.show(k)
 }
 
@@ -149,6 +153,7 @@ func (b *treeBuilder) tree() *treeview.Tree {
 		}
 		k.rank = ranks[key]
 	}
+
 	slices.SortStableFunc(b.families, func(x, y *familyRow) int {
 		return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(y.last, x.last), cmp.Compare(x.name, y.name))
 	})
@@ -164,6 +169,7 @@ func (b *treeBuilder) tree() *treeview.Tree {
 			owner.Chats = append(owner.Chats, b.chat(k, c, k.depth[i]))
 		}
 	}
+
 	for _, o := range t.Owners {
 		followed := map[*treeview.Chat]bool{} // chats with a child behind the one that is looked at
 		for _, c := range slices.Backward(o.Chats) {
@@ -172,6 +178,7 @@ func (b *treeBuilder) tree() *treeview.Tree {
 			}
 		}
 	}
+
 	b.summary.Schema, b.summary.Summary = treeview.Schema, true
 	t.Summary = b.summary
 	return t
@@ -209,6 +216,7 @@ func (b *treeBuilder) chat(k *familyRow, c *family.Chat, depth int) *treeview.Ch
 		First: moment(c.FirstDate),
 		Until: moment(c.LastDate()),
 	}
+
 	t.FirstDate = date(t.First)
 	t.LastDate = date(t.Until)
 
@@ -226,6 +234,7 @@ func (b *treeBuilder) chat(k *familyRow, c *family.Chat, depth int) *treeview.Ch
 			t.Above = b.shown[p]
 		}
 	}
+
 	for _, child := range c.Children {
 		t.Children = append(t.Children, child.Name)
 	}

@@ -38,6 +38,7 @@ func YearOf(rows []*Tally) (y *Year, ok bool) {
 			last = t.Last
 		}
 	}
+
 	delete(byKey, "") // without a date
 	if last.IsZero() {
 		return nil, false
@@ -55,6 +56,7 @@ func YearOf(rows []*Tally) (y *Year, ok bool) {
 		delete(byKey, key)
 		y.add(weekOf(key, from, t))
 	}
+
 	y.Older = len(byKey)
 	for i := range y.Weeks {
 		w := &y.Weeks[i]

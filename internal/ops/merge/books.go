@@ -109,6 +109,7 @@ func (s *shelf) place(isWanted func(v *volume) bool) {
 			v.book, v.err = lorebook.Open(v.path)
 		}
 	}
+
 	s.match()
 	named := s.names()
 	for _, c := range s.theirs {
@@ -133,6 +134,7 @@ func (s *shelf) names() map[*volume]string {
 			named[c] = c.name
 		}
 	}
+
 	for _, c := range s.theirs {
 		if comes(c) && named[c] == "" {
 			isTaken := func(name string) bool { return taken[names.FoldNFC(name)] || isNamed(s.theirs, names.FoldNFC(name)) }
@@ -189,6 +191,7 @@ func (s *shelf) kinship(c, p *volume) kinship {
 	} else {
 		k = kinshipOf(c.book, renamed, p.book)
 	}
+
 	s.known[pair] = k
 	return k
 }
@@ -202,11 +205,13 @@ func kinshipOf(from, renamed, into *lorebook.Book) (k kinship) {
 			k.lacks++
 		}
 	}
+
 	for _, e := range into.Entries {
 		if !hasEntry(from, e) && !hasEntry(renamed, e) {
 			k.lacksFrom++
 		}
 	}
+
 	hasSameBytes := bytes.Equal(from.Raw, into.Raw) || bytes.Equal(renamed.Raw, into.Raw)
 	k.same = k.equal() && hasSameBytes
 	return k
@@ -229,6 +234,7 @@ func (s *shelf) draft(c *volume, name string) {
 		}
 		return
 	}
+
 	k := s.kinship(c, p)
 	row.Path = p.path
 	row.rename(c.name, p.name)
@@ -263,6 +269,7 @@ func (s *shelf) create(j *job, c *volume, name string) error {
 			return slices.ContainsFunc(slices.Concat(s.cards, s.owned), func(j *job) bool { return slices.Contains(j.needs, to.Path) })
 		}
 	}
+
 	j.creates(to.Path, func(_ context.Context, set *changeset.Set) error {
 		return ops.Create(set, to.Path, fmt.Sprintf("the lorebook %q", name), to.Raw, changeset.Like(c.book.Stamp), changeset.InFolder())
 	})

@@ -41,6 +41,7 @@ func (u *user) readCards() error {
 			j.row.refuse(err)
 		}
 	}
+
 	// the chats of a card that is not meant go to the same character all the same; if there is none here, the card comes
 	u.cards = slices.DeleteFunc(u.cards, func(j *job) bool {
 		file := filepath.Base(j.row.From)
@@ -88,6 +89,7 @@ func (u *user) placeCard(j *job, from, stem, ext string) error {
 		}
 		return ops.Create(s, path, "the card of "+theirs.Name, data, changeset.InFolder())
 	})
+
 	row.Sign = New
 	if to != stem {
 		row.Sign = Other

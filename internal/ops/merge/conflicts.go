@@ -53,6 +53,7 @@ func (r *Result) conflicts(ctx context.Context, opt *Options) error {
 		}
 		jobs = append(jobs, some...)
 	}
+
 	r.run(ctx, opt, userdir.RealPath(dir.Root), nil, jobs)
 	return nil
 }
@@ -78,6 +79,7 @@ func (opt *Options) conflictsIn(ctx context.Context, lib *library.Library, folde
 		key := names.FoldNFC(found[name].chat)
 		byChat[key] = append(byChat[key], name)
 	}
+
 	for _, key := range slices.Sorted(maps.Keys(byChat)) {
 		v, err := opt.openVersions(ctx, lib, folder.Path, found, byChat[key])
 		if err != nil {
@@ -106,6 +108,7 @@ func versionsIn(ctx context.Context, lib *library.Library, folder *library.Folde
 		}
 		isUnsure = isUnsure || slices.ContainsFunc(names.MayBeConflictOf(name), folder.Has)
 	}
+
 	if len(found) == 0 && !isUnsure {
 		return nil, nil, nil
 	}
@@ -139,6 +142,7 @@ func sharingSlugs(g *family.Graph) (list [][]string) {
 			bySlug[c.Integrity] = append(bySlug[c.Integrity], c)
 		}
 	}
+
 	for _, chats := range bySlug {
 		if slices.ContainsFunc(chats, func(c *family.Chat) bool { return c.MainChat != chats[0].MainChat }) {
 			continue
@@ -227,6 +231,7 @@ func (v *versions) merge(ctx context.Context, c, p *file, label, why string) *jo
 			lacksSomething = false
 		}
 	}
+
 	o.decide([]*match{o.comparePair(ctx, c, p)})
 	decideLinks(ctx, o)
 
@@ -247,6 +252,7 @@ func (v *versions) merge(ctx context.Context, c, p *file, label, why string) *jo
 	case why == "" && !w.writes() && lacksSomething:
 		why = "the conflict file stays: the chat lacks a text or a value of it"
 	}
+
 	removing(&w.job, c, p, why)
 	v.note(w)
 	return &w.job
@@ -263,6 +269,7 @@ func (v *versions) note(w *work) {
 		p.messages = c.messages
 		return
 	}
+
 	if w.row.To != nil {
 		comes := &file{name: w.name, key: names.FoldNFC(w.name), path: *w.row.To, header: c.header, prints: c.prints, comes: true}
 		v.ours.files = append(v.ours.files, comes)

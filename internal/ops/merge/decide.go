@@ -25,6 +25,7 @@ func (o *owner) decide(copies []*match) {
 			o.renames = true
 		}
 	}
+
 	o.works = parentsFirst(o.works)
 }
 

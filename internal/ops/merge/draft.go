@@ -34,6 +34,7 @@ func (w *work) draft(ctx context.Context, s *changeset.Set) error {
 		}
 		return w.putLinks(s)
 	}
+
 	if w.row.Sign == Ahead {
 		return w.putFuller(ctx, s)
 	}
@@ -106,6 +107,7 @@ func (w *work) putFuller(ctx context.Context, s *changeset.Set) error {
 			return withLinks(line, w.links[at])
 		}})
 	}
+
 	lines, err = ops.FreshSlug(s, lines, w.into.sidecars, w.opt.BumpIntegrity, w.opt.Changes)
 	if err != nil {
 		return err
@@ -289,6 +291,7 @@ func (w *work) copySidecars(s *changeset.Set) error {
 			return err
 		}
 	}
+
 	if w.takesLines() && w.isLuker() && !slices.ContainsFunc(w.from.sidecars, func(c luker.Sidecar) bool { return c.Kind == luker.ChatSync }) {
 		return ops.SyncSlugs(s, w.into.sidecars, w.slug, w.opt.Changes.Now, ops.NewSlug)
 	}

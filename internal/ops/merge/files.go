@@ -27,6 +27,7 @@ func compare(from, into string) (stamps [2]safefile.Stamp, same bool, err error)
 			return stamps, false, err
 		}
 	}
+
 	left, room := stamps[0].Size(), new([2][16 << 10]byte) // larger room is cleared anew for each pair
 	for same = left == stamps[1].Size(); same && left > 0; left -= int64(len(room[0])) {
 		n := min(left, int64(len(room[0])))

@@ -60,6 +60,7 @@ func (w *work) header(md *rawjson.Object) {
 		w.slug = w.into.slug
 		getsNewSlug = w.opt.BumpIntegrity || w.isLuker()
 	}
+
 	if getsNewSlug {
 		w.slug = w.opt.Changes.NewUUID()
 	}

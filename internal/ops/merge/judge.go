@@ -72,6 +72,7 @@ func (m *match) judge() verdict {
 		own:     m.kept + len(m.fuller),
 		ownFrom: m.ownFrom + len(m.fullerFrom),
 	}
+
 	if m.firstDifference < max(m.from.messages, m.into.messages) {
 		v.at = &m.firstDifference
 	}
@@ -80,6 +81,7 @@ func (m *match) judge() verdict {
 		v.told = []string{fmt.Sprintf("FROM lacks more than half of what the base has, so its %s not taken", plural.Of(m.ownFrom, "message is", "messages are"))}
 		return v
 	}
+
 	v.told = m.differences(v.sign)
 	return v
 }

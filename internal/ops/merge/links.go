@@ -23,6 +23,7 @@ func decideLinks(ctx context.Context, owners ...*owner) {
 			o.slugs[p.slug] = true
 		}
 	}
+
 	for _, o := range owners {
 		for _, w := range o.works {
 			o.connect(ctx, w)
@@ -45,6 +46,7 @@ func (o *owner) connect(ctx context.Context, w *work) {
 			w.row.refuse(err)
 		}
 	}
+
 	if w.changes() {
 		w.job.draft = w.draft
 	}
@@ -67,6 +69,7 @@ func (o *owner) adopt(w *work) {
 	default:
 		w.parent = o.nameHere(w.from.mainChat)
 	}
+
 	seen := map[string]bool{}
 	for at := w.parent; at != "" && !seen[at]; at = o.parents[at] {
 		seen[at] = true
@@ -75,6 +78,7 @@ func (o *owner) adopt(w *work) {
 			w.parent = ""
 		}
 	}
+
 	hadAnother := w.takesLines() && w.into.mainChat != "" && w.into.mainChat != w.parent
 	if hadAnother && w.parent != "" {
 		w.row.tell(fmt.Sprintf("with the lines comes FROM's main_chat: %q", w.parent))
@@ -100,6 +104,7 @@ func (o *owner) link(ctx context.Context, w *work) error {
 		w.links[at] = []link{{checkpoint: false, name: w.name}}
 		return nil
 	}
+
 	if !o.mayLink(w) {
 		return nil
 	}
@@ -128,6 +133,7 @@ func (o *owner) joinLinks(w *work, from, into map[int][]link) {
 			pairs = append(pairs, align.Pair{A: at, B: at})
 		}
 	}
+
 	isTheirLine := w.theirLines()
 	for _, p := range pairs {
 		at := p.B
@@ -144,6 +150,7 @@ func (o *owner) joinLinks(w *work, from, into map[int][]link) {
 		} else {
 			put, branches = lacking(into[p.B], theirs, false)
 		}
+
 		for _, name := range branches {
 			w.row.tell(fmt.Sprintf("message %d has a checkpoint already: %q is noted as a branch", at, name))
 		}
@@ -187,6 +194,7 @@ func lacking(has, come []link, areOurs bool) (put []link, branches []string) {
 			l.checkpoint = false
 			branches = append(branches, l.name)
 		}
+
 		put = append(put, l)
 		has = append(has, l)
 	}
@@ -215,6 +223,7 @@ func (w *work) theirLines() func(p align.Pair) bool {
 		}
 		return func(p align.Pair) bool { return !isFuller[p] }
 	}
+
 	if w.row.Sign == Ahead {
 		for _, p := range w.fullerFrom {
 			isFuller[p] = true

@@ -104,6 +104,7 @@ func matchAll(into, from []*file, judging func(c *file) judging, withPrints func
 		step{ByMessages, func(c *file) []*file { return m.slugsInto[c.slug] }, m.equal},
 		step{ByMessages, m.branches, m.equal},
 	)
+
 	// first those whose texts no later step finds elsewhere: of two that are equal, the other one needs no copy of its own
 	m.homes = m.homesWithoutEquals()
 	m.run(step{ByMessages, m.homeless, m.equal}, step{ByMessages, m.equals, m.equal})
@@ -128,6 +129,7 @@ func newMatcher(into, from []*file, judging func(c *file) judging) *matcher {
 		taken: map[*file]bool{},
 		found: map[*file]*match{},
 	}
+
 	for _, c := range from {
 		if c.settled != nil {
 			m.taken[c.settled.into] = true
@@ -286,6 +288,7 @@ func (m *matcher) findWhole(withPrints func(files []*file, do func(p *file))) {
 			}
 		}
 	}
+
 	if len(byLast) == 0 {
 		return
 	}
@@ -303,6 +306,7 @@ func (m *matcher) findWhole(withPrints func(files []*file, do func(p *file))) {
 			mu.Unlock()
 		}
 	})
+
 	shortest := func(a, b *match) int { return cmp.Or(a.kept-b.kept, cmp.Compare(a.into.name, b.into.name)) }
 	for c, list := range found {
 		m.found[c] = slices.MinFunc(list, shortest)
@@ -357,6 +361,7 @@ func (m *matcher) better(c *file, homes []*file) (list []*file) {
 			list = append(list, p)
 		}
 	}
+
 	rank := func(r *relation) int {
 		switch {
 		case r.isWhollyHere():
@@ -366,6 +371,7 @@ func (m *matcher) better(c *file, homes []*file) (list []*file) {
 		}
 		return 2
 	}
+
 	slices.SortStableFunc(list, func(a, b *file) int {
 		r, s := m.relation(c, a), m.relation(c, b)
 		return cmp.Or(rank(r)-rank(s), len(s.pairs)-len(r.pairs), r.ownFrom-s.ownFrom, r.kept-s.kept, cmp.Compare(a.name, b.name))

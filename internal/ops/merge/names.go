@@ -69,6 +69,7 @@ func respelled(theirs, ours []string) map[string]string {
 		}
 		return all
 	}
+
 	found := map[string]string{}
 	here := byNFC(ours)
 	for name, there := range byNFC(theirs) {

@@ -118,6 +118,7 @@ func chatsOf(ctx context.Context, lib *library.Library, path string, single bool
 		}
 		return chats{folder: folder, only: name, group: listing(lib, folder, name)}, nil
 	}
+
 	if userdir.IsDir(path) {
 		var err error
 		f := lib.Folder(path)
@@ -130,6 +131,7 @@ func chatsOf(ctx context.Context, lib *library.Library, path string, single bool
 		}
 		return chats{folder: f}, err
 	}
+
 	o, err := address.OwnerOf(lib, path, "")
 	if err != nil && isFile {
 		return misnamed(ctx, lib, path, err)
@@ -197,6 +199,7 @@ func (opt *Options) openOwner(lib *library.Library, into, from string, base chat
 		given:    map[string]bool{},
 		seed:     message.NewSeed(),
 	}
+
 	o.ours, err = openSide(lib, into, isOurs)
 	if err != nil {
 		return nil, err
@@ -248,6 +251,7 @@ func openSide(lib *library.Library, folder string, wanted func(name string) bool
 			return nil, ops.PathError(err)
 		}
 	}
+
 	for _, name := range s.folder.Chats {
 		if wanted(name) {
 			s.files = append(s.files, &file{lib: lib, name: name, key: names.FoldNFC(name), path: s.folder.File(name), sidecars: s.folder.Sidecars(name)})

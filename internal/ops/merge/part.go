@@ -30,6 +30,7 @@ func (r *Result) part(ctx context.Context, opt *Options) error {
 		opt.Into = into
 		return r.folder(ctx, opt)
 	}
+
 	if opt.Base != "" && !isUser(opt.Base) {
 		base, _, isIn := within(opt.Base)
 		if !isIn {
@@ -37,6 +38,7 @@ func (r *Result) part(ctx context.Context, opt *Options) error {
 		}
 		opt.Base = base
 	}
+
 	opt.From, opt.part = dir, place
 	return r.user(ctx, opt)
 }
@@ -79,6 +81,7 @@ func ownerHere(ctx context.Context, user, from string) (path string, err error) 
 		}
 		return folder, nil
 	}
+
 	lib := new(library.Library)
 	slug, err := slugOf(ctx, lib, from)
 	if err != nil {
@@ -103,6 +106,7 @@ func ownerHere(ctx context.Context, user, from string) (path string, err error) 
 			}
 		}
 	}
+
 	if len(owners) != 1 {
 		return "", fmt.Errorf("%s: %w", from, ErrWhose)
 	}

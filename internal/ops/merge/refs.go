@@ -123,6 +123,7 @@ func (u *user) attach(place string) *attachment {
 			row.rename(path.Base(place), filepath.Base(u.pathHere(a)))
 		}
 	}
+
 	if isHere {
 		return a
 	}
@@ -283,6 +284,7 @@ func (u *user) metadata(md *rawjson.Object) {
 			u.need(b.to.Path)
 		}
 	}
+
 	for _, pair := range aside {
 		isolate.Rename(&extension.Renaming{Metadata: md, From: pair[0], Plain: pair[0], To: pair[1]})
 	}
@@ -342,18 +344,21 @@ func (o *owner) tellLeft(ctx context.Context, into, from *library.Folder) error 
 				left = append(left, name)
 			}
 		}
+
 		if w.writes() {
 			for _, name := range all.Table().Books(w.from.metadata()) {
 				_, err := o.ours.lib.Book(dir, name)
 				note(name, err == nil)
 			}
 		}
+
 		see := func(address string) string {
 			if _, exists, isOurs := dir.Served(plain(address)); isOurs {
 				note(plain(address), exists)
 			}
 			return address
 		}
+
 		look := func(raw []byte) { readdressed(raw, see) }
 		if w.writes() {
 			look(w.from.metadata().Bytes())

@@ -82,6 +82,7 @@ func relate(from, into []chat.Print, by judging) relation {
 			r.addPair(p, &from[p.A], &into[p.B], by)
 		}
 	}
+
 	r.begun = begun(from, into, r.pairs)
 	r.fragment = 2*len(shared(by.base.list, from)) < len(by.base.list)
 	return r
@@ -94,6 +95,7 @@ func (r *relation) addPair(p align.Pair, from, into *chat.Print, by judging) {
 		r.differsAt(p)
 		return
 	}
+
 	if !by.countsSwipes && into.IsSlimmerThan(from) {
 		swipes, _ := by.has(from, into)
 		if swipes > 0 { // else they were removed here since the base
@@ -200,6 +202,7 @@ func common(from, into []chat.Print) []align.Pair {
 			places[id] = append(places[id], j)
 		}
 	}
+
 	var matches []align.Pair // in the order of from, the last place of each first
 	for i := range from {
 		var list []int

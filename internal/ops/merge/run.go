@@ -30,6 +30,7 @@ func (r *Result) run(ctx context.Context, opt *Options, root string, needed, job
 		r.Rows = append(r.Rows, j.row)
 		r.Doc.count(j)
 	}
+
 	r.Doc.DryRun = opt.Changes.DryRun
 	r.Complete(r.Outcome, opt.Changes.DryRun)
 }

@@ -100,6 +100,7 @@ func openUsers(opt *Options) (*user, error) {
 			return nil, &address.NoneError{Arg: stem, Known: ownersIn(from), Owner: true}
 		}
 	}
+
 	u.stems = respelled(ownersIn(from), ownersIn(into))
 	maps.Copy(u.stems, opt.Owners)
 	return u, nil
@@ -163,6 +164,7 @@ func (r *Result) withNamed(ctx context.Context, u *user) error {
 			j.compare()
 		}
 	}
+
 	u.carried = carried // what only the comparison names does not come
 	u.planned = true
 	r.run(ctx, u.opt, userdir.RealPath(u.into.Root), u.carried, slices.Concat(u.cards, u.owned))

@@ -106,6 +106,7 @@ func (u *user) add(o *owner) {
 		}
 		u.changed[w.into.path] = isAhead
 	}
+
 	u.works = append(u.works, o.works...)
 	u.owned = append(u.owned, o.jobs()...)
 }
@@ -134,6 +135,7 @@ func (u *user) groups(ctx context.Context) error {
 			return here != nil && here.Lists(name)
 		})
 	}
+
 	for _, isKnown := range []bool{true, false} { // a chat that several list may have its copy in one that INTO has
 		for _, there := range theirs.Files {
 			here := byFile[filepath.Base(there.Path)]
@@ -165,6 +167,7 @@ func (u *user) unlisted(ctx context.Context, theirs *group.Set) error {
 			w.row.tell("no group of FROM lists it")
 		}
 	}
+
 	u.add(o)
 	return nil
 }
@@ -194,6 +197,7 @@ func (u *user) group(ctx context.Context, there, here *group.File, inBoth func(n
 		}
 		return here.Lists(name) || there.Lists(name) && inBoth(name)
 	}
+
 	isTheirs := func(name string) bool {
 		isMeant := u.opt.wanted(groupChat(name)) || u.opt.wanted("groups/"+file)
 		return isMeant && there.Lists(name) && u.inGroups.to[name] == ""
@@ -236,6 +240,7 @@ func (u *user) judgeGroup(own *job, o *owner, there, here *group.File) {
 		}
 		return
 	}
+
 	if bytes.Equal(here.Raw(), there.Raw()) {
 		row.Sign = Same
 		return

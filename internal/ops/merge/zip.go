@@ -60,6 +60,7 @@ func (r *Result) unpacked(ctx context.Context, opt *Options) error {
 		}
 		return text
 	}
+
 	r.nameSources(named)
 	if err != nil {
 		err = &zipError{named(err.Error()), err}
@@ -115,6 +116,7 @@ func unpack(ctx context.Context, name string, to *safefile.Unpacking) (left []st
 			return nil, fmt.Errorf("%s: %w", f.Name, ops.PathError(err))
 		}
 	}
+
 	below, err := fs.Sub(z, path.Clean(prefix))
 	return leftOut(below), err
 }
@@ -158,6 +160,7 @@ func takenEntries(files []*zip.File, size int64) (prefix string, list []*zip.Fil
 		seen[key] = true
 		list = append(list, f)
 	}
+
 	if len(list) == 0 {
 		err = fmt.Errorf("%w: it has nothing that is merged", ErrZip)
 	}
@@ -183,6 +186,7 @@ func userFolderIn(files []*zip.File) (prefix string, err error) {
 			second = first + "/"
 		}
 	}
+
 	switch {
 	case prefix == "":
 		err = fmt.Errorf("%w: it has no user folder, neither at its root nor one folder down", ErrZip)
@@ -215,6 +219,7 @@ func unsafeEntry(f *zip.File, place string) string {
 	case f.Mode()&fs.ModeType != 0:
 		return "is not a regular file"
 	}
+
 	for part := range strings.SplitSeq(place, "/") {
 		if !names.Safe(part) {
 			return "has a name that SillyTavern could not have given to a file"

@@ -59,6 +59,7 @@ func changeBook(ctx context.Context, opt *Options, path string, draft func(b *bo
 		}
 		return draft(&bookNames{from: book, r: r, s: s, opt: opt, lib: lib, dir: dir})
 	}})
+
 	if r.Err != nil {
 		r.Warnings = nil // they are about changes that were not made
 	}
@@ -150,6 +151,7 @@ func (b *bookNames) fresh(name string) error {
 			return fmt.Errorf("%q %w: there is a lorebook %q", safe, ErrTaken, other)
 		}
 	}
+
 	if safe == book.Name {
 		return fmt.Errorf("%s: %w: it already has this name", book.Path, ErrTaken)
 	}
@@ -159,6 +161,7 @@ func (b *bookNames) fresh(name string) error {
 			return err
 		}
 	}
+
 	b.clone = &lorebook.Book{Name: safe}
 	b.clone, err = lorebook.Parse(b.entries(data), filepath.Join(filepath.Dir(book.Path), safe+lorebook.Extension))
 	return err

@@ -99,6 +99,7 @@ func (b *bookNames) chats(ctx context.Context) error {
 		case c.Header == nil:
 			return fmt.Errorf("%s: %w", t.Path, ErrInGroup)
 		}
+
 		b.r.Doc.edited(t.Path, "chat_metadata", 1)
 		if lost > 0 {
 			b.r.Warn("%s: %s dropped: the lorebook has no entry that fits", t.Path, plural.S(lost, "timed effect"))
@@ -219,6 +220,7 @@ func (n *renameSet) booksOfRenamed(ctx context.Context) (paths []string) {
 			}
 		}
 	}
+
 	slices.Sort(paths)
 	return paths
 }
@@ -263,6 +265,7 @@ func editEntries(s *changeset.Set, path, name string, edit func(content []byte) 
 		}
 		return false, err
 	}
+
 	if bytes.Equal(edit(raw), raw) {
 		return false, nil
 	}

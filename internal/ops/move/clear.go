@@ -127,6 +127,7 @@ func (f *folder) lastChanged(ctx context.Context, chats []*family.Chat) (map[*fa
 		}
 		return nil
 	}
+
 	_, err := ops.Inspect(ctx, reading)
 	return changed, err
 }
@@ -224,6 +225,7 @@ func (j *clearingJudge) among(c *family.Chat) (sets []any) {
 		}
 		return []any{c.Parent}
 	}
+
 	if len(c.Groups) == 0 {
 		return []any{nil}
 	}

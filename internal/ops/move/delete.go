@@ -50,6 +50,7 @@ func deleteChosen(ctx context.Context, opt DeleteOptions, choose func(n *renameS
 		}
 		byFolder[key] = append(byFolder[key], path)
 	}
+
 	var above func(*family.Chat) *family.Chat
 	if opt.Family {
 		above = func(c *family.Chat) *family.Chat { return c }
@@ -94,6 +95,7 @@ func (n *renameSet) noteBookless(ctx context.Context) {
 			left[book] = true
 		}
 	}
+
 	if len(left) == 0 {
 		return
 	}
@@ -107,6 +109,7 @@ func (n *renameSet) noteBookless(ctx context.Context) {
 			}
 		}
 	}
+
 	n.r.Doc.Unnamed = slices.Sorted(maps.Keys(left))
 }
 
@@ -149,6 +152,7 @@ func (n *renameSet) pinned(settings []byte) (edited []byte, count int, err error
 			pins = rawjson.RenameKey(pins, key, by.key(fresh))
 		}
 	}
+
 	if count == 0 {
 		return settings, 0, nil
 	}
@@ -197,6 +201,7 @@ func pinOwners(f *folder, c *family.Chat) (list []pinOwner) {
 		}
 		return []pinOwner{pinOwnerOf(address.AvatarOf(path, f.graph.Folder.Owner), nil)}
 	}
+
 	for _, g := range f.graph.Groups {
 		if slices.Contains(c.Groups, g.Path) {
 			list = append(list, pinOwnerOf("", g))

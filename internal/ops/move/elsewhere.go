@@ -82,6 +82,7 @@ func going(n *renameSet, opt *OwnerOptions) (goes []*family.Chat, err error) {
 			return nil, err
 		}
 	}
+
 	if opt.Cut {
 		return goes, nil
 	}
@@ -105,6 +106,7 @@ func relative(n *renameSet, c *family.Chat, references []family.Reference) *fami
 			return other
 		}
 	}
+
 	for _, ref := range references {
 		if stays(ref.From) {
 			return ref.From
@@ -123,6 +125,7 @@ func judgeOwner(n *renameSet, paths []string) error {
 			return fmt.Errorf("%s: chats of one owner at a time", path)
 		}
 	}
+
 	switch {
 	case !from.HasDir || from.Kind == userdir.File:
 		return fmt.Errorf("%s: %w", paths[0], ErrNoOwner)
@@ -133,6 +136,7 @@ func judgeOwner(n *renameSet, paths []string) error {
 	case to.Group == nil && userdir.RealPath(to.Folder) == here:
 		return fmt.Errorf("%s: %w", paths[0], ErrSameOwner)
 	}
+
 	chats, err := n.chosen(paths, nil)
 	if err != nil {
 		return err
@@ -188,6 +192,7 @@ func cut(n *renameSet, goes []*family.Chat) {
 			n.edits.Name(family.Reference{Path: c.Path, From: c, Index: family.Header, Kind: family.Recap}, n.to[c])
 			n.r.WarnOf(ops.Fact{Kind: ops.FactParentCut, Path: c.Path, Name: c.MainChat}, "%s: main_chat %q is removed: that chat stays behind", c.Path, c.MainChat)
 		}
+
 		for _, l := range c.Links {
 			if stays(l.Name) {
 				n.edits.Name(family.Reference{Path: c.Path, From: c, Index: l.Index, Kind: l.Kind, Name: l.Name}, "")

@@ -96,6 +96,7 @@ func read(ctx context.Context, opt *Options, path string) (*folder, error) {
 			return nil, err
 		}
 	}
+
 	graphs, err := family.Read(ctx, f.lib, []string{path}, family.Options{Meter: opt.Meter})
 	if err != nil {
 		return nil, ops.PathError(err)
@@ -119,6 +120,7 @@ func (f *folder) unread() error {
 			errs = append(errs, groups.Bad...)
 		}
 	}
+
 	for _, err := range errs {
 		_, failed := errors.AsType[syscall.Errno](err)
 		if failed && !errors.Is(err, fs.ErrNotExist) || errors.Is(err, jsonl.ErrChanged) {
@@ -136,6 +138,7 @@ func (n *renameSet) chosen(paths []string, above func(*family.Chat) *family.Chat
 			list = append(list, c)
 		}
 	}
+
 	for _, path := range paths {
 		n.r.Doc.From = path
 		c, err := n.find(path)

@@ -159,6 +159,7 @@ func (n *renameSet) decide(ref family.Reference, named *family.Chat) (to string,
 	case to == "" && ref.Kind == family.Parent:
 		to = n.adopt(ref.From)
 	}
+
 	keepsOpen := n.isCard(ref.Path) && n.open[ref.Path] == "" // SillyTavern starts that chat afresh
 	return to, to != ref.Name && (to != "" || !keepsOpen)
 }
@@ -187,6 +188,7 @@ func (n *renameSet) chooseOpen() {
 			n.open[path], n.results[i].Doc.Opened = name, &name
 		}
 	}
+
 	for i, c := range n.goes {
 		if n.graph.Card != nil && n.graph.IsOpenInCard(c) {
 			note(i, n.graph.Card.Path, n.heir(c, nil))
@@ -210,6 +212,7 @@ func (n *renameSet) heir(c *family.Chat, in *group.File) string {
 			return p.Name
 		}
 	}
+
 	last := &family.Chat{}
 	for _, other := range n.graph.Chats {
 		if stays(other) && other.Err == nil && (last.Name == "" || other.Stamp.ModTime().After(last.Stamp.ModTime())) {
@@ -243,6 +246,7 @@ func (n *renameSet) draft(ctx context.Context) error {
 			return err
 		}
 	}
+
 	for _, path := range slices.Sorted(maps.Keys(n.edits)) {
 		e := n.edits[path]
 		if e.Chat != nil && !n.stays(e.Chat) {
@@ -261,6 +265,7 @@ func (n *renameSet) draft(ctx context.Context) error {
 			return err
 		}
 	}
+
 	n.warnDamaged(ctx)
 	if err := n.draftEntries(ctx); err != nil {
 		return err
@@ -308,6 +313,7 @@ func (n *renameSet) draftOwn(ctx context.Context, c *family.Chat) error {
 			return err
 		}
 	}
+
 	for _, sidecar := range n.graph.Folder.Sidecars(c.Name) {
 		beside := ""
 		if to != "" {
@@ -358,6 +364,7 @@ func (n *renameSet) warnDamaged(ctx context.Context) {
 			names = append(names, rawjson.Quote(c.Name))
 		}
 	}
+
 	for _, c := range n.graph.Chats {
 		if c.Damaged == 0 || !n.stays(c) {
 			continue

@@ -95,6 +95,7 @@ func nameNew(o *address.Owner, lib *library.Library, opt *NewOptions) (string, e
 			name = o.Name + " - " + name
 		}
 	}
+
 	safe, err := newName(name, names.Extension, names.MaxBytes)
 	if err != nil {
 		return "", err
@@ -171,6 +172,7 @@ func open(ctx context.Context, lib *library.Library, path string, r *OpenResult,
 		r.Doc.Card, r.Doc.From = g.Path, g.ChatID
 		return s.Edit(g.Path, safefile.Stamp{}, &group.Edit{Path: g.Path, Open: c.Name}, fmt.Sprintf("the chat that is open: %q", c.Name))
 	}
+
 	known, err := ops.OpenInCard(s, c.Dir, c.Owner, c.Name)
 	if err == nil {
 		r.Doc.Card, r.Doc.From = known.Path, known.Chat

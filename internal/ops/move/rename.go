@@ -157,6 +157,7 @@ func (n *renameSet) takenHere() takenNames {
 			taken.add(c.Name)
 		}
 	}
+
 	if !n.isGroup() {
 		return taken
 	}

@@ -22,6 +22,7 @@ func (n *renameSet) draftKept() error {
 			to[c.Name] = n.to[c]
 		}
 	}
+
 	if len(to) == 0 {
 		return nil
 	}

@@ -44,6 +44,7 @@ func Commands(dir string) (list []Command, errs []error, err error) {
 				c.Chats++
 			}
 		}
+
 		list = append(list, c)
 	}
 	return list, errs, nil

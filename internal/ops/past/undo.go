@@ -92,6 +92,7 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 		d.Written = ops.WrittenBy(r.Outcome)
 		return r, nil
 	}
+
 	err = takeBack(ctx, opt, r, nil)
 	if errors.Is(err, changeset.ErrNoRecord) {
 		begun, _ := changeset.Unfinished(ctx, opt.Root)
@@ -166,6 +167,7 @@ func takeBack(ctx context.Context, opt Options, r *Result, assumed *changeset.As
 	} else {
 		r.Outcome = changeset.Run(ctx, []changeset.Unit{u.Unit}, opt.Changes)[0]
 	}
+
 	r.Ended = ended // Run only saw those that Recover could not end
 	if r.Err != nil {
 		return nil
@@ -249,6 +251,7 @@ func Prune(ctx context.Context, opt PruneOptions) ([]Listed, error) {
 		}
 		return listed(rec), nil
 	}
+
 	dropped, err := changeset.Prune(ctx, opt.Root, opt.Changes, func(rec changeset.Record) bool { return goes[rec.ID] })
 	return listed(dropped...), err
 }
@@ -343,6 +346,7 @@ func keepListed(path string, left []string) func(old []byte) ([]byte, error) {
 			list = append(list, name)
 		}
 	}
+
 	if len(list) == 0 {
 		return nil
 	}
@@ -388,6 +392,7 @@ func opensWith(file, path string) (name string, ok bool) {
 		}
 		return g.ChatID, true
 	}
+
 	c, err := card.Parse(raw, path)
 	if err != nil {
 		return "", false

@@ -41,6 +41,7 @@ func (e *exporter) relate(ctx context.Context) error {
 			as[userdir.RealPath(p.path)] = p
 		}
 	}
+
 	short := res.Tree.Shorts()
 	for _, o := range res.Tree.Owners {
 		owner := &ownerOf{name: o.Name}
@@ -57,6 +58,7 @@ func (e *exporter) relate(ctx context.Context) error {
 				owner.chats = append(owner.chats, r)
 			}
 		}
+
 		if len(owner.chats) > 0 {
 			e.owner = append(e.owner, owner)
 		}
@@ -77,6 +79,7 @@ func (e *exporter) link(from *published, to *treeview.Chat, at *int, text string
 		}
 		return `<a href="#` + place + `">` + text + "</a>"
 	}
+
 	isExported := r != nil && r.as != nil && r.as.output != ""
 	canLink := from != nil || e.opt.Folder
 	if !isExported || !canLink {
@@ -120,8 +123,10 @@ func (e *exporter) index(w io.Writer) error {
 			p.printf("<tr><td class=\"d%d\">%s%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
 				min(c.Depth, 9), sign(c), e.link(nil, c, nil, r.short), fork, plural.Grouped(c.Messages), last)
 		}
+
 		p.print("</tbody></table></section>\n")
 	}
+
 	p.printf("<p class=\"sub\">%s</p></main>\n", plural.Many(count, "chat"))
 	p.foot(false)
 	return p.err

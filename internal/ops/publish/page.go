@@ -115,6 +115,7 @@ func (g *pager) begin(p *published) error {
 	case 1:
 		g.openBook()
 	}
+
 	if p.chapter > 0 {
 		g.printf("<section id=\"%s\">\n", p.chapterID())
 	}
@@ -231,6 +232,7 @@ func (g *pager) message(m *look.Message) error {
 			g.print("<span>", about, "</span>")
 		}
 	}
+
 	g.print("<a href=\"#", place, "\">#", id, "</a>")
 	if dated {
 		g.print("<time datetime=\"", at.UTC().Format(time.RFC3339), "\">", at.Local().Format("15:04"), "</time>")
@@ -284,6 +286,7 @@ func (g *pager) swipes(m *look.Message) {
 			g.printf("<div class=\"alt\" dir=\"auto\"><b>%d</b>%s</div>", i+1, g.text(m, ops.Or(text, "")))
 		}
 	}
+
 	g.print("</details>\n")
 }
 
@@ -307,6 +310,7 @@ func (g *pager) margin(m *look.Message) {
 			links = append(links, sign(c)+g.e.link(g.p, c, at, names.Short(g.p.owner, c.Name, g.p.name)))
 		}
 	}
+
 	other := func(sign, name string) {
 		if !known[name] {
 			links = append(links, sign+"<span>"+bdi(names.Short(g.p.owner, name, g.p.name))+"</span>")
@@ -341,6 +345,7 @@ func (g *pager) avatar(m *look.Message, who string) string {
 			letter = each.Value()
 		}
 	}
+
 	h := fnv.New32a()
 	h.Write([]byte(who))
 	return fmt.Sprintf(`<span class="av l%d" aria-hidden="true">%s</span>`, h.Sum32()%6, prose.Escape(letter))
@@ -378,6 +383,7 @@ func Stats(w io.Writer, s *look.Statistics) error {
 	} else {
 		statsRows(p, s, by)
 	}
+
 	if s.Sessions.Count > 0 {
 		p.printf("<section><h2>When</h2>\n<p class=\"sub\">%s, %s in all, median %s and %s", plural.Many(s.Sessions.Count, "session"), look.TimeText(s.TimeMS),
 			plural.Many(int((s.Sessions.MedianMS+30_000)/60_000), "minute"), plural.Many(s.Sessions.MedianMessages, "message"))
@@ -391,6 +397,7 @@ func Stats(w io.Writer, s *look.Statistics) error {
 		}
 		p.print("</tbody></table></section>\n")
 	}
+
 	p.print("</main>\n")
 	p.foot(false)
 	return p.err
@@ -411,6 +418,7 @@ func statsRows(p *page, s *look.Statistics, by look.By) {
 		p.printf("<tr><td>%s<small>%s</small></td><td>%s</td><td>%s</td><td>%s</td><td class=\"share\">%s %.0f %%</td></tr>\n",
 			bdi(cmp.Or(t.Key, "(none)")), strings.TrimPrefix(about, " · "), plural.Grouped(t.Chats), plural.Grouped(t.Messages), plural.Grouped(t.Words), bar(share), share)
 	}
+
 	p.print("</tbody></table></section>\n")
 }
 
@@ -438,6 +446,7 @@ func heat(p *page, s *look.Statistics) {
 			p.printf("<text x=\"%d\" y=\"-5\">%s</text>", week*12, month)
 		}
 	}
+
 	months := map[string]int{}
 	for day := from; day < from+int32(7*weeks); day++ {
 		words := s.Daily[day]
@@ -447,6 +456,7 @@ func heat(p *page, s *look.Statistics) {
 		at := int(day - from)
 		p.printf("<rect class=\"w%d\" x=\"%d\" y=\"%d\" width=\"10\" height=\"10\"><title>%s: %s</title></rect>", levels[day], at/7*12, at%7*12, look.DayText(day), plural.Many(words, "word"))
 	}
+
 	p.print("</svg>\n<p class=\"sub\">less <svg viewBox=\"0 0 48 10\" width=\"48\" aria-hidden=\"true\">")
 	for level := 1; level <= 4; level++ {
 		p.printf("<rect class=\"w%d\" x=\"%d\" width=\"10\" height=\"10\"/>", level, (level-1)*12)
@@ -460,5 +470,6 @@ func heat(p *page, s *look.Statistics) {
 		at, _ := time.Parse("2006-01", month)
 		p.printf("<tr><td>%s</td><td>%s</td></tr>\n", at.Format("January 2006"), plural.Grouped(months[month]))
 	}
+
 	p.print("</tbody></table></details></section>\n")
 }

@@ -47,6 +47,7 @@ func (g *pager) picture(m *look.Message, address, kind, title, missing string) s
 			return `<img alt="` + prose.Escape(cmp.Or(title, kind)) + `" src="data:` + mediaType + ";base64," + base64.StdEncoding.EncodeToString(bare) + `"/>`
 		}
 	}
+
 	g.leftPicture(m, address, reason)
 	return line
 }
@@ -76,6 +77,7 @@ func (g *pager) bytesOf(address string) (data []byte, reason string) {
 		}
 		return data, ""
 	}
+
 	dir, ok := userdir.Find(g.p.path)
 	if !ok {
 		return nil, "not in a user folder"
@@ -179,6 +181,7 @@ func (g *pager) avatarFile(forced string) string {
 			folder, file = "User Avatars", rest
 		}
 	}
+
 	if folder == "" || !names.Safe(file) {
 		return ""
 	}

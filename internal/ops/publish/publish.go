@@ -112,6 +112,7 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) (sum *op
 			return sum, err
 		}
 	}
+
 	opt.Expect(walked.Chats)
 	e := &exporter{opt: &opt, lib: new(library.Library)}
 	e.opt.Open.Groups = e.lib
@@ -121,6 +122,7 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) (sum *op
 			return sum, ctx.Err()
 		}
 	}
+
 	index := filepath.Join(opt.Output, ops.Index)
 	if err := e.nameFiles(index); err != nil {
 		return sum, err
@@ -130,6 +132,7 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) (sum *op
 			return sum, err
 		}
 	}
+
 	if len(walked.Chats) > 1 && !opt.Folder {
 		if err := e.bind(ctx); err != nil {
 			return sum, err
@@ -137,6 +140,7 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) (sum *op
 	} else {
 		e.write(ctx)
 	}
+
 	for _, p := range e.chats {
 		if p.Err == nil && p.messages > 0 {
 			sum.Doc.Chats++
@@ -148,6 +152,7 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) (sum *op
 			return sum, err
 		}
 	}
+
 	if opt.Format == HTML && opt.Folder && sum.Doc.Chats > 0 {
 		sum.Complete(ops.WriteOutput(ctx, e.output(index), e.index), opt.Changes.DryRun)
 		sum.Doc.Index = &index
@@ -166,6 +171,7 @@ func (e *exporter) write(ctx context.Context) {
 			return e.draw(ctx, w, []*published{p})
 		})
 	})
+
 	for _, p := range e.chats {
 		if p.output != "" {
 			continue
@@ -191,6 +197,7 @@ func (e *exporter) bind(ctx context.Context) error {
 		chapters = append(chapters, p)
 		p.chapter = len(chapters)
 	}
+
 	if len(chapters) == 0 {
 		return nil
 	}
@@ -201,6 +208,7 @@ func (e *exporter) bind(ctx context.Context) error {
 	} else {
 		outcome = ops.WriteOutput(ctx, e.output(e.opt.Output), func(w io.Writer) error { return e.draw(ctx, w, chapters) })
 	}
+
 	if outcome.Err != nil {
 		return outcome.Err
 	}
@@ -264,6 +272,7 @@ func (e *exporter) survey(ctx context.Context, path string) *published {
 		Fold:  func(list *[]int64) { found = append(found, *list...) },
 		Reset: func(list *[]int64) { *list = (*list)[:0] },
 	})
+
 	skipped := c.Damage
 	skipped.Append(scanned.Damage)
 	switch {
@@ -306,6 +315,7 @@ func (e *exporter) nameFiles(index string) (err error) {
 			return err
 		}
 	}
+
 	if e.opt.Folder && e.opt.Format == HTML {
 		return e.opt.Free(index)
 	}
@@ -339,6 +349,7 @@ func (e *exporter) draw(ctx context.Context, w io.Writer, chapters []*published)
 		message(*look.Message) error
 		end() error
 	}
+
 	switch e.opt.Format {
 	case Text:
 		to = &texter{w: w}
@@ -347,6 +358,7 @@ func (e *exporter) draw(ctx context.Context, w io.Writer, chapters []*published)
 	default:
 		to = newPager(e, w, chapters)
 	}
+
 	for _, p := range chapters {
 		p.Doc.Messages = p.messages
 		if err := to.begin(p); err != nil {

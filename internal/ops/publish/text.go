@@ -110,6 +110,7 @@ func (k *marker) message(m *look.Message) error {
 		}
 		head += " · " + at.Format("15:04")
 	}
+
 	b.WriteString("\n" + head + "\n\n")
 	if m.Reasoning != nil && *m.Reasoning != "" && k.opt.Reasoning {
 		b.WriteString("<details><summary>" + m.Thought() + "</summary>\n\n" + unix(rawjson.WellFormed(*m.Reasoning)) + "\n\n</details>\n\n")
@@ -120,6 +121,7 @@ func (k *marker) message(m *look.Message) error {
 			fmt.Fprintf(&b, "\n<details><summary>%d/%d</summary>\n\n%s\n\n</details>\n", i+1, m.Swipes, unix(rawjson.WellFormed(*swipe)))
 		}
 	}
+
 	_, err := io.WriteString(k.w, b.String())
 	return err
 }

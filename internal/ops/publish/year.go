@@ -55,6 +55,7 @@ func yearChart(p *page, y *look.Year) {
 		column(p, "w2", x, timeTop+timeHeight, spent)
 		p.print("</g>")
 	}
+
 	p.print("</svg>\n")
 }
 
@@ -71,6 +72,7 @@ func yearAbout(p *page, y *look.Year) {
 			written++
 		}
 	}
+
 	p.print(`<p class="sub"><svg viewBox="0 0 10 10" width="10" aria-hidden="true"><rect class="w3" width="10" height="10"/></svg> yours, `,
 		`<svg viewBox="0 0 10 10" width="10" aria-hidden="true"><rect class="w1" width="10" height="10"/></svg> theirs</p>`, "\n")
 	p.printf("<p class=\"sub\">%s – %s: %s, %s (yours %s), %s on %s in %d of %s", y.Weeks[0].From.Format(dayForm), y.Weeks[len(y.Weeks)-1].To.Format(dayForm),

@@ -55,6 +55,7 @@ func attachmentsIn(dir userdir.Dir, from string) (*attachments, error) {
 		}
 		a.list(from, true, known)
 	}
+
 	for _, folder := range []string{"user/images", "user/files", "backgrounds"} {
 		a.list(filepath.Join(dir.Root, filepath.FromSlash(folder)), false, known)
 	}
@@ -95,6 +96,7 @@ func (a *attachments) find(missing rules.Attachment) *attachedFile {
 	} else {
 		known.unsure = why(fitting)
 	}
+
 	a.answers[missing] = known
 	return known.file
 }
@@ -249,6 +251,7 @@ func (m *moved) told() (list []string) {
 		}
 		list = append(list, fmt.Sprintf("missing-attachment: %q %s", clip(missing.Address), reason))
 	}
+
 	slices.Sort(list)
 
 	const shown = 5

@@ -62,6 +62,7 @@ func putInFront(ctx context.Context, src jsonl.Source, c *rules.Chat, want rules
 			return nil, err
 		}
 	}
+
 	switch {
 	case front.first != nil:
 		return trimFirst(front.first), nil
@@ -146,6 +147,7 @@ func moveHeader(src jsonl.Source, at rules.Span, number int, why []rules.ID) (*h
 		n := int64(len(before) - len(bytes.TrimSuffix(bytes.TrimSuffix(before, []byte("\n")), []byte("\r"))))
 		gone.At, gone.Len = gone.At-n, gone.Len+n
 	}
+
 	h, err := insert(src, line)
 	if err != nil {
 		return nil, err
@@ -178,6 +180,7 @@ func makeHeader(src jsonl.Source, need newHeader) (*head, error) {
 		}
 		change = "moved the chat's metadata from the group file into a header"
 	}
+
 	data := line.Bytes()
 	if need.whole != nil {
 		data = need.whole.line
@@ -252,6 +255,7 @@ func (v *view) over(file jsonl.Source) jsonl.Source {
 		parts = append(parts, io.NewSectionReader(file.R, off, e.At-off), bytes.NewReader(e.Data))
 		off = e.At + e.Len
 	}
+
 	parts = append(parts, io.NewSectionReader(file.R, off, file.Size-off))
 	size := int64(0)
 	for _, part := range parts {

@@ -58,11 +58,13 @@ func resolve(g *family.Graph) kin {
 		k[m.chat.Name] = append(k[m.chat.Name], m)
 		known[place{m.chat, m.name}] = true
 	}
+
 	for _, m := range open {
 		if len(m.may) == 1 && !m.circle {
 			m.resolve()
 		}
 	}
+
 	for _, m := range namesOf(g.Again()) {
 		if !known[place{m.chat, m.name}] {
 			m.follows = true
@@ -107,6 +109,7 @@ func namesOf(g *family.Graph) []*missing {
 			nameless[c.Named][c.AtParent] = true
 		}
 	}
+
 	may := map[string][]*family.Chat{}
 	var list []*missing
 	for _, c := range g.Chats {
@@ -130,11 +133,13 @@ func namesOf(g *family.Graph) []*missing {
 					m.may = append(m.may, one)
 				}
 			}
+
 			if len(m.may) > 0 {
 				mine[name] = m
 				list = append(list, m)
 			}
 		}
+
 		if c.MainChat != "" {
 			add(rules.DanglingMainChat, "the parent", c.MainChat, func(one *family.Chat) bool { return !below(one, c) })
 		}
@@ -173,12 +178,14 @@ func markCircles(open []*missing) {
 			parents[m.chat] = m.may[0]
 		}
 	}
+
 	above := func(c *family.Chat) *family.Chat {
 		if p := parents[c]; p != nil {
 			return p
 		}
 		return c.Named
 	}
+
 	for _, m := range open {
 		seen := map[*family.Chat]bool{}
 		for c := parents[m.chat]; c != nil && !seen[c]; c = above(c) {

@@ -35,6 +35,7 @@ func (p *plan) cutLogs(set *changeset.Set, lost *quarantine) error {
 			return err
 		}
 	}
+
 	if p.isEmpty() { // else it is replaced
 		set.Rely(p.path, p.chat.Stamp)
 	}
@@ -82,6 +83,7 @@ func (p *plan) cutLog(set *changeset.Set, lost *quarantine, log luker.Sidecar) e
 			return err
 		}
 	}
+
 	draft, err := set.Replace(log.Path, was, "Luker's state of the chat")
 	if err != nil {
 		return ops.PathError(err)

@@ -56,6 +56,7 @@ func (p *pass) edits(ctx context.Context) iter.Seq2[jsonl.Edit, error] {
 			}
 			return nil
 		}
+
 		p.repairer = messageRepairer{want: p.plan.want, links: &p.plan.links, files: p.plan.files}
 		err := jsonl.Each(ctx, p.src, jsonl.MapOptions{Keys: jsonl.NewKeys()}, func(l *jsonl.Line, base jsonl.Base) error {
 			return p.line(ctx, l, base)
@@ -98,6 +99,7 @@ func (p *pass) line(ctx context.Context, l *jsonl.Line, base jsonl.Base) error {
 			}
 		}
 	}
+
 	switch {
 	case one.gone:
 		return p.takeOut(l, one, number, damage)
@@ -174,6 +176,7 @@ func (p *pass) survivor(one *line, index int) error {
 		}
 		index--
 	}
+
 	if !meta.IsHeader(one.raw) {
 		one.step.index = index
 		repairer := &p.repairer
@@ -187,6 +190,7 @@ func (p *pass) survivor(one *line, index int) error {
 			Rule: rules.MisplacedHeader, Text: "moved the line to the .damaged file: the header once more, byte for byte", Lost: one.raw, What: "the header once more",
 		}}
 	}
+
 	if !one.gone {
 		p.messages++
 	}
@@ -211,6 +215,7 @@ func (p *pass) repairHeader(one *line) error {
 		edit.do(h)
 		one.changes = append(one.changes, rules.Change{Rule: edit.rule, Text: edit.change})
 	}
+
 	if p.plan.want.Has(rules.MissingAttachment) {
 		one.changes = append(one.changes, p.plan.files.DataBank(h.Metadata())...)
 	}
@@ -219,6 +224,7 @@ func (p *pass) repairHeader(one *line) error {
 		more, p.repairer.follow = p.plan.repairState(h.Metadata(), p.lost.now)
 		one.changes = append(one.changes, more...)
 	}
+
 	if p.plan.slug != "" {
 		h.Metadata().Set("integrity", rawjson.Quote(p.plan.slug))
 	}
@@ -281,6 +287,7 @@ func (p *pass) edit(one *line) error {
 				after = one.data
 			}
 		}
+
 		p.plan.done.add(one.step, c.Text, before, after)
 		if c.Lost != nil {
 			if err := p.lost.add(one.step, c.What, c.Lost); err != nil {
@@ -318,6 +325,7 @@ func (p *pass) takeOut(l *jsonl.Line, one *line, number int, damage rules.ID) er
 			raw = append([]byte(bom), raw...)
 		}
 	}
+
 	if p.plan.want.Has(rules.CRLF) {
 		raw = bytes.TrimRight(raw, "\r")
 	}

@@ -83,11 +83,13 @@ func (p *plan) unit(opt *Options, files *quarantines) changeset.Unit {
 				return err
 			}
 		}
+
 		if p.logs {
 			if err := p.cutLogs(set, lost); err != nil {
 				return err
 			}
 		}
+
 		for _, e := range p.groups {
 			if err := set.Edit(e.Path, safefile.Stamp{}, &e.Edit, "the group"); err != nil {
 				return err
@@ -131,11 +133,13 @@ func (p *plan) draft(ctx context.Context, opt *Options, set *changeset.Set, lost
 			return err
 		}
 	}
+
 	if p.takesOut() {
 		if err := p.keepsAll(ctx, whole, pass.readable); err != nil {
 			return err
 		}
 	}
+
 	if p.done.total == p.keptOld {
 		set.Drop(out)
 		return nil
@@ -252,6 +256,7 @@ func (p *plan) keeping(have, want rules.Set) {
 		}
 		return
 	}
+
 	p.state = state
 }
 

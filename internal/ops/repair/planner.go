@@ -99,11 +99,13 @@ func (p *planner) head(ctx context.Context, c *rules.Chat) (again *rules.Chat, e
 			need.missing = append(need.missing, id)
 		}
 	}
+
 	if slices.Contains(need.missing, rules.NoHeader) && c.Inside != 1 {
 		if need.whole, err = wholeHeaderOf(ctx, src, c); err != nil {
 			return nil, err
 		}
 	}
+
 	h, err := putInFront(ctx, src, c, have, need)
 	if err != nil || h == nil {
 		return nil, err
@@ -149,6 +151,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 			return err
 		}
 	}
+
 	have := c.Repairable().And(p.want)
 	if have.IsEmpty() {
 		return nil
@@ -164,6 +167,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 			return err
 		}
 	}
+
 	have = have.Without(rules.SetOf(rules.UnlistedBranch))
 	renamed, left, err := p.renames.now(ctx, c, have)
 	if err != nil {
@@ -199,6 +203,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 			h.Metadata().Set("integrity", slug)
 		})
 	}
+
 	if c.MainChat != "" && c.HasHeader {
 		target, ok := p.checker.Lookup.Folder(c.Folder).Target(c.MainChat)
 		one.parent(target, ok, have, p.asked)
@@ -248,6 +253,7 @@ func (p *planner) branch(ctx context.Context, c *rules.Chat) error {
 		g = graphs[0]
 		p.graphs[c.Folder] = g
 	}
+
 	child, parent := g.Find(c.Name), g.Find(c.MainChat)
 	switch {
 	case child == nil || parent == nil:
@@ -255,12 +261,14 @@ func (p *planner) branch(ctx context.Context, c *rules.Chat) error {
 	case parent.Err != nil:
 		return ops.PathError(parent.Err)
 	}
+
 	at := family.PointOf(child.Messages, parent.Messages).AtParent
 	if at < 0 {
 		one := p.of(c)
 		one.left = append(one.left, fmt.Sprintf("unlisted-branch: it shares no message with its parent %q, so there is no place to note it", clip(parent.Name)))
 		return nil
 	}
+
 	judged := cmp.Or(p.known[parent.Path], p.parents[parent.Path])
 	if judged == nil {
 		var err error

@@ -36,6 +36,7 @@ func (q *quarantine) add(at step, what string, lost []byte) error {
 			return err
 		}
 	}
+
 	where := ""
 	if at.line > 0 {
 		where = fmt.Sprintf("line %d", at.line)
@@ -44,6 +45,7 @@ func (q *quarantine) add(at step, what string, lost []byte) error {
 		}
 		where += ": "
 	}
+
 	_, err := fmt.Fprintf(q.out, "# %s%s: %s\n%s\n", where, at.rule, oneLine(what), lost)
 	return err
 }
@@ -90,6 +92,7 @@ func (q *quarantines) name(chat string) string {
 		}
 		path = fmt.Sprintf("%s.%d.damaged", stem, i)
 	}
+
 	q.taken[path] = true
 	return path
 }

@@ -83,6 +83,7 @@ func (p *plan) convert(file jsonl.Source, lost *quarantine) error {
 			}
 		}
 	}
+
 	if r.HasLayout() {
 		change := fmt.Sprintf("put each object on a line of its own: %d", r.Whole)
 		p.done.add(step{rules.JSONLayout, r.First, noMessage}, change, nil, nil)
@@ -94,6 +95,7 @@ func (p *plan) convert(file jsonl.Source, lost *quarantine) error {
 		}
 		p.done.add(step{rules.JoinedLines, j.Line, noMessage}, change, nil, nil)
 	}
+
 	for _, torn := range r.Torn {
 		raw, err := r.Section(file, torn)
 		if err != nil {

@@ -91,6 +91,7 @@ func planAll(ctx context.Context, opt *Options, s *surveyed, rep *Report) ([]*pl
 		}
 		return ctx.Err()
 	}
+
 	headed := false
 	for i, c := range s.chats {
 		again, err := p.head(ctx, c)
@@ -101,11 +102,13 @@ func planAll(ctx context.Context, opt *Options, s *surveyed, rep *Report) ([]*pl
 			s.chats[i], headed = again, true
 		}
 	}
+
 	if headed {
 		if _, err := s.judge(ctx); err != nil {
 			return nil, err
 		}
 	}
+
 	for _, c := range s.chats {
 		if r := rep.byPath[c.Path]; r != nil && r.Err != nil {
 			continue // it is left alone
@@ -114,6 +117,7 @@ func planAll(ctx context.Context, opt *Options, s *surveyed, rep *Report) ([]*pl
 			return nil, err
 		}
 	}
+
 	p.groups(s)
 	return p.plans, nil
 }
@@ -203,6 +207,7 @@ func (r *Report) addGroups(plans []*plan, dryRun bool) {
 			by[e.Path] = p.outcome
 		}
 	}
+
 	for _, e := range all {
 		done := e.actions()
 		if done.total == 0 {
@@ -264,6 +269,7 @@ func (e *groupEdit) actions() *actions {
 			done.add(step{id, 0, noMessage}, change, before, after)
 		}
 	}
+
 	add(rules.GroupMissingChat, "took off the group's list: "+quoteAll(e.Unlist), e.was, after.Unlisted)
 	add(rules.GroupUnlisted, "added to the group's chats: "+quoteAll(e.List), after.Unlisted, after.Listed)
 	add(rules.GroupOldLayout, "took out the metadata of "+quoteAll(e.Forget), after.Listed, after.Forgotten)

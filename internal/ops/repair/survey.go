@@ -51,6 +51,7 @@ func survey(ctx context.Context, walked ops.Walked, now time.Time, meter *progre
 		scanned[i], errs[i] = checker.Scan(ctx, t.Path, opt)
 		return true
 	})
+
 	if err := ctx.Err(); err != nil {
 		return s, err
 	}
@@ -64,6 +65,7 @@ func survey(ctx context.Context, walked ops.Walked, now time.Time, meter *progre
 			s.errs = append(s.errs, &ops.SourceError{Path: t.Path, Err: ops.PathError(err)})
 		}
 	}
+
 	unread, err := s.judge(ctx)
 	s.errs = append(s.errs, unread...)
 	return s, err
@@ -98,6 +100,7 @@ func (s *surveyed) unfinished(ctx context.Context) (errs []*ops.SourceError) {
 			s.around = append(s.around, rules.Unfinished(root, e))
 		}
 	}
+
 	for _, dir := range s.walked.Users {
 		look(dir.Root)
 	}
@@ -194,6 +197,7 @@ func Check(ctx context.Context, opt CheckOptions) (*CheckResult, error) {
 			res.Errs = append(res.Errs, e)
 		}
 	}
+
 	order := map[string]int{}
 	wanted := opt.wanted()
 	keep := func(list []rules.Finding) {
@@ -206,6 +210,7 @@ func Check(ctx context.Context, opt CheckOptions) (*CheckResult, error) {
 			}
 		}
 	}
+
 	if len(res.Errs) == 0 {
 		res.Folders = s.walked.Folders()
 		res.Whole = len(s.walked.Users) > 0
@@ -219,6 +224,7 @@ func Check(ctx context.Context, opt CheckOptions) (*CheckResult, error) {
 		order[c.Path] = len(order)
 		keep(c.Findings())
 	}
+
 	keep(s.around)
 	rules.Sort(res.Findings, order)
 	return res, nil

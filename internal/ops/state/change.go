@@ -79,6 +79,7 @@ func run(ctx context.Context, opt *Options, r *Result, draft func(ctx context.Co
 		}
 		return draft(ctx, t, s)
 	}
+
 	if opt.again {
 		u.Again = ops.ChangedMeanwhile
 	}
@@ -123,12 +124,14 @@ func (t *target) deletable(namespace string) error {
 	default:
 		return nil
 	}
+
 	var list []string
 	for _, s := range t.sidecars {
 		if s.Kind == luker.Plain || s.Kind == luker.FloorLog {
 			list = append(list, luker.DataOf(s.Namespace))
 		}
 	}
+
 	there := "nothing else is kept beside it"
 	if list = slices.Compact(list); len(list) > 0 {
 		there = "there is " + strings.Join(list, ", ")

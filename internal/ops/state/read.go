@@ -72,6 +72,7 @@ func Get(ctx context.Context, lib *library.Library, opt GetOptions) (*Values, er
 		}
 		all.Set(namespace, rawjson.Compact(raw))
 	}
+
 	v.Values = all.Bytes()
 	return v, nil
 }
@@ -94,6 +95,7 @@ func (v *Values) read(ctx context.Context, t *target, opt *GetOptions, namespace
 		err = jsondoc.Write(&b, doc, "")
 		return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 	}
+
 	log, hasLog := t.log(namespace)
 	if opt.At != nil && !hasLog {
 		return nil, t.noLog(namespace)
@@ -115,6 +117,7 @@ func (v *Values) read(ctx context.Context, t *target, opt *GetOptions, namespace
 	case !hasData:
 		return nil, nil
 	}
+
 	raw, _, err := read(data.Path)
 	return raw, err
 }
@@ -178,6 +181,7 @@ func ListOf(ctx context.Context, lib *library.Library, opt ReadOptions) (*List, 
 		}
 		l.Namespaces = append(l.Namespaces, n)
 	}
+
 	if t.chat != nil {
 		l.views(t.chat.Metadata())
 	}
@@ -215,6 +219,7 @@ func (n *Namespace) describe(ctx context.Context, t *target, s luker.Sidecar) er
 		n.LastFloor = new(max(c.Floor, ops.Or(n.LastFloor, c.Floor)))
 		return nil
 	}) == nil
+
 	if replays {
 		n.Commits = &commits
 		state, err := t.replay(ctx, s.Path, -1)
@@ -225,6 +230,7 @@ func (n *Namespace) describe(ctx context.Context, t *target, s luker.Sidecar) er
 			n.Entries = entries(state)
 		}
 	}
+
 	n.Replays = &replays
 	return nil
 }

@@ -144,6 +144,7 @@ func (opt *SetOptions) valid(namespace string) error {
 	case luker.Normalize(luker.LogOf(namespace)) != luker.LogOf(namespace) && opt.At != nil:
 		return fmt.Errorf("%w: it is too long for a log of Luker's", ErrNamespace)
 	}
+
 	var paths []patch.Path
 	for _, e := range opt.Values.Edits {
 		paths = append(paths, e.Path)
@@ -154,6 +155,7 @@ func (opt *SetOptions) valid(namespace string) error {
 		}
 		paths = append(paths, o.Path)
 	}
+
 	if slices.ContainsFunc(paths, unsafePath) {
 		return ErrUnsafe
 	}
@@ -173,6 +175,7 @@ func setPlain(t *target, values *patch.Changes, namespace string, s *changeset.S
 	case err != nil && (values.Replace == nil || !errors.Is(err, ErrDamaged)): // what is replaced whole may be damaged
 		return err
 	}
+
 	next, err := changed(old, values)
 	switch {
 	case err != nil:
@@ -225,6 +228,7 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 	}); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+
 	switch {
 	case last >= len(t.swipes):
 		return fmt.Errorf("%s: %w: it speaks of message %d, and the chat ends before it", t.path, ErrFalls, last)
@@ -232,6 +236,7 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 		floor, swipe = last, t.swipes[last]
 		r.WarnOf(ops.Fact{Kind: ops.FactCommitted, Path: t.path, Count: last}, "%s: written at message %d: the log of Luker cannot go back", t.path, last)
 	}
+
 	var replay luker.Replay
 	swipes := slices.Clone(t.swipes)
 	if swipes[floor] != swipe {

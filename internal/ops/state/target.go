@@ -58,6 +58,7 @@ func openTarget(ctx context.Context, lib *library.Library, data, path string, de
 		t.chat = c.Chat
 		return t, nil
 	}
+
 	f, err := chat.OpenRegular(path)
 	if err != nil {
 		return nil, ops.PathError(err)
@@ -68,6 +69,7 @@ func openTarget(ctx context.Context, lib *library.Library, data, path string, de
 			return nil, err
 		}
 	}
+
 	t.sidecars, err = luker.CharacterStates(userdir.Follow(path))
 	return t, ops.PathError(err)
 }
@@ -158,6 +160,7 @@ func (t *target) write(s *changeset.Set, path string, was safefile.Stamp, about 
 		}
 		return ops.Create(s, path, about, data, changeset.Like(like))
 	}
+
 	d, err := s.Replace(path, was, about)
 	if err == nil {
 		_, err = d.Write(data)

@@ -115,6 +115,7 @@ func given(r Request) (Name, error) {
 		case Classic:
 			p.tail = " - " + Humanized(at)
 		}
+
 		name, err := p.fit(r.Max)
 		if err != nil {
 			return Name{}, err
@@ -168,6 +169,7 @@ func generator(r Request) func(i int) (parts, string) {
 		}
 		return labelled("", "", r.timed(r.classicToken()))
 	}
+
 	if r.Kind == Branch {
 		return labelled(chat, "__", r.timed(at))
 	}
@@ -239,6 +241,7 @@ func Clean(chat string, kind Kind) string {
 			chat = stem
 		}
 	}
+
 	for _, k := range [...]Kind{Checkpoint, Branch} {
 		after, ok := strings.CutPrefix(chat, k.token())
 		if !ok {

@@ -209,6 +209,7 @@ func Shorten(s string, n int) string {
 	case room < 2:
 		return cut(s, n)
 	}
+
 	end := len(s) - room/2
 	for end < len(s) && !utf8.RuneStart(s[end]) {
 		end++

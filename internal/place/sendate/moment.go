@@ -85,6 +85,7 @@ func age(s string) (n int, unit string, ok bool) {
 	case "y":
 		return n, "year", true
 	}
+
 	words := strings.Fields(strings.ToLower(rest))
 	isWords := len(words) == 2 && words[1] == "ago" && strings.HasPrefix(rest, " ")
 	if !isWords {

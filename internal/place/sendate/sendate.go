@@ -44,6 +44,7 @@ func Parse(s string) (t time.Time, ok bool) {
 		}
 		return ofNumber(n)
 	}
+
 	switch {
 	case strings.Contains(s, "@"):
 		t, ok = humanized(withoutSpaces(s))
@@ -52,6 +53,7 @@ func Parse(s string) (t time.Time, ok bool) {
 	default:
 		t, ok = meridiem(withoutSpaces(s))
 	}
+
 	year := t.UTC().Year()
 	inRange := year >= 1 && year <= 9999 // RFC 3339 has no others
 	if !ok || !inRange {
@@ -111,6 +113,7 @@ func Usual(raw []byte) (ms int64, ok bool) {
 		}
 		n[at] = n[at]*10 + int(digit)
 	}
+
 	year, month := n[1], n[2]
 	day, hour := n[3], n[4]
 	minute, second := n[5], n[6]
@@ -138,12 +141,14 @@ func ofNumber(n float64) (time.Time, bool) {
 		leastMilliseconds = 1e10
 		mostMilliseconds  = 253402300799999 // the end of 9999, the last that RFC 3339 can express
 	)
+
 	switch {
 	case math.IsNaN(n) || n < leastSeconds || n > mostMilliseconds:
 		return time.Time{}, false
 	case n < leastMilliseconds:
 		n *= 1000
 	}
+
 	ms := math.Floor(n)
 	micros := math.Floor((n - ms) * 1000)
 	return time.UnixMilli(int64(ms)).Add(time.Duration(micros) * time.Microsecond).UTC(), true
@@ -157,6 +162,7 @@ func iso(s string) (t time.Time, ok bool) {
 		hour   = len("2006-01-02T15")
 		minute = len("2006-01-02T15:04")
 	)
+
 	hasTime := len(s) >= minute && (s[day] == 'T' || s[day] == ' ') && s[hour] == ':'
 	if !hasTime {
 		t, err := time.ParseInLocation(time.DateOnly, s, time.Local)

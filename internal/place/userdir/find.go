@@ -114,6 +114,7 @@ func locate(chatPath string) (place, bool) {
 		}
 		p, ok = placeOf(folder)
 	}
+
 	if ok {
 		p.root = likePath(p.root, chatPath)
 	}

@@ -28,6 +28,7 @@ func strayChats(folder string, chatsBelow int) (list []string) {
 			list = append(list, path)
 		}
 	}
+
 	for _, below := range folders {
 		list = append(list, strayChats(below, chatsBelow-1)...)
 	}

@@ -99,6 +99,7 @@ func Open(root string) (Dir, error) {
 	case !info.IsDir():
 		return Dir{}, fmt.Errorf("%s: not a folder", root)
 	}
+
 	for _, below := range [...]string{"default-user", filepath.Join(dataFolder, "default-user")} {
 		if path := filepath.Join(root, below); IsUserDir(path) {
 			return Dir{}, fmt.Errorf("%s: not a SillyTavern user folder; did you mean %s?", root, path)

@@ -75,6 +75,7 @@ func (t *Table) Lines() (lines []string) {
 			titles.Cells[i] = ""
 		}
 	}
+
 	if strings.Join(titles.Cells, "") != "" {
 		lines = append(lines, t.line(titles, widths))
 	}
@@ -195,6 +196,7 @@ func (t *Table) line(r Row, widths []int) string {
 			b.WriteString(t.paint(Dim, lead) + t.paint(r.Code, sign) + t.painted(r, i, cell))
 			gap = 0
 		}
+
 		gap += free + 2
 	}
 	return b.String()
@@ -281,6 +283,7 @@ func (t *Table) beside(r Row, name int) (lines []string) {
 			line = ""
 			used = 0
 		}
+
 		cell = visible.CutRight(cell, max(t.Width-2, 1), t.ellipsis())
 		line += "  " + t.painted(r, i, cell)
 		used += 2 + visible.Width(cell)
@@ -312,6 +315,7 @@ func (t *Table) painted(r Row, i int, cell string) string {
 		b.WriteString(t.paint(code, p.Text))
 		cell = rest
 	}
+
 	b.WriteString(t.paint(code, cell))
 	return b.String()
 }

@@ -31,6 +31,7 @@ func Avatar(f *os.File) (avatar []byte, mediaType string, err error) {
 		}
 		return Bare(data)
 	}
+
 	src, err := decode(data)
 	if err != nil {
 		return nil, "", err

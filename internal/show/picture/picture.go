@@ -58,6 +58,7 @@ func barePNG(data []byte) ([]byte, error) {
 		default:
 			out = append(out, chunk...)
 		}
+
 		if kind == "IEND" {
 			return out, nil
 		}
@@ -296,8 +297,10 @@ func bareWebP(data []byte) ([]byte, error) {
 		case "VP8 ", "VP8L", "ALPH", "ANIM", "ANMF", "ICCP":
 			out = append(out, rest[:n]...)
 		}
+
 		rest = rest[n:]
 	}
+
 	binary.LittleEndian.PutUint32(out[4:], uint32(len(out)-8))
 	return out, nil
 }

@@ -85,6 +85,7 @@ func (p *blockParser) line(line string) {
 		p.list = append(p.list, Block{Kind: Fence, Quote: quote, Mark: a.mark, Level: len(p.indents), Runs: code})
 		return
 	}
+
 	if text[0] == '#' && indent == 0 {
 		if m := headingLine().FindStringSubmatch(text); m != nil {
 			p.begin(Block{Kind: Heading, Level: len(m[1]), Mark: m[1], Quote: quote}, m[2])
@@ -92,11 +93,13 @@ func (p *blockParser) line(line string) {
 			return
 		}
 	}
+
 	if isRule(text) {
 		p.begin(Block{Kind: Rule, Mark: text, Quote: quote}, "")
 		p.end()
 		return
 	}
+
 	isRow := len(text) > 1 && strings.HasPrefix(text, "|") && strings.HasSuffix(text, "|")
 	if isRow {
 		if goesOn && p.block.Kind == Rows {
@@ -106,6 +109,7 @@ func (p *blockParser) line(line string) {
 		}
 		return
 	}
+
 	if mark, text := item(rest[indent:]); mark != "" {
 		p.begin(Block{Kind: Item, Mark: mark, Level: p.level(indent), Quote: quote}, text)
 		return

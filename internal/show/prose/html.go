@@ -47,6 +47,7 @@ func (m *Markup) block(b Block) {
 		m.runs(b.Runs, false)
 		return
 	}
+
 	if b.Kind == Paragraph || b.Kind == Fence {
 		around = m.lists(around, b.Level, "ul")
 	}
@@ -138,6 +139,7 @@ func (m *Markup) runs(runs []Run, fixed bool) {
 				want = append(want, s.name)
 			}
 		}
+
 		m.within(want)
 		switch text := Escape(run.Text); {
 		case run.Style&Picture != 0 && m.Picture != nil:
@@ -150,6 +152,7 @@ func (m *Markup) runs(runs []Run, fixed bool) {
 			m.print(strings.ReplaceAll(text, "\n", "<br/>"))
 		}
 	}
+
 	m.close(around)
 }
 

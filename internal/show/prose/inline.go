@@ -19,6 +19,7 @@ func (r *reader) inline(s string) string {
 			return string(r.aside(nil, atom{text: m[1:], mark: `\`}))
 		})
 	}
+
 	s = r.links(s)
 	s = r.speech(s)
 	if strings.IndexByte(s, '*') >= 0 {
@@ -26,6 +27,7 @@ func (r *reader) inline(s string) string {
 		s = r.emphasis(s, "**", Bold)
 		s = r.emphasis(s, "*", Italic)
 	}
+
 	if strings.IndexByte(s, '_') >= 0 {
 		s = r.words(s, "___", Underline)
 		s = r.words(s, "__", Underline)
@@ -125,11 +127,13 @@ func (r *reader) speech(s string) string {
 			i = from
 			continue
 		}
+
 		end += from + len(mark)
 		b = r.pair(append(b, s[done:i]...), "", Quote, s[i:end])
 		done = end
 		i = end
 	}
+
 	if done == 0 {
 		return s
 	}
@@ -157,6 +161,7 @@ func (r *reader) emphasis(s, mark string, style Style) string {
 			s = s[i+1:]
 			continue
 		}
+
 		_, first := utf8.DecodeRuneInString(inner)
 		end := strings.Index(inner[first:], mark)
 		if end < 0 {
@@ -168,6 +173,7 @@ func (r *reader) emphasis(s, mark string, style Style) string {
 		} else {
 			b = r.pair(append(b, s[:i]...), mark, style, inner[:end])
 		}
+
 		s = inner[end+len(mark):]
 	}
 	return r.made(append(b, s...))

@@ -74,6 +74,7 @@ func (l Layout) rows(b Block) [][]Run {
 		runs = append([]Run{{Text: b.Mark + "\n", Style: Code, Mark: true}}, runs...)
 		runs = append(runs, Run{Text: "\n" + strings.TrimRight(b.Mark, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+#-. "), Style: Code, Mark: true})
 	}
+
 	rows := [][]Run{nil}
 	for _, run := range runs {
 		if run.Mark && !l.Marks && b.Kind != Rule {
@@ -136,6 +137,7 @@ func Wrap(runs []Run, cells int) [][]Run {
 			at += len(runs[0].Text)
 			runs = runs[1:]
 		}
+
 		lines = append(lines, slices.Clip(line))
 		all = all[:len(all)+len(line)]
 	}

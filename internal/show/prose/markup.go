@@ -34,6 +34,7 @@ func (r *reader) code(s string) string {
 			}
 			open[fence] = true
 		}
+
 		at = next
 	}
 	return string(append(b, r.spans(s[done:])...))
@@ -199,6 +200,7 @@ func (r *reader) markup(s string) string {
 				b = r.tag(b, name, closes, m[3])
 			}
 		}
+
 		if end == 0 {
 			b = append(b, '<')
 			end = at + 1
@@ -228,6 +230,7 @@ func (f *endFinder) after(at int, end string) int {
 		}
 		within = f.low
 	}
+
 	i := strings.Index(within[at:], end)
 	if i < 0 {
 		f.missing[end] = true

@@ -164,6 +164,7 @@ func (r *reader) runs(s string) []Run {
 			s = s[end:]
 			continue
 		}
+
 		a, n := r.atom(s)
 		s = s[n:]
 		switch {
@@ -181,6 +182,7 @@ func (r *reader) runs(s string) []Run {
 			}
 		}
 	}
+
 	w.flush()
 	r.scratch = w.text
 	return w.list
@@ -209,6 +211,7 @@ func (w *runWriter) add(text string, style Style, mark bool, url string) {
 		w.last = run
 		return
 	}
+
 	if len(w.text) == 0 {
 		w.text = append(w.text, w.last.Text...)
 	}
@@ -246,6 +249,7 @@ func (w *runWriter) turn(a *atom) {
 			w.style |= bit
 		}
 	}
+
 	switch {
 	case a.style != Link:
 	case a.turn > 0:

@@ -85,6 +85,7 @@ func ReadBaseline(data []byte) (*Baseline, error) {
 			}
 			values[i] = s
 		}
+
 		n, _ := rawjson.Int(rawjson.Value(line, "count"))
 		key := fingerprint{values[0], values[1], values[2]}
 		if b.counts[key] == 0 {

@@ -19,6 +19,7 @@ func (c *Check) WriteGitHub(w io.Writer) error {
 			return err
 		}
 	}
+
 	for i := range c.Findings {
 		f := &c.Findings[i]
 		place := "file=" + githubProperty(c.inTree(f.Path))

@@ -41,6 +41,7 @@ func (c *Check) document(f *rules.Finding) Document {
 		}
 		return &n
 	}
+
 	d := Document{
 		Schema:   Schema,
 		Rule:     f.Rule.String(),
@@ -54,6 +55,7 @@ func (c *Check) document(f *rules.Finding) Document {
 		Effect:   f.Effect(),
 		Repair:   c.repair(f),
 	}
+
 	if f.Index >= 0 {
 		d.Index = &f.Index
 	}

@@ -75,6 +75,7 @@ func (c *Check) WriteJUnit(w io.Writer) error {
 		all.Failures += s.Failures
 		all.Errors += s.Errors
 	}
+
 	for _, path := range order {
 		s := suites[path]
 		if len(s.Cases) == 0 {
@@ -114,6 +115,7 @@ func (c *Check) junitCase(f *rules.Finding, class string) junitCase {
 	case f.Line > 0:
 		t.Name += fmt.Sprintf(" line %d", f.Line)
 	}
+
 	if f.Severity < c.Fail {
 		t.Out = f.Severity.String() + ": " + c.explain(f)
 		return t

@@ -130,6 +130,7 @@ func pageOf(t *Tree) *pageData {
 		}
 		d.Owners = append(d.Owners, pageOwner{pageText(cutName(o.Name, longest))})
 	}
+
 	number := make(map[*Chat]int, len(list))
 	for i := range list {
 		number[list[i].chat] = i
@@ -174,6 +175,7 @@ func pageChatOf(l *lane) pageChat {
 		From:     l.from,
 		To:       l.to,
 	}
+
 	if visible.Text(c.Path) != c.Path {
 		p.Quoted = visible.Quote(c.Path)
 	}

@@ -152,6 +152,7 @@ func (d *drawer) families(owners []*Owner, short map[*Chat]string) *grid.Table {
 		{Title: "own", Right: true, Code: Number, Optional: true},
 		{Title: "first own message", Text: true},
 	}}
+
 	for _, o := range owners {
 		if len(o.Chats) == 0 {
 			continue
@@ -162,6 +163,7 @@ func (d *drawer) families(owners []*Owner, short map[*Chat]string) *grid.Table {
 				families++
 			}
 		}
+
 		about := plural.Many(len(o.Chats), "chat")
 		if families > 0 {
 			about += ", " + plural.Of(families, "family", "families")
@@ -187,6 +189,7 @@ func (d *drawer) row(c *Chat, name string) grid.Row {
 			r.Cells[3] = "+" + plural.Grouped(c.Own)
 		}
 	}
+
 	date, about, code := d.notes(c)
 	said := ""
 	if c.Said != "" && c.Depth > 0 {
@@ -195,6 +198,7 @@ func (d *drawer) row(c *Chat, name string) grid.Row {
 			about += d.shown(" · ")
 		}
 	}
+
 	r.Cells[4] = date + about + said
 	r.Parts = []grid.Part{{Code: grid.Dim, Text: date}, {Code: code, Text: about}, {Text: said}}
 	return r
@@ -270,6 +274,7 @@ func (d *drawer) before(c *Chat) (lanes, sign, code string) {
 			b.WriteString("  ")
 		}
 	}
+
 	if c.Last {
 		b.WriteString("└─")
 	} else {
@@ -310,6 +315,7 @@ func remarks(c *Chat) []string {
 	case c.Own == 0:
 		add("ends there")
 	}
+
 	if c.Edited != nil && *c.Edited > 0 {
 		add("~%d edited before the fork", *c.Edited)
 	}
@@ -360,6 +366,7 @@ func Rows(w io.Writer, t *Tree) error {
 			}
 			return visible.Text(*s)
 		}
+
 		at := ""
 		if c.AtParent != nil {
 			at = strconv.Itoa(*c.AtParent)

@@ -87,6 +87,7 @@ func Read(dir userdir.Dir) (*Folder, error) {
 			Size: info.Size(),
 		})
 	}
+
 	slices.SortStableFunc(f.Backups, func(a, b Backup) int { return a.At.Compare(b.At) })
 	return f, err
 }
@@ -202,6 +203,7 @@ func Belongs(b Facts, chats []Facts, shared func(i int) int) int {
 			only = i
 		}
 	}
+
 	if same == 1 {
 		return only
 	}
@@ -248,6 +250,7 @@ func FindOwners(dir userdir.Dir, groups *group.Set) Owners {
 			owners[key] = append(owners[key], o)
 		}
 	}
+
 	for _, name := range namesIn(dir.Chats(), "") {
 		add(Owner{Kind: userdir.Solo, Name: name})
 	}
@@ -263,6 +266,7 @@ func FindOwners(dir userdir.Dir, groups *group.Set) Owners {
 			}
 		}
 	}
+
 	for _, file := range namesIn(dir.GroupChats(), ".jsonl") {
 		if !listed[file] {
 			add(Owner{Kind: userdir.Group, Name: file})
@@ -316,6 +320,7 @@ func (f *Folder) Quotas(owners Owners) (quotas []Quota) {
 			under[b.Key] = q
 		}
 	}
+
 	for _, key := range slices.Sorted(maps.Keys(under)) {
 		q := under[key]
 		q.Key = key
@@ -331,6 +336,7 @@ func (f *Folder) Quotas(owners Owners) (quotas []Quota) {
 				shares[theirs]++
 			}
 		}
+
 		for _, key := range slices.Sorted(maps.Keys(shares)) {
 			q.Others = append(q.Others, Share{key, owners.names(key), shares[key]})
 		}

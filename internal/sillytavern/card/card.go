@@ -233,6 +233,7 @@ func (c *Card) With(edits ...func(json []byte) ([]byte, error)) ([]byte, error) 
 				return nil, fmt.Errorf("%s: %w", c.Path, err)
 			}
 		}
+
 		if bytes.Equal(edited, old) {
 			continue
 		}
@@ -242,8 +243,10 @@ func (c *Card) With(edits ...func(json []byte) ([]byte, error)) ([]byte, error) 
 		} else {
 			out = appendText(out, p.keyword, edited)
 		}
+
 		done = p.to
 	}
+
 	if out == nil {
 		return c.Raw, nil
 	}
@@ -280,6 +283,7 @@ func (c *Card) readPNG() error {
 			break
 		}
 	}
+
 	if c.parts == nil {
 		return ErrNoData
 	}

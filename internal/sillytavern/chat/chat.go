@@ -110,6 +110,7 @@ func (c *Chat) openFile(path string, opt Options) error {
 		}
 		c.file, c.close = f, func() { _ = f.Close() } // only read from
 	}
+
 	if !opt.AnyName {
 		if err := CheckName(path); err != nil {
 			return err
@@ -243,6 +244,7 @@ func (c *Chat) readHead(ctx context.Context) error {
 			c.HeaderKind = Damaged // the first line, perhaps the header, is damaged
 		}
 	}
+
 	if head.Line == nil {
 		c.Body, c.BodyLine = c.Source.Size, 0
 		return nil
@@ -375,6 +377,7 @@ func openStdin(ctx context.Context, in io.Reader) (f *os.File, cleanup func(), e
 		cleanup func()
 		err     error
 	}
+
 	done := make(chan spooled, 1)
 	go func() {
 		f, cleanup, err := safefile.Spool(in, "")

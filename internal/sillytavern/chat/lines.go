@@ -87,6 +87,7 @@ func (l Lines) targets(ctx context.Context, src jsonl.Source) ([]*target, error)
 		}
 		t.edits = append(t.edits, e)
 	}
+
 	slices.SortFunc(list, func(a, b *target) int { return cmp.Compare(a.index, b.index) })
 	return list, locate(ctx, src, list)
 }
@@ -168,6 +169,7 @@ func (t *target) edit(src jsonl.Source) (jsonl.Edit, error) {
 		}
 		out.After = append(out.After, e.After...)
 	}
+
 	if bytes.IndexByte(line, '\n') >= 0 {
 		return out, t.errorf(errBreaks)
 	}
@@ -245,6 +247,7 @@ func count(ctx context.Context, src jsonl.Source, head jsonl.Head, messages []*t
 			*spans = append(*spans, span{l.Off, int64(len(l.Raw))})
 		}
 	}
+
 	fold := func(spans *[]span, base jsonl.Base, _ jsonl.Damages) error {
 		for len(rest) > 0 && rest[0].index < base.Index+len(*spans) {
 			rest[0].at = (*spans)[rest[0].index-base.Index]
@@ -252,6 +255,7 @@ func count(ctx context.Context, src jsonl.Source, head jsonl.Head, messages []*t
 		}
 		return nil
 	}
+
 	reset := func(spans *[]span) { *spans = (*spans)[:0] }
 	if err := jsonl.Map(ctx, src, opt, work, fold, reset); err != nil {
 		return err

@@ -72,6 +72,7 @@ func OwnMessages(ctx context.Context, source, made *Chat) (int, error) {
 		}
 		theirs, more = next()
 	}
+
 	if madeErr != nil {
 		return 0, madeErr
 	}
@@ -82,6 +83,7 @@ func OwnMessages(ctx context.Context, source, made *Chat) (int, error) {
 			places[p.IDs[0]] = append(places[p.IDs[0]], i)
 		}
 	}
+
 	at := 0 // the messages of rest before at are judged
 	for ; more && at < len(rest); theirs, more = next() {
 		if i := firstFrom(places, theirs, at); i >= 0 {
@@ -158,6 +160,7 @@ func prints(ctx context.Context, c *Chat, seed message.Seed, values bool, failed
 				d.Line = base.Line + l.Number + 1
 				return c.DamageError(d)
 			}
+
 			if !yield(p) {
 				return enough
 			}
@@ -168,6 +171,7 @@ func prints(ctx context.Context, c *Chat, seed message.Seed, values bool, failed
 		} else if !errors.Is(err, ErrDamaged) {
 			err = c.Errorf("%w", err)
 		}
+
 		*failed = err
 	}
 }
@@ -186,6 +190,7 @@ func printOf(l *jsonl.Line, ids *message.Identifier) Print {
 		Swipes: []message.ID{ids.Identity(nil, nil, mes, nil, l.Plain)},
 		User:   rawjson.Truthy(isUser),
 	}
+
 	var dates [][]byte // of the swipes
 	for info := range rawjson.Elements(infos) {
 		dates = append(dates, rawjson.Value(info, "send_date"))
@@ -253,6 +258,7 @@ func (p *Print) addValues(l *jsonl.Line, ids *message.Identifier) {
 		}
 		p.Values = with(p.Values, ids.Identity(rawKey, nil, nil, value, l.Plain))
 	}
+
 	members := func(object []byte) {
 		for key, value := range rawjson.Members(object) {
 			add(key, value)
@@ -279,6 +285,7 @@ func (p *Print) addValues(l *jsonl.Line, ids *message.Identifier) {
 			}
 		}
 	}
+
 	extra, _ := l.Value(keyExtra)
 	members(extra)
 	p.Chosen = len(p.Values)

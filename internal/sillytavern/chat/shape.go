@@ -76,6 +76,7 @@ func CheckShape(ctx context.Context, path string, src jsonl.Source, header bool)
 			return err
 		}
 	}
+
 	all, err := sample(ctx, path, src, shapeLines)
 	if err != nil {
 		return err
@@ -125,6 +126,7 @@ func (n *sampled) add(l *jsonl.Line) {
 			n.messages++
 		}
 	}
+
 	if _, ok := l.Value(3); ok {
 		n.metadata++
 	}

@@ -90,6 +90,7 @@ func (f *Filter) match(l *jsonl.Line) bool {
 			return false
 		}
 	}
+
 	for _, path := range f.Has {
 		in := l.Raw
 		if len(path) > 1 && path[0] == "extra" { // already found
@@ -100,6 +101,7 @@ func (f *Filter) match(l *jsonl.Line) bool {
 			return false
 		}
 	}
+
 	if !f.Since.IsZero() || !f.Until.IsZero() {
 		raw, _ := l.Value(keyDate)
 		date, ok := sendate.ParseRaw(raw)

@@ -78,6 +78,7 @@ func parseEnds(from, to string) (r Range, err error) {
 			return r, err
 		}
 	}
+
 	if to == "" {
 		r.To = open
 		r.toEnd = true
@@ -241,6 +242,7 @@ func (r Range) resolve(messages int) (interval, error) {
 			return interval{}, err
 		}
 	}
+
 	if to < from {
 		return interval{}, fmt.Errorf("%w: %d..%d runs backwards", ErrRange, r.From, r.To)
 	}

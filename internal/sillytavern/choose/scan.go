@@ -44,6 +44,7 @@ func ScanBeside[T any](ctx context.Context, c *Choice, src Source, each func(Pla
 		}
 		messages = counted
 	}
+
 	wanted, err := resolve(ranges, messages)
 	if err != nil {
 		return Scanned{}, err
@@ -119,12 +120,14 @@ func lines[T any](ctx context.Context, src Source, limit int, match func(*jsonl.
 			also.Read(l, keys, &b.also)
 		}
 	}
+
 	reset := func(b *batch[T]) {
 		if also.Reset != nil {
 			also.Reset(&b.also)
 		}
 		*b = batch[T]{places: b.places[:0], also: b.also}
 	}
+
 	opt := jsonl.MapOptions{
 		From:     src.Body,
 		Line:     src.Line,
@@ -225,6 +228,7 @@ func (s *scan) pass(p Place) error {
 		s.last[s.next] = p
 		s.next = (s.next + 1) % c.Last
 	}
+
 	s.held++
 	return nil
 }
@@ -348,6 +352,7 @@ func (c *Choice) Tail(ctx context.Context, src Source, each func(Place) error) (
 				return damage, err
 			}
 		}
+
 		for _, p := range chosen {
 			p.Index = -1
 			if err := each(p); err != nil {

@@ -54,6 +54,7 @@ func (e *Edit) Join(next changeset.Edit) (changeset.Edit, error) {
 		all.Forget = slices.Clone(e.Forget)
 		all.joined = true
 	}
+
 	all.Unlist = append(all.Unlist, n.Unlist...)
 	all.List = append(all.List, n.List...)
 	all.Forget = append(all.Forget, n.Forget...)
@@ -102,6 +103,7 @@ func (e *Edit) Apply(raw []byte) (all Applied, err error) {
 			data, err = edit(f)
 		}
 	}
+
 	if len(e.Unlist) > 0 {
 		step(func(f *File) ([]byte, error) { return f.WithoutChats(e.Unlist...), nil })
 	}
@@ -117,6 +119,7 @@ func (e *Edit) Apply(raw []byte) (all Applied, err error) {
 			return f.WithNames(e.Names, e.Instead), nil
 		})
 	}
+
 	step(func(f *File) ([]byte, error) { return f.WithChats(list...) })
 	if e.Open != "" {
 		step(func(f *File) ([]byte, error) { return f.WithOpen(e.Open), nil })
@@ -158,6 +161,7 @@ func (f *File) editNames(o *rawjson.Object, edit func(name string) (to string, k
 		}
 		return rawjson.Quote(to), keep
 	})
+
 	past := o.Value(keyPastMetadata)
 	for key := range f.past {
 		to, keep := edit(key)
@@ -191,6 +195,7 @@ func (f *File) editNames(o *rawjson.Object, edit func(name string) (to string, k
 			o.Unset(keyMetadata)
 		}
 	}
+
 	if !bytes.Equal(past, o.Value(keyPastMetadata)) {
 		o.Set(keyPastMetadata, past)
 	}
@@ -260,6 +265,7 @@ func (f *File) WithoutOldMetadata(chats ...string) []byte {
 				}
 			}
 		}
+
 		switch {
 		case !past.Edited():
 		case past.Len() == 0:

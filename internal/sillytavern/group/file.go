@@ -102,6 +102,7 @@ func Parse(path string, raw []byte) (*File, error) {
 			f.Chats = append(f.Chats, name)
 		}
 	}
+
 	if isMissing(o, keyChats) && known {
 		f.Chats = []string{f.ChatID}
 	}
@@ -181,6 +182,7 @@ func (f *File) WithChats(chats ...string) (data []byte, err error) {
 			fresh = append(fresh, rawjson.Quote(chat))
 		}
 	}
+
 	if len(fresh) == 0 {
 		return f.raw, nil
 	}
@@ -193,6 +195,7 @@ func (f *File) WithChats(chats ...string) (data []byte, err error) {
 			o.Set(keyChatID, rawjson.Quote(f.ChatID))
 		}
 	}
+
 	o.Set(keyChats, appendAll(list, fresh, indentOf(f.raw)))
 	return o.Bytes(), nil
 }
@@ -271,6 +274,7 @@ func LoadAll(groupsDir string) (*Set, error) {
 		open:    map[string][]*File{},
 		keeping: map[string][]*File{},
 	}
+
 	entries, err := safefile.ReadDir(groupsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

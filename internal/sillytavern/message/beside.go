@@ -123,6 +123,7 @@ func PerSwipe(key string, value []byte, swipes int) (values [][]byte, ok bool) {
 		values[number] = entry
 		number++
 	}
+
 	for rawKey, entry := range rawjson.Members(value) {
 		number, _ := swipeKey(rawKey)
 		values[number] = entry

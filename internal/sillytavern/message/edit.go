@@ -127,6 +127,7 @@ func syncChosen(m *rawjson.Object, id int, greeting bool) error {
 			info.Set(key, value)
 		}
 	}
+
 	if info.Edited() {
 		m.Set(keySwipeInfo, setElement(infos, id, info.Bytes()))
 	}
@@ -211,6 +212,7 @@ func DeleteSwipe(line []byte, number int, force bool) ([]byte, error) {
 	case count == 1:
 		return nil, ErrOnlySwipe
 	}
+
 	id, ok := chosenSwipe(m)
 	if !ok {
 		return nil, ErrChosenSwipe
@@ -229,6 +231,7 @@ func DeleteSwipe(line []byte, number int, force bool) ([]byte, error) {
 			return nil, err
 		}
 	}
+
 	err = RemoveSwipes(m, func(i int) bool { return i != number-1 }, force)
 	if err != nil {
 		return nil, err
@@ -267,6 +270,7 @@ func CheckChosen(line []byte) error {
 		}
 		return nil
 	}
+
 	if id, ok := chosenSwipe(m); !ok || rawjson.KindOf(element(swipes, id)) != rawjson.String {
 		return ErrChosenSwipe
 	}

@@ -119,6 +119,7 @@ func editLinks(extra *rawjson.Object, edit func(checkpoint bool, name string) (t
 			extra.Set(keyBookmark, rawjson.Quote(to))
 		}
 	}
+
 	had, kept := 0, 0
 	extra.EditList(keyBranches, func(_ int, value []byte) ([]byte, bool) {
 		had++
@@ -135,6 +136,7 @@ func editLinks(extra *rawjson.Object, edit func(checkpoint bool, name string) (t
 		}
 		return rawjson.Quote(to), keep
 	})
+
 	if had > 0 && kept == 0 {
 		extra.Unset(keyBranches)
 	}

@@ -101,6 +101,7 @@ func (s *Speaker) Role() Who {
 		}
 		return System
 	}
+
 	if rawjson.Truthy(s.Small) || rawjson.KindOf(s.Tools) == rawjson.Array || rawjson.Truthy(s.System) && s.isNamedSystem() {
 		return System
 	}
@@ -199,6 +200,7 @@ func (f *Identifier) add(raw []byte, plain bool) {
 	default:
 		f.buf = append(f.buf, raw...)
 	}
+
 	binary.BigEndian.PutUint64(f.buf[from-8:], uint64(len(f.buf)-from))
 }
 

@@ -87,6 +87,7 @@ func choose(m *rawjson.Object, number int) ([]byte, error) {
 			m.Unset(key)
 		}
 	}
+
 	extra, ok := rawjson.Lookup(info, keyExtra)
 	if !ok || rawjson.KindOf(extra) == rawjson.Null {
 		extra = []byte("{}")
@@ -178,6 +179,7 @@ func FillSwipeInfo(m *rawjson.Object) (made int, err error) {
 		}
 		have++
 	}
+
 	missing := max(n-have, 0)
 	if bad+missing == 0 {
 		return 0, nil
@@ -197,6 +199,7 @@ func FillSwipeInfo(m *rawjson.Object) (made int, err error) {
 			return entry, true
 		})
 	}
+
 	if missing > 0 {
 		list := make([][]byte, missing)
 		for i := range list {
@@ -206,6 +209,7 @@ func FillSwipeInfo(m *rawjson.Object) (made int, err error) {
 		}
 		infos = rawjson.Append(infos, bytes.Join(list, []byte(",")))
 	}
+
 	m.Set(keySwipeInfo, infos)
 	return bad + missing, nil
 }

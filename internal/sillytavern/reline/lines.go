@@ -82,6 +82,7 @@ func (r *relined) ReadAt(p []byte, off int64) (n int, err error) {
 			n += copy(p[n:], dense[skip:])
 		}
 	}
+
 	if n < len(p) {
 		return n, io.EOF
 	}
@@ -197,6 +198,7 @@ func (b *builder) begin(src int, same bool) {
 			return
 		}
 	}
+
 	b.marks = append(b.marks, mark{b.count, src, same})
 }
 

@@ -67,6 +67,7 @@ func (p *parser) messages() (n int, err error) {
 			at++
 			continue
 		}
+
 		at = o.end
 		if p.isMessage(&o) && (!inDamage || p.isLast(o.end, true)) {
 			n++

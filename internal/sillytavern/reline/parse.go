@@ -211,6 +211,7 @@ func (p *parser) emit(r *row) {
 		p.r.Spread++
 		p.out.spread(&p.win, o.off, o.end, o.line)
 	}
+
 	r.begin = o.end
 }
 
@@ -252,6 +253,7 @@ func (p *parser) behind(r *row, at, end int64) (next int64, more bool) {
 		p.close(r, end)
 		return p.pos, false
 	}
+
 	r.damaged = true
 	p.out.line(from, q-from, p.line, false, false)
 	r.begin = q
@@ -274,6 +276,7 @@ func (p *parser) settle(r *row, at int64) (from int64) {
 		}
 		return from
 	}
+
 	p.emit(r)
 	return at
 }
@@ -373,6 +376,7 @@ func (p *parser) resync(at, indent int64) (q int64, lines int, start int64) {
 				return q, lines, start
 			}
 		}
+
 		at = p.lineEnd(start)
 	}
 	return p.size, lines, p.size

@@ -87,6 +87,7 @@ func Read(ctx context.Context, src jsonl.Source) (*Reading, error) {
 		r.Tail = r.text.tail
 		src = r.text.over(src)
 	}
+
 	p := newParser(ctx, src, r)
 	found, err := p.read()
 	switch {

@@ -76,6 +76,7 @@ func readText(ctx context.Context, src jsonl.Source, encoding Encoding) (*text, 
 			return nil, err
 		}
 	}
+
 	out := int64(0)
 	var room decoding
 	for at := t.begin; at < t.end; at += chunk {
@@ -89,6 +90,7 @@ func readText(ctx context.Context, src jsonl.Source, encoding Encoding) (*text, 
 		}
 		out += int64(len(decoded))
 	}
+
 	t.outs = append(t.outs, out)
 	return t, nil
 }
@@ -118,6 +120,7 @@ func (t *text) decode(src jsonl.Source, at int64, room *decoding) ([]byte, error
 			i += unit
 		}
 	}
+
 	out := room.out[:0]
 	for i < own {
 		r := rune(units[i+low]) | rune(units[i+high])<<8
@@ -134,6 +137,7 @@ func (t *text) decode(src jsonl.Source, at int64, room *decoding) ([]byte, error
 			out = fmt.Appendf(out, `\u%04x`, r)
 		}
 	}
+
 	room.out = out
 	return out, nil
 }
@@ -163,6 +167,7 @@ func (d *decoded) ReadAt(p []byte, off int64) (n int, err error) {
 		n += copy(p[n:], part[off+int64(n)-outs[i]:])
 		i++
 	}
+
 	if n < len(p) {
 		return n, io.EOF
 	}

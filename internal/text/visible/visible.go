@@ -405,6 +405,7 @@ func CutLeft(s string, cells int, mark string) string {
 		}
 		s = s[far-1:]
 	}
+
 	for at := range s {
 		if at > 0 && wordStart(s, at) && Width(s[at:])+Width(mark) <= cells {
 			return mark + s[at:]
@@ -433,6 +434,7 @@ func CutRight(s string, cells int, mark string) string {
 		}
 		best = part
 	}
+
 	if best == "" {
 		return Truncate(s, cells, mark)
 	}

@@ -59,8 +59,10 @@ func Parse(text string) (*Query, error) {
 		default:
 			q.All = append(q.All, []Term{t})
 		}
+
 		or = false
 	}
+
 	if or {
 		q.All = append(q.All, []Term{newTerm("or", false)})
 	}

@@ -51,6 +51,7 @@ func (q *Query) asciiGroups() (groups [][]asciiWord) {
 			w.prefix = t.Prefix
 			group = append(group, w)
 		}
+
 		groups = append(groups, group)
 	}
 	return groups
@@ -67,6 +68,7 @@ func isStricter(a, b []asciiWord) bool {
 		}
 		return n
 	}
+
 	if len(a) != len(b) {
 		return len(a) < len(b)
 	}
@@ -130,6 +132,7 @@ func newASCIIWord(text string) asciiWord {
 		}
 		return len(byFrequency)
 	}
+
 	w := asciiWord{text: text}
 	for i := range len(text) {
 		if rarity(text[i]) > rarity(text[w.rare]) {
@@ -206,6 +209,7 @@ func nextOdd(raw []byte, at int) int {
 			return at + bits.TrailingZeros64(found)/8
 		}
 	}
+
 	for at < len(raw) && raw[at] != '\'' && raw[at] < utf8.RuneSelf {
 		at++
 	}
@@ -226,6 +230,7 @@ func (s *Sieve) oddAt(raw []byte, at int) (size int, odd bool) {
 		}
 		return size, s.isWithin(before, after)
 	}
+
 	if isHarmless(r) {
 		return size, false
 	}

@@ -50,6 +50,7 @@ func Each(text string, yield func(Word)) {
 			s.runes(string(piece), from, to)
 		}
 	}
+
 	s.flush()
 }
 
@@ -143,12 +144,14 @@ func (s *splitter) ascii(text string, at int) {
 			s.bare = false
 			continue
 		}
+
 		if len(word) == 0 {
 			s.from = at + i
 		}
 		word = append(word, c)
 		s.to, s.bare = at+i+1, true
 	}
+
 	s.word = word
 }
 
@@ -166,6 +169,7 @@ func (s *splitter) runes(text string, from, to int) {
 				continue
 			}
 		}
+
 		switch {
 		case i < done:
 		case r < utf8.RuneSelf && to < 0:

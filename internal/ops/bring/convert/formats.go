@@ -169,6 +169,7 @@ func readRisu(c *Conversation, v gjson.Result, opt *Options) error {
 		hidden: "disabled or isComment", role: "role",
 		omits: []count{{"note", "author's note"}, {"localLore", "lore entries"}},
 	}
+
 	chat := v
 	isFile := get(v, "type").Exists() && get(v, "data").IsObject()
 	if isFile {
@@ -219,6 +220,7 @@ func chatgptThought(message gjson.Result) (thought string, ok bool) {
 		})
 		return strings.Join(list, "\n\n"), true
 	}
+
 	if isTrue(message, "metadata.is_thinking_preamble_message") {
 		said, _ := new(Conversation).parts(get(message, "content.parts"))
 		return strings.Join(said, "\n"), true

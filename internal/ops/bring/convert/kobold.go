@@ -98,6 +98,7 @@ func (k *koboldReader) textWithMarks(s string) {
 			k.next.Role = Narrator
 			continue
 		}
+
 		name, rest := k.speaker(s)
 		isUser := name == k.User
 		if name != "" && isUser == (k.next.Role == User) {

@@ -80,6 +80,7 @@ func (c *Conversation) shown(visible, internal string) string {
 			return internal
 		}
 	}
+
 	escaped := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;").Replace(internal)
 	if escaped == visible {
 		return internal

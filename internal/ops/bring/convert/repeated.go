@@ -23,6 +23,7 @@ func lastOfRepeated(raw string) string {
 		r.punctuation(raw[i])
 		i++
 	}
+
 	if r.blanked == nil {
 		return raw
 	}
@@ -95,12 +96,14 @@ func (r *repeats) find(object *level, key string) int {
 			object.last[r.members[i].key] = i
 		}
 	}
+
 	if object.last != nil {
 		if i, ok := object.last[key]; ok {
 			return i
 		}
 		return -1
 	}
+
 	for i := len(r.members) - 1; i >= object.first; i-- {
 		if r.members[i].key == key {
 			return i

@@ -431,6 +431,7 @@ func (e *valueEnd) find(chunk []byte) (n int, isOver bool) {
 			}
 			continue
 		}
+
 		switch c {
 		case '"':
 			e.quoted = true
@@ -449,6 +450,7 @@ func (e *valueEnd) find(chunk []byte) (n int, isOver bool) {
 				return i, true
 			}
 		}
+
 		e.began = true
 	}
 	return len(chunk), false

@@ -126,6 +126,7 @@ func (s shape) node(c *Conversation, key, value gjson.Result, zone *time.Locatio
 			return n
 		}
 	}
+
 	if !message.IsObject() {
 		c.drop(notMessages, 1)
 		return n
@@ -139,6 +140,7 @@ func (s shape) node(c *Conversation, key, value gjson.Result, zone *time.Locatio
 			return n
 		}
 	}
+
 	role, known := s.speaker(c, message)
 	if !known {
 		return n
@@ -199,6 +201,7 @@ func (s shape) messageOf(c *Conversation, message gjson.Result, zone *time.Locat
 		Reasoning: firstText(message, s.reasoning),
 		Hidden:    isTrue(message, s.hidden),
 	}
+
 	said, thought := s.textOf(c, message)
 	m.Text = strings.Join(said, s.join)
 	if s.more != nil {
@@ -277,6 +280,7 @@ func partOf(v gjson.Result) (string, partKind) {
 	case "REQUEST", "RESPONSE", "TEMPLATE_RESPONSE":
 		path = "content"
 	}
+
 	content := get(v, path)
 	if content.Type != gjson.String {
 		return "", partOther

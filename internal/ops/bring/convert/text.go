@@ -35,6 +35,7 @@ func readChub(c *Conversation, raw string, _ *Options) error {
 			c.drop(DamagedLines, 1)
 			continue
 		}
+
 		isHeader := !began && meta.IsHeader(line)
 		began = true
 		if isHeader {
@@ -78,6 +79,7 @@ func (c *Conversation) chubMessage(line []byte) Message {
 		rawjson.Value(line, "is_system"),
 		rawjson.Value(line, "extra"),
 	)
+
 	switch role {
 	case message.Character:
 	case message.User:
@@ -85,6 +87,7 @@ func (c *Conversation) chubMessage(line []byte) Message {
 	default:
 		m.Role = Narrator
 	}
+
 	m.Date, _ = sendate.ParseRaw(rawjson.Value(line, "send_date"))
 	if n := rawjson.Len(rawjson.Value(line, "swipes")); n > 1 {
 		m.Swipes = make([]Message, n)
@@ -230,11 +233,13 @@ func (t *textReader) read(text string) {
 		case !isBlank(line):
 			t.drop("lines before the first speaker", 1)
 		}
+
 		if mayBegin && name == "" {
 			t.countStranger(line)
 		}
 		afterBlank = isBlank(line)
 	}
+
 	t.endMessage()
 }
 

@@ -53,6 +53,7 @@ func (c *Conversation) setFromTree(nodes []node, leaf string) {
 			c.note("the source does not say which message is the last: it is the last leaf")
 		}
 	}
+
 	way := t.way(end)
 	c.Messages = t.messages(way)
 	c.Branches = t.branches(way)
@@ -80,6 +81,7 @@ func (t *tree) link(leaf string) (hasCircle bool) {
 			t.children[t.above[i]] = append(t.children[t.above[i]], i)
 		}
 	}
+
 	for _, list := range t.children {
 		slices.SortStableFunc(list, func(a, b int) int { return t.nodes[a].Date.Compare(t.nodes[b].Date) })
 	}
@@ -102,6 +104,7 @@ func (t *tree) linkUp(i int) (isCircle bool) {
 		chain = append(chain, at)
 		at = t.parent(at)
 	}
+
 	if at != noNode && t.above[at] == looking {
 		isCircle = true
 		at = noNode
@@ -244,6 +247,7 @@ func (w *ways) join(leaf int) (shared int) {
 		own = append(own, at)
 		at = w.above[at]
 	}
+
 	for _, i := range own {
 		w.add(i, shared)
 	}
@@ -283,6 +287,7 @@ func (c *Conversation) addThoughts(nodes []node) {
 		}
 		n.Reasoning = joinedThoughts(n.Reasoning, nodes, thoughts)
 	}
+
 	for i, n := range nodes {
 		isThought := !n.kept && n.Reasoning != ""
 		if isThought && !used[i] {
@@ -303,6 +308,7 @@ func (n *node) thoughtsBefore(nodes []node, index map[string]int) (list []int) {
 		}
 		at, ok = index[nodes[at].parent]
 	}
+
 	slices.Reverse(list)
 	return list
 }
