@@ -93,6 +93,7 @@ func objects(path string, data []byte) ([][]byte, error) {
 		}
 		return slices.Collect(rawjson.Elements(data)), nil
 	}
+
 	var list [][]byte
 	number := 0
 	for line := range bytes.Lines(data) {
@@ -106,6 +107,7 @@ func objects(path string, data []byte) ([][]byte, error) {
 		}
 		list = append(list, line)
 	}
+
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%s: there is no message in it", path)
 	}

@@ -87,6 +87,7 @@ func (o *checkOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 			return fmt.Errorf("%s:%w; a baseline is what 'stchat check --json' wrote", o.baseline, err)
 		}
 	}
+
 	end := c.meter("checking", false, &opt.Meter)
 	res, err := repair.Check(ctx, opt)
 	end()
@@ -105,6 +106,7 @@ func (o *checkOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 			c.document(c.documentOf(err.Path, err))
 		}
 	}
+
 	if baseline != nil {
 		rep.Findings, rep.Known = baseline.New(res.Findings)
 	}
@@ -132,6 +134,7 @@ func (o *checkOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 			}
 		}
 	}
+
 	failing := slices.ContainsFunc(rep.Findings, func(f rules.Finding) bool { return f.Severity >= fail })
 	return outcome(len(res.Errs) > 0, failing)
 }
@@ -171,6 +174,7 @@ func (o *checkOptions) write(c *console, rep *report.Check, paths []string) erro
 	case "junit":
 		return rep.WriteJUnit(c.w)
 	}
+
 	if c.shown {
 		showFindings(c, rep, paths)
 	} else {
@@ -193,6 +197,7 @@ func (o *checkOptions) runList(c *console) error {
 			c.document(listedRule{1, r.ID, r.Severity.String(), r.Family, r.Summary, r.Effect, r.Repair, by})
 			continue
 		}
+
 		mark := ""
 		if r.Repairing != rules.ByHand {
 			mark = "+"
@@ -209,6 +214,7 @@ func (o *checkOptions) runList(c *console) error {
 	} else {
 		writeRules(c, t.Rows)
 	}
+
 	if o.format == "text" {
 		c.row("\n" + c.prose("+ stchat repair fixes it", ""))
 	}

@@ -63,6 +63,7 @@ func showFindings(c *console, rep *report.Check, paths []string) {
 		name = visible.CutLeft(visible.Text(name), nameWidth, c.sign("…"))
 		t.Rows = append(t.Rows, grid.Row{Cells: []string{name, f.Severity.String(), c.excerpt(text)}, Codes: []string{"", severityColor(f.Severity)}})
 	}
+
 	fmt.Fprintln(c.w)
 	c.table(t)
 	if left > 0 {

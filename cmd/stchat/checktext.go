@@ -51,9 +51,11 @@ func writeFindings(c *console, rep *report.Check, paths []string, verbose bool) 
 		} else {
 			left++
 		}
+
 		files++
 		list = list[n:]
 	}
+
 	if left > 0 {
 		fmt.Fprintf(w, "%s\n\n", c.prose(fmt.Sprintf("%s and %s with findings of the same rules; --verbose shows all", c.sign("…"), c.many(left, "file")), ""))
 	}
@@ -149,6 +151,7 @@ func writeSeverity(c *console, list []rules.Finding, severity rules.Severity, ve
 			byRule.add(f.Rule, f)
 		}
 	}
+
 	for _, id := range byRule.keys {
 		all := 0
 		for _, f := range byRule.of[id] {
@@ -225,6 +228,7 @@ func explainRule(c *console, id rules.ID, findings []*rules.Finding) {
 		effects = addNew(effects, f.Effect())
 		repairs = addNew(repairs, fixText(f))
 	}
+
 	for _, s := range effects {
 		explain(c, "effect: ", s)
 	}
@@ -245,6 +249,7 @@ func findingCount(id rules.ID, findings []*rules.Finding) string {
 			last = f.Path
 		}
 	}
+
 	if n <= 1 {
 		return ""
 	}
@@ -310,6 +315,7 @@ func whereText(f *rules.Finding) string {
 		}
 		place = append(place, line)
 	}
+
 	if len(place) == 0 {
 		return ""
 	}
@@ -328,6 +334,7 @@ func summaryLine(c *console, rep *report.Check, files int) string {
 	case len(rep.Errs) == 0:
 		text += ", nothing found"
 	}
+
 	if rep.Known > 0 {
 		text += "; " + c.many(rep.Known, "known finding")
 	}

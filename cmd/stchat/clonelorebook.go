@@ -104,6 +104,7 @@ func (c *console) cloneBlock(r *book.Result) block {
 		uses := c.did("uses it now", "would use it")
 		b.add("chat", nameOf(chat)+" "+uses)
 	}
+
 	b.facts = append(b.facts, c.stateFacts(d.Changes, 0)...)
 	return b
 }

@@ -124,6 +124,7 @@ func (t *tab) chats() {
 	} else {
 		t.named(f, owner, forGone)
 	}
+
 	if len(t.offers) == 0 {
 		t.offers, t.how = []string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt
 		if slices.Contains([]string{"clone-lorebook", "rm", "rename"}, t.cmd.Name()) {
@@ -182,6 +183,7 @@ func (t *tab) owners(f *address.Finder, after string, fits func(o *address.Owner
 			t.owner(f, name, after, fits)
 		}
 	}
+
 	if len(t.offers) > 0 {
 		return
 	}
@@ -280,6 +282,7 @@ func (t *tab) links() {
 			}
 			t.offer(word, fmt.Sprintf("message %d", l.At))
 		}
+
 		for _, name := range new(library.Library).Folder(filepath.Dir(path)).Chats {
 			if strings.HasPrefix(name, userdir.ChatName(path)+"__") && !slices.ContainsFunc(links, func(l inspect.Link) bool { return l.Name == name }) {
 				t.offer(name, "no message links to it")
@@ -323,6 +326,7 @@ func (t *tab) keys(after string) {
 			t.offer(key+after, visible.Brief(string(value)))
 		}
 	}
+
 	if after != "" {
 		t.how |= cobra.ShellCompDirectiveNoSpace
 	}
@@ -364,6 +368,7 @@ func (t *tab) arguments(v *verb) {
 	case is("SOURCE") && !strings.Contains(t.typed, "/"), (is("SOURCE") || is("LOREBOOK")) && strings.HasPrefix(t.typed, "worlds/"):
 		t.lorebooks()
 	}
+
 	if len(t.offers) == 0 && (!is("NS") || is("PATH")) {
 		t.chats()
 	}
@@ -438,6 +443,7 @@ func aboutWord(word string) string {
 			return id.Rule().Summary
 		}
 	}
+
 	written := map[string]string{
 		"fields": "values of keys", "github": "notes on a pull request", "html": "a page", "json": "documents for scripts",
 		"junit": "a test report", "markdown": "Markdown", "merge-patch": "RFC 7386", "patch": "RFC 6902",

@@ -356,6 +356,7 @@ func (c *console) meter(verb string, silent bool, to **progress.Meter) (end func
 			shown = false
 		}
 	}
+
 	c.redraw = clear
 	out := c.Out
 	if c.OutTTY {
@@ -374,6 +375,7 @@ func (c *console) meter(verb string, silent bool, to **progress.Meter) (end func
 			case <-wait.C:
 				wait.Reset(progressEvery)
 			}
+
 			c.mu.Lock()
 			clear()
 			line := p.line(verb, m.State(), time.Now())
@@ -507,6 +509,7 @@ func newEnv() env {
 		Getenv: os.Getenv,
 		Now:    time.Now,
 	}
+
 	if e.OutTTY { // else nothing is paged, and less need not be looked for
 		e.Pager = pagerOf(os.LookupEnv)
 	}
@@ -581,6 +584,7 @@ func (p *pace) line(verb string, s progress.State, now time.Time) string {
 	case s.Read > 0:
 		parts = append(parts, formatBytes(s.Read))
 	}
+
 	if speed >= 1 {
 		parts = append(parts, formatBytes(int64(speed))+"/s")
 		if left := s.Bytes - s.Read; left > 0 && now.Sub(p.began) >= pacePeriod {

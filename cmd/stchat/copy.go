@@ -81,6 +81,7 @@ func sayMade[R any](c *console, source string, made R, r *cut.Result, hints []hi
 			c.closeTabs(false) // a card or a group was edited
 		}
 	}
+
 	of := func(R) (string, *cut.Result) { return source, r }
 	return sayAll(c, how, []R{made}, of, func(R) {
 		if c.tells() {
@@ -108,6 +109,7 @@ func (c *console) copyBlock(source string, r *cut.Result) block {
 			b.add("", c.ownBook(d.Path))
 		}
 	}
+
 	isShared := func(f ops.Fact) bool { return f.Kind == ops.FactSharedBook } // as told above
 	b.facts = append(b.facts, factsOf(slices.DeleteFunc(slices.Clone(r.Facts), isShared), "")...)
 	b.facts = append(b.facts, c.stateFacts(d.State, d.At)...)

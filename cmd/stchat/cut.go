@@ -183,6 +183,7 @@ func (o *cutOptions) edited(ctx context.Context, c *console) (cut.MessageEdit, e
 			return message.ChooseSwipe(m.Line, o.swipe, isGreeting)
 		}, nil
 	}
+
 	if o.text == "" {
 		return nil, nil
 	}
@@ -193,6 +194,7 @@ func (o *cutOptions) edited(ctx context.Context, c *console) (cut.MessageEdit, e
 		}
 		o.text = withoutLineEnd(data)
 	}
+
 	set := edit.SetOptions{Values: patch.Changes{Edits: []patch.Edit{{Path: patch.Path{"mes"}, Value: rawjson.Quote(o.text)}}}}
 	return func(m *cut.SourceMessage) ([]byte, error) {
 		edited, err := set.Line(m.Line)
@@ -232,6 +234,7 @@ func (o *cutOptions) checkPaths(c *console, fs *pflag.FlagSet, args []string) er
 			return err
 		}
 	}
+
 	if stdin && o.opt.Link {
 		return usagef("--link needs a source that is a file")
 	}
@@ -298,6 +301,7 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 			}
 		},
 	}
+
 	of := func(r *cut.Result) (string, *cut.Result) {
 		sum.add(r)
 		if r.Err == nil {
@@ -305,6 +309,7 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 		}
 		return r.Doc.Source, r
 	}
+
 	err := sayAll(c, how, results, of, func(r *cut.Result) {
 		if slices.ContainsFunc(r.Doc.Steps, func(s ops.Step) bool { return s.Do == changeset.Replace && s.Path != r.Doc.Path }) { // SillyTavern may have it open
 			inPlace = true
@@ -312,6 +317,7 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 				linked = append(linked, r.Doc.Source)
 			}
 		}
+
 		switch {
 		case o.opt.Output == cut.Stdout:
 		case c.tells():
@@ -461,6 +467,7 @@ func remark(c *console, d *cut.Document) {
 		}
 		c.warn("%s:%d:%d: %s: %s", source, s.Line, s.Column, done, s.Reason)
 	}
+
 	if more := d.SkippedTotal - len(d.Skipped); more > 0 {
 		c.warn("%s: %s left out", source, c.many(more, "more damaged line"))
 	}
@@ -519,6 +526,7 @@ func (n *cutSummary) text(kind names.Kind) string {
 			text += fmt.Sprintf(", %d %s", count, what)
 		}
 	}
+
 	add(n.Existed, "existed already")
 	add(n.Failed, "failed")
 	add(n.Refused-n.unfit, "refused by --require")

@@ -53,11 +53,13 @@ func (o *deleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	case o.save != "" && len(common.Chats) > 1: // one that cannot be read is reported by its name
 		return usagef("--save takes one CHAT, not %d", len(common.Chats))
 	}
+
 	if len(common.Chats) > 1 {
 		if err := c.confirm("delete messages in " + c.many(len(common.Chats), "chat")); err != nil {
 			return err
 		}
 	}
+
 	results := edit.Delete(ctx, edit.DeleteOptions{Options: common, Choice: choice, ToolCalls: true, Save: o.save})
 	return o.reportMany(c, results, func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Deleted) })
 }

@@ -89,11 +89,13 @@ func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	case args[0] == chat.Stdin && args[len(args)-1] == chat.Stdin && len(args) == 2:
 		return usagef("standard input can be one side only")
 	}
+
 	if !past {
 		if args, err = c.resolve(&subjects{chats: true, all: true}, args); err != nil {
 			return err
 		}
 	}
+
 	opt := o.opt
 	var times [2]time.Time
 	if past {
@@ -121,6 +123,7 @@ func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		open := chat.Options{Data: userFolder(c, args), Stdin: c.In}
 		opt.A, opt.B = look.DiffSide{Path: args[0], Open: open}, look.DiffSide{Path: args[1], Open: open}
 	}
+
 	d, err := look.Diff(ctx, opt)
 	if err != nil {
 		return err
@@ -154,6 +157,7 @@ func (o *diffOptions) versions(ctx context.Context, c *console, args []string) (
 			picks = append(picks, keep.Pick{Rev: m})
 		}
 	}
+
 	for _, where.Pick = range picks {
 		v, err := keep.Version(ctx, where)
 		if err != nil {
@@ -161,6 +165,7 @@ func (o *diffOptions) versions(ctx context.Context, c *console, args []string) (
 		}
 		list = append(list, v)
 	}
+
 	if len(picks) == 2 && *list[0].Rev > *list[1].Rev { // one was counted from the end
 		return list, unordered
 	}
@@ -186,6 +191,7 @@ func (o *diffOptions) print(c *console, d *look.Comparison, times [2]time.Time) 
 			return nil
 		})
 	}
+
 	p := &differ{screen: newScreen(c, 0), c: c, d: d, full: c.verbose}
 	if !o.side || c.Width > 0 && c.Width < 100 {
 		p.measure = min(p.measure, 100)
@@ -240,6 +246,7 @@ func (p *differ) head(times [2]time.Time) {
 		case !times[i].IsZero():
 			about[i] = "backup of " + times[i].Local().Format(minute)
 		}
+
 		count[i] = plural.Many(side.Messages, "message")
 
 		whole := name
@@ -254,6 +261,7 @@ func (p *differ) head(times [2]time.Time) {
 		left[i] = "AB"[i:i+1] + "  " + p.fitName(name, len(count[i])+5)
 		end = max(end, visible.Width(left[i])+2+len(count[i]))
 	}
+
 	for i := range left {
 		gap := strings.Repeat(" ", end-visible.Width(left[i])-len(count[i]))
 		fmt.Fprintln(p.w, paint(p.color, bold, left[i])+gap+count[i])
@@ -261,6 +269,7 @@ func (p *differ) head(times [2]time.Time) {
 			p.lines(bold, "   "+about[i])
 		}
 	}
+
 	p.sum()
 }
 
@@ -275,6 +284,7 @@ func (p *differ) sum() {
 			command = "stchat diff-meta " + visible.Args(p.d.A.Path, p.d.B.Path)
 		}
 	}
+
 	p.lines(dim, text)
 	if command != "" {
 		p.line(dim, "  "+command)
@@ -325,6 +335,7 @@ func (p *differ) row(row look.Difference) error {
 	case i == 0 && len(p.gap[1]) > 0 || !p.follows(i, row):
 		p.flush(false)
 	}
+
 	if len(p.gap[i]) >= runShown && !p.full {
 		p.more[i]++
 		return nil
@@ -359,6 +370,7 @@ func (p *differ) flush(last bool) {
 			columns[i] = append(columns[i], "", p.cell(dim, fmt.Sprintf("%s more only in %c (-v)", plural.Grouped(p.more[i]), 'A'+i)))
 		}
 	}
+
 	p.columns(columns[0], columns[1])
 	p.gap, p.more = [2][]look.Difference{}, [2]int{}
 }
@@ -386,6 +398,7 @@ func (p *differ) columns(a, b []string) {
 		}
 		return
 	}
+
 	colors := regexp.MustCompile("\x1b\\[[^m]*m")
 	for len(a) < len(b) {
 		a = append(a, "")
@@ -434,6 +447,7 @@ func (p *differ) heading(row look.Difference, about string) (lines []string) {
 			index = append(index, "#"+strconv.Itoa(*i))
 		}
 	}
+
 	sign := diffSign(row.Op) + " " + strings.Join(index, p.sign(" → "))
 	behind := ""
 	if date := shownDate(p.c, deref(row.Date)); date != "" {
@@ -495,6 +509,7 @@ func (p *differ) changed(row look.Difference) {
 			p.columns(lines(-1), nil)
 		}
 	}
+
 	for _, change := range row.Changes {
 		if change.Path != "/mes" {
 			from, to := metadiff.Excerpts(string(change.From), string(change.To), longValue)
@@ -541,6 +556,7 @@ func (p *differ) texts(runs []prose.Run) (lines []string) {
 			}
 		}
 	}
+
 	for _, paragraph := range paragraphs {
 		if len(paragraph) > 0 {
 			for _, line := range prose.Wrap(paragraph, max(p.room()-p.indent, 1)) {

@@ -72,6 +72,7 @@ func (o *editOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 			return err
 		}
 	}
+
 	values, err := o.changes(ctx, c, o.filesFrom == chat.Stdin || o.text == chat.Stdin)
 	if err != nil {
 		return err

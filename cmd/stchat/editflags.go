@@ -206,12 +206,14 @@ func (o *inPlaceFlags) reportMany(c *console, results []*edit.Result, result fun
 			sum.header += r.Header
 		}
 	}
+
 	if o.many && c.tells() && !c.quiet {
 		c.block(block{sentence: c.manyEdited(&sum), facts: factsOfAll(met)})
 		if !c.dryRun {
 			c.editRows(met)
 		}
 	}
+
 	rest := 0
 	if o.many && c.tells() && c.dryRun {
 		rest = o.leaveLeastChanged(c, met)
@@ -303,6 +305,7 @@ func (o *inPlaceFlags) show(c *console, r *edit.Result) {
 		fmt.Fprintln(c.w, paint(c.outColor, cyan, "@@ "+where+" @@"))
 		c.diffSides("-", "+", d.Before, d.After)
 	}
+
 	if n := r.Doc.Edited() - len(r.Diffs); n > 0 {
 		c.row(c.prose(fmt.Sprintf("%s and %s more", c.sign("…"), c.many(n, "change")), ""))
 	}
@@ -315,6 +318,7 @@ func (o *inPlaceFlags) showTexts(c *console, r *edit.Result) {
 		name, what := c.editRow(r)
 		c.title(name + "   " + what)
 	}
+
 	p := &differ{screen: newScreen(c, 0), c: c}
 	const most = 3 // of many chats
 	shown := 0
@@ -344,6 +348,7 @@ func (o *inPlaceFlags) showTexts(c *console, r *edit.Result) {
 			p.changed(row)
 		}
 	}
+
 	if n := r.Doc.Edited() - shown; n > 0 {
 		c.line(c.prose(fmt.Sprintf("  %s and %s more", c.sign("…"), c.many(n, "change")), ""))
 	}
@@ -455,6 +460,7 @@ func (v *valueFlags) unset(key string) error {
 			return nil
 		}
 	}
+
 	v.edits = append(v.edits, patch.Edit{Path: path})
 	return nil
 }
@@ -516,11 +522,13 @@ func (v *valueFlags) changes(ctx context.Context, c *console, read bool) (made p
 			return made, err
 		}
 	}
+
 	if v.replace != "" {
 		if made.Replace, err = readObject(ctx, c, "replace", v.replace); err != nil {
 			return made, err
 		}
 	}
+
 	if v.patch == "" {
 		return made, nil
 	}
@@ -534,6 +542,7 @@ func (v *valueFlags) changes(ctx context.Context, c *console, read bool) (made p
 		}
 		return made, nil
 	}
+
 	if rawjson.Value(raw, "op") != nil && rawjson.Value(raw, "path") != nil {
 		return made, usagef("--patch: %s is one operation of RFC 6902; put it in a list", chat.Label(v.patch))
 	}

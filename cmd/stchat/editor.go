@@ -68,6 +68,7 @@ func textOf(ctx context.Context, path string, choice choose.Choice) (text string
 		text = deref(m.Text)
 		return nil
 	})
+
 	switch {
 	case err != nil:
 		return "", withHint(err, editHints())

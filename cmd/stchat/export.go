@@ -67,6 +67,7 @@ func (o *exportOptions) addFlags(fs *pflag.FlagSet) {
 		fs.BoolVar(&o.opt.Macros, "macros", false, "{{user}} and {{char}} in the places of names; that makes nobody anonymous")
 		fs.BoolVar(&o.opt.Leaves, "leaves", false, "leave out a chat that is the beginning of another of its owner; rows has what chats share once")
 	})
+
 	o.messageReadFlags.addFlags(fs)
 }
 
@@ -98,6 +99,7 @@ func (o *exportOptions) target(c *console, args []string) (publish.Format, bool,
 			}
 		}
 	}
+
 	switch {
 	case output == "" && format == publish.HTML && c.OutTTY:
 		return "", false, usagef("a page on a terminal is no use: name a file, e.g. -o chat.html, or --format markdown")
@@ -164,6 +166,7 @@ func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	} else {
 		err = e.pages(ctx, format)
 	}
+
 	end()
 	if err != nil {
 		return forceHint(err)
@@ -242,6 +245,7 @@ func (e *exporting) pages(ctx context.Context, format publish.Format) error {
 		case d.Messages == 0:
 			e.note("%s: no message was chosen, so nothing is written", chat.Label(d.Path))
 		}
+
 		if e.verbose && !e.tells() {
 			e.noteFacts(chat.Label(d.Path), e.exportBlock([]*publish.Document{d}).facts)
 		}
@@ -295,6 +299,7 @@ func (e *exporting) data(ctx context.Context) error {
 		}
 		opt.System = strings.TrimRight(string(text), "\r\n")
 	}
+
 	bad := 0
 	err := dataset.Export(ctx, opt, func(r *dataset.Result) error {
 		d := &r.Doc
@@ -312,6 +317,7 @@ func (e *exporting) data(ctx context.Context) error {
 		case d.Repeated > 0:
 			e.note("%s: it repeats the beginning of another chat, %s", chat.Label(d.Path), e.many(d.Repeated, "message"))
 		}
+
 		if opt.Folder {
 			e.written(d.Output)
 		}
@@ -325,6 +331,7 @@ func (e *exporting) data(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
+
 	if !opt.Folder && opt.Output != "" {
 		e.written(&opt.Output)
 	}

@@ -63,6 +63,7 @@ func factOf(same []ops.Fact) fact {
 			namesOf = append(namesOf, f.Name)
 		}
 	}
+
 	named := strings.Join(namesOf, ", ")
 	messages := plural.Many(count, "message")
 
@@ -132,6 +133,7 @@ func factOf(same []ops.Fact) fact {
 	case ops.FactLinkCut:
 		return fact{"links", plural.Many(len(same), "link") + " removed between the chats"}
 	}
+
 	panic("a fact without words")
 }
 
@@ -148,6 +150,7 @@ func (c *console) stateFacts(changes []extension.Change, at int) (facts []fact) 
 		}
 		byLabel.add(extensionLabel(change.Extension), text)
 	}
+
 	for _, label := range byLabel.keys {
 		facts = append(facts, fact{label, strings.Join(slices.Compact(byLabel.of[label]), ", ")})
 	}

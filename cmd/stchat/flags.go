@@ -302,6 +302,7 @@ func agree(fs *pflag.FlagSet, rules []string) error {
 		}
 		return ""
 	}
+
 	for _, rule := range append(rules, "null needs files-from", "hidden excludes no-hidden") {
 		rule, text, whole := strings.Cut(rule, " = ")
 		rule, why, reasoned := strings.Cut(rule, ":")
@@ -317,6 +318,7 @@ func agree(fs *pflag.FlagSet, rules []string) error {
 			first, _, _ := strings.Cut(words[2], "|")
 			text = fmt.Sprintf("--%s goes with --%s", a, first)
 		}
+
 		if reasoned {
 			text += ":" + why
 		}
@@ -337,6 +339,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		return usagef("there is no flag --%s%s", name, didYouMean(name, flagNames(cmd), "--"))
 	}
+
 	if empty, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return usagef("--%s needs a value", empty.GetFlag().Name)
 	}
@@ -394,6 +397,7 @@ func (l *listFlags) list(ctx context.Context, c *console, args []string, example
 		}
 		list.Paths = append(list.Paths, more...)
 	}
+
 	if len(list.Paths) == 0 {
 		c.note("%s: this list has no paths", l.filesFrom)
 		return list, errNothing

@@ -97,6 +97,7 @@ func accustomed(args []string) (replaced []string, command string) {
 			runs = []string{"show", "ARGS", "--last", strconv.Itoa(n)}
 		}
 	}
+
 	if args[0] == "swipes" && len(rest) > 2 { // it would choose one
 		return args, ""
 	}

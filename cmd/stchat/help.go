@@ -65,6 +65,7 @@ func (h *helpPage) write(cmd *cobra.Command) {
 			h.flags(t)
 		}
 	}
+
 	h.foot(cmd, shared)
 }
 
@@ -90,6 +91,7 @@ func (h *helpPage) foot(cmd *cobra.Command, shared []string) {
 		}
 		h.entry("Exit", endColumn, codes+"2 error ('stchat help exit')")
 	}
+
 	if also := cmd.Annotations[seeAlso]; also != "" {
 		h.entry("See also", endColumn, also)
 	}
@@ -134,6 +136,7 @@ func (h *helpPage) text(text string) {
 		open = ""
 		column = 0
 	}
+
 	before := ""
 	for line := range strings.SplitSeq(text, "\n") {
 		heads := before == "" && line != "" && line == strings.ToUpper(line)
@@ -162,6 +165,7 @@ func (h *helpPage) text(text string) {
 			fmt.Fprintln(h.w, line)
 		}
 	}
+
 	end()
 }
 
@@ -174,6 +178,7 @@ func (h *helpPage) commands(cmd *cobra.Command) {
 			width = max(width, len(c.Name()))
 		}
 	}
+
 	rest := &cobra.Group{Title: "More"}
 	if cmd.HasParent() {
 		rest.Title = "Commands"
@@ -237,6 +242,7 @@ func topicsOf(cmd *cobra.Command) (list []topic) {
 			byTitle.add(slices.Concat(f.Annotations[flagTopic], []string{ownFlags})[0], f)
 		}
 	})
+
 	every.VisitAll(func(f *pflag.Flag) { byTitle.add(everyCommand, f) })
 	rank := map[string]int{ownFlags: -1, choosing: 1, values: 2, editTerms: 3, manyFiles: 4, writing: 5, everyCommand: 6}
 	slices.SortStableFunc(byTitle.keys, func(a, b string) int { return rank[a] - rank[b] })

@@ -23,6 +23,7 @@ func newHide(hide bool) verb {
 		means:   &subjects{writes: true, messages: true},
 		options: &hideOptions{hide: hide},
 	}
+
 	if !hide {
 		v.use, v.short = "unhide CHAT... [MESSAGES]", "Show hidden messages to the prompt again"
 		v.doc = fmt.Sprintf(hideDoc, "Put hidden", "back into", "unhide", hide) + "Without MESSAGES all hidden ones.\n"

@@ -100,6 +100,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		}
 		return r.Doc.Source, &r.Result
 	}
+
 	inPlace := false // a card or a group
 	done := func(r *bring.Result) {
 		inPlace = inPlace || slices.ContainsFunc(r.Doc.Steps, func(s ops.Step) bool { return s.Do == changeset.Replace })
@@ -110,12 +111,14 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 			}
 			return
 		}
+
 		if c.verbose {
 			c.noteFacts(r.Doc.Path, c.importBlock(r).facts)
 			if r.Doc.Existed {
 				c.note("%s: imported before", r.Doc.Path)
 			}
 		}
+
 		c.made(r.Doc.Path) // whose document is printed already
 		for _, d := range r.More {
 			if c.json {
@@ -124,6 +127,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 			c.made(d.Path)
 		}
 	}
+
 	told, outcome := false, error(nil)
 	end := c.meter("importing", c.json, &opt.Meter)
 	ended, notes, err := bring.Run(ctx, opt, func(list []*bring.Result) {
@@ -156,6 +160,7 @@ func (c *console) importBlock(r *bring.Result) block {
 		}
 		return b
 	}
+
 	if d.Swipes > 0 {
 		b.add("swipes", plural.Grouped(d.Swipes))
 	}
@@ -201,6 +206,7 @@ func ownerLast(args []string) []string {
 			others = append(others, arg)
 		}
 	}
+
 	if len(others) == 0 {
 		others = []string{"Mira"}
 	}

@@ -93,6 +93,7 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 		}
 		return nil
 	}
+
 	shown := &grid.Table{} // of messages, for a person
 	if o.messages {
 		o.listMessages(c, &opt, shown)
@@ -142,6 +143,7 @@ func (o *inspectOptions) listMessages(c *console, opt *ops.InspectOptions, t *gr
 		{Title: "size", Right: true, Code: green, Optional: true},
 		{Title: "text", Text: true},
 	}
+
 	path, several := "", false
 	opt.Begin = func(p string, many bool) error {
 		if c.shown && many && !c.json {
@@ -150,6 +152,7 @@ func (o *inspectOptions) listMessages(c *console, opt *ops.InspectOptions, t *gr
 		path, several = p, many
 		return nil
 	}
+
 	opt.Damaged = func(path string, damage []jsonl.Damage, more int) { c.damaged(path, "not counted", damage, more) }
 	opt.FirstLine = !c.json
 	if c.shown && c.Width > 0 {

@@ -49,6 +49,7 @@ func (k card) line(label string, cells ...string) {
 			}
 		}
 	}
+
 	for _, line := range lines {
 		line = strings.ReplaceAll(strings.TrimRight(line, " "), missing, paint(k.c.outColor, red, missing))
 		if k.damage {
@@ -80,6 +81,7 @@ func (k card) list(label string, n, total int, cells func(i int) []string) {
 		}
 		k.line(before, cells(i)...)
 	}
+
 	if n < total {
 		k.line(label, fmt.Sprintf("%s and %s more", k.c.sign("…"), k.c.number(total-n)))
 	}
@@ -95,6 +97,7 @@ func writeCard(c *console, r *inspect.Report) {
 		chat.Legacy: "legacy (SillyTavern up to 1.14)",
 		chat.None:   "none (a group chat of SillyTavern up to 1.14, or lost)",
 	}[chat.HeaderKind(r.Header)], r.Header))
+
 	k.line("messages", c.number(r.Messages), fmt.Sprintf("%s user, %s character, %s system", c.number(r.User), c.number(r.Character), c.number(r.System)), c.number(r.Hidden)+" hidden")
 	if r.FirstDate != nil {
 		k.line("dates", shownDate(c, *r.FirstDate), "to", shownDate(c, *r.LastDate))
@@ -110,6 +113,7 @@ func writeCard(c *console, r *inspect.Report) {
 		label, cells := extensionText(e)
 		k.line(label, cells...)
 	}
+
 	k.damage = true
 	k.list("damage", len(r.Damage), r.DamageTotal, func(i int) []string {
 		d := r.Damage[i]
@@ -136,6 +140,7 @@ func (k card) title(r *inspect.Report) {
 	default:
 		k.line("file", visible.Text(r.Path))
 	}
+
 	if r.Owner != nil {
 		kind := "character"
 		if r.Kind == string(userdir.Group) {
@@ -159,6 +164,7 @@ func (k card) size(r *inspect.Report) {
 		}
 		cells = append(cells, cell)
 	}
+
 	k.line("size", cells...)
 }
 
@@ -201,11 +207,13 @@ func (k card) ties(r *inspect.Report) {
 	case r.Parent != nil:
 		k.line("parent", visible.Text(*r.Parent), "(by this chat's name)")
 	}
+
 	link := func(links []inspect.Link) func(i int) []string {
 		return func(i int) []string {
 			return []string{fmt.Sprintf("#%d", links[i].At), visible.Text(links[i].Name), k.existence(links[i].Exists)}
 		}
 	}
+
 	k.list("checkpoint", len(r.Checkpoints), r.CheckpointTotal, link(r.Checkpoints))
 	k.list("branch", len(r.Branches), r.BranchTotal, link(r.Branches))
 	if b := r.Lorebook; b != nil {
@@ -293,6 +301,7 @@ func writeTable(c *console, rows []inspect.Row, sum inspect.Summary) {
 		}
 		c.row(append(cells, strconv.FormatInt(r.Bytes, 10), textOr(r.FirstDate), textOr(r.LastDate), textOr(r.Parent), book, strconv.Itoa(r.DamageTotal))...)
 	}
+
 	// the same columns, with the number of chats in place of the depth
 	fmt.Fprintf(w, "total\t%d\t\t\t\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\t\t\t\t%d\n", sum.Chats, sum.Messages, sum.User, sum.Character, sum.System,
 		sum.Hidden, sum.WithSwipes, sum.Swipes, sum.Bytes, sum.DamagedLines)
@@ -318,6 +327,7 @@ func writeShownTable(c *console, rows []inspect.Row, sum inspect.Summary) {
 		{Title: "last message", Code: dim},
 		{Text: true, Code: yellow},
 	}}
+
 	rows = byGroup(rows)
 	short := shortNames(rows)
 	title := ""
@@ -330,6 +340,7 @@ func writeShownTable(c *console, rows []inspect.Row, sum inspect.Summary) {
 		cells := []string{s.shortened(short[i]), plural.Grouped(r.Messages), formatBytes(r.Bytes), shownDate(c, deref(r.LastDate)), notes(c, r)}
 		t.Rows = append(t.Rows, grid.Row{Lead: s.leadOf(row), Cells: cells})
 	}
+
 	t.Rows = append(t.Rows, grid.Row{
 		Cells: []string{"total", plural.Grouped(sum.Messages), formatBytes(sum.Bytes), plural.Many(sum.Chats, "chat")},
 		Codes: []string{bold, bold, bold, bold},
@@ -339,6 +350,7 @@ func writeShownTable(c *console, rows []inspect.Row, sum inspect.Summary) {
 	} else {
 		fmt.Fprintln(c.w, "no chat here")
 	}
+
 	if sum.Lorebooks == nil {
 		return
 	}
@@ -376,12 +388,14 @@ func byGroup(rows []inspect.Row) []inspect.Row {
 		last := len(trees) - 1
 		trees[last] = append(trees[last], r)
 	}
+
 	first := map[string]int{} // the place of the first tree with each title, from 1
 	for i, tree := range trees {
 		if title := titleOf(tree[0].Report); first[title] == 0 {
 			first[title] = i + 1
 		}
 	}
+
 	slices.SortStableFunc(trees, func(a, b []inspect.Row) int {
 		return cmp.Compare(first[titleOf(a[0].Report)], first[titleOf(b[0].Report)])
 	})
@@ -407,6 +421,7 @@ func shortNames(rows []inspect.Row) (list []string) {
 		}
 		return list
 	}
+
 	var all []string // of one title
 	for i, row := range rows {
 		all = append(all, cmp.Or(row.Report.Name, chat.Label(row.Report.Path)))
@@ -439,6 +454,7 @@ func notes(c *console, r *inspect.Report) string {
 	case chat.Damaged:
 		list = append(list, "header lost")
 	}
+
 	if isMissing(r.MainChatExists) {
 		list = append(list, "parent missing")
 	}

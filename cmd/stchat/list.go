@@ -104,6 +104,7 @@ func writeList(c *console, res *look.ListResult) {
 		{Title: "size", Right: true, Code: green},
 		{Title: "last message", Code: dim},
 	}}
+
 	if several {
 		t.Columns = append(t.Columns, grid.Column{Title: "owner", Code: cyan})
 	}
@@ -117,6 +118,7 @@ func writeList(c *console, res *look.ListResult) {
 		messages += l.Messages
 		bytes += l.Bytes
 	}
+
 	s.table(t)
 
 	count := plural.Many(len(res.Chats), "chat")

@@ -109,6 +109,7 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		}
 		args = []string{root}
 	}
+
 	args = []string{c.folderOf(args[0])}
 	where, err := c.where(args)
 	if err != nil {
@@ -124,6 +125,7 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		}
 		return o.folder(ctx, c, where)
 	}
+
 	if !o.since.IsZero() || o.commands || o.snapshots {
 		return usagef("--since, --commands and --snapshots are about a folder, and %s is none", visible.Quote(where.Chat))
 	}
@@ -141,6 +143,7 @@ func (o *logOptions) chat(ctx context.Context, c *console, where keep.Where) (er
 	} else {
 		note, err = o.versions(ctx, t, where)
 	}
+
 	if note != "" {
 		c.note("%s", note)
 	}
@@ -164,6 +167,7 @@ func (o *logOptions) versions(ctx context.Context, t *listing, where keep.Where)
 		{Title: "note", Name: true, Text: true},
 		{Title: "last message", Text: true},
 	}
+
 	other := "" // the other chat whose versions come now
 	return keep.Log(ctx, where, o.limit, func(d keep.Logged) error {
 		if d.Other && other != d.Path {
@@ -198,6 +202,7 @@ func (o *logOptions) folder(ctx context.Context, c *console, where keep.Where) (
 		}
 		err = keep.FolderLog(ctx, where, o.since, o.limit, t.ran)
 	}
+
 	t.end(none, err)
 	return c.beginsOne(err)
 }
@@ -283,6 +288,7 @@ func (t *listing) kept(k *keep.Kept) grid.Row {
 	case !k.Exact:
 		about = "an older version"
 	}
+
 	if t.rows {
 		return grid.Row{Cells: []string{digits(k.Rev), digits(k.Messages), path, about}}
 	}
@@ -300,6 +306,7 @@ func (t *listing) ran(r keep.Ran) (err error) {
 	case len(r.Changes) == 0:
 		return t.put(nil, grid.Row{Cells: []string{run, r.At, "", "", "", "", "", note}})
 	}
+
 	for _, f := range r.Changes {
 		rev := digits(f.Rev)
 		counts := ""
@@ -357,6 +364,7 @@ func (t *listing) changed(d keep.Changed) grid.Row {
 		from = visible.CutRight(visible.Text(from), width, t.sign("…"))
 		to = visible.CutRight(visible.Text(to), t.width, t.sign("…"))
 	}
+
 	text := from + arrow + to
 	switch {
 	case d.From == nil:

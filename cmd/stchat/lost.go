@@ -132,6 +132,7 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 		}
 		paths = append(paths, found...)
 	}
+
 	if len(opt.Names) == 0 || len(paths) > 0 || o.filesFrom != "" {
 		if opt.List, err = o.folders(ctx, c, paths, nameFolder("lost")); err != nil {
 			return err
@@ -155,6 +156,7 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 			return err
 		}
 	}
+
 	if o.restore {
 		isUnknown := func(err error) bool { return errors.Is(err, keep.ErrUnknown) }
 		if i := slices.IndexFunc(res.Errs, isUnknown); i >= 0 {
@@ -163,6 +165,7 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 		named := len(opt.Names) > 0 || slices.ContainsFunc(paths, isNoFolder)
 		return o.bringBack(ctx, c, res, named, keep.RestoreOptions{Changes: changes})
 	}
+
 	o.write(c, res)
 	return outcome(len(res.Errs) > 0, res.Summary.Chats+len(res.Few)+notAskedFor(res) > 0)
 }
@@ -197,6 +200,7 @@ func (o *lostOptions) command(ctx context.Context, c *console, row *keep.LostCha
 		}
 		command = "stchat merge " + visible.Args(absolute(row.To), absolute(*row.Best.Path))
 	}
+
 	row.Command = &command
 	return nil
 }
@@ -210,12 +214,14 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 			chosen = append(chosen, chat)
 		}
 	}
+
 	left := len(res.Chats) - len(chosen)
 	for _, chat := range slices.Concat(res.Few, res.LivingOn) {
 		if chat.To != "" && chat.Named {
 			chosen = append(chosen, chat)
 		}
 	}
+
 	res.Chats = chosen
 	res.Few = nil
 	res.LivingOn = nil
@@ -312,6 +318,7 @@ func (o *lostOptions) write(c *console, res *keep.LostResult) {
 			c.row(lostRow(chat)...)
 		}
 	}
+
 	for _, in := range res.Named {
 		o.list(c, in)
 	}
@@ -335,6 +342,7 @@ func (o *lostOptions) sum(c *console, sum keep.LostSummary, left int) {
 		}
 		c.note("%s, %s only in older versions; %s", c.many(sum.Chats, "chat"), what, compared)
 	}
+
 	if sum.Few.Chats > 0 {
 		more := "; -v lists them"
 		if c.verbose {
@@ -346,6 +354,7 @@ func (o *lostOptions) sum(c *console, sum keep.LostSummary, left int) {
 		}
 		c.note("%s", few)
 	}
+
 	nothing := sum.Chats+sum.Few.Chats+sum.Unreadable == 0
 	if nothing && left > 0 {
 		c.note("what was asked for is not lost; %s", plural.Of(left, "other is", "others are"))
@@ -415,6 +424,7 @@ func (o *lostOptions) table(c *console, lost []*keep.LostChat, res *keep.LostRes
 		}
 		t.Rows = append(t.Rows, o.tableRow(c, name, chat))
 	}
+
 	c.table(t)
 }
 
@@ -446,6 +456,7 @@ func (o *lostOptions) tableRow(c *console, name string, chat *keep.LostChat) gri
 		Codes: []string{"", code},
 		Below: []string{"  " + below},
 	}
+
 	if n := chat.Further; n.Versions > 0 {
 		further := fmt.Sprintf("further %s in %s: run it again after this", plural.Many(n.Messages, "message"), plural.Many(n.Versions, "older version"))
 		row.Below = append(row.Below, c.prose(further, "  "))

@@ -82,6 +82,7 @@ func (o *lostOptions) putBack(ctx context.Context, c *console, chats []*keep.Los
 		allMessages += messages
 		allSwipes += swipes
 	}
+
 	what := fmt.Sprintf("put %s back into %s", lostText(c, allMessages, allSwipes), visible.Text(into))
 	if err := c.confirm(what); err != nil {
 		return err
@@ -180,6 +181,7 @@ func (o *lostOptions) show(c *console, in *keep.LostIn) {
 			lostNumber(item), visible.Text(item.Name), c.excerpt(o.itemText(in, item)), localTime(item.At), lostSource(item),
 		}})
 	}
+
 	c.table(t)
 	o.remarks(c, in, hidden)
 }
@@ -223,6 +225,7 @@ func (o *lostOptions) remarks(c *console, in *keep.LostIn, hidden int) {
 			strays++
 		}
 	}
+
 	if strays > 0 {
 		remark(fmt.Sprintf("%s without a neighbour that is still there: it goes to the end", c.many(strays, "message")))
 	}

@@ -23,5 +23,6 @@ func main() {
 			stop(interruption{s.(syscall.Signal)})
 		}
 	}()
+
 	os.Exit(run(ctx, e, os.Args[1:]))
 }

@@ -122,6 +122,7 @@ func writeManText(w io.Writer, text string) {
 				writeFilled(w, line)
 			}
 		}
+
 		if asItStands {
 			fmt.Fprintln(w, ".EE")
 		}

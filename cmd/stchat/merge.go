@@ -108,6 +108,7 @@ func (o *mergeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 			return err
 		}
 	}
+
 	opt.Changes.Call = new(changeset.Call) // one record
 	r := o.merge(ctx, c)
 	if err := o.report(c, r); err != nil {
@@ -138,6 +139,7 @@ func (o *mergeOptions) sides(c *console, args []string) (err error) {
 			return err
 		}
 	}
+
 	if opt.Conflicts {
 		return nil
 	}
@@ -209,6 +211,7 @@ func (o *mergeOptions) into(c *console, arg string) (string, error) {
 	case len(found.Paths) > 1:
 		return "", usagef("%s are several chats; name one of them, or their owner", arg)
 	}
+
 	if found.Guess {
 		c.note("%s is %s", visible.Quote(arg), shortName(found.Paths[0]))
 	}
@@ -227,12 +230,14 @@ func (o *mergeOptions) report(c *console, r *merge.Result) error {
 			o.edited = append(o.edited, s.Path)
 		}
 	}
+
 	if c.json {
 		for _, row := range r.Rows {
 			c.document(row)
 		}
 		return c.document(r.Doc)
 	}
+
 	t := &mergeTable{c: c, root: mergeRoot(o.opt.Into), all: c.verbose || !c.shown, planned: o.planned}
 	t.Columns = []grid.Column{{}, {Name: true, Code: cyan}, {Wrap: true}}
 	for _, row := range r.Rows {
@@ -257,6 +262,7 @@ func (c *console) mergeBlock(r *merge.Result, opt merge.Options) block {
 			from = filepath.Base(opt.From)
 		}
 	}
+
 	b := block{sentence: fmt.Sprintf("%s %s of %s", merged, plural.Many(d.Done, "change"), from)}
 	if d.Done == 0 {
 		b.sentence = "nothing of " + from + " is new"
@@ -308,6 +314,7 @@ func (t *mergeTable) row(r *merge.Row) {
 			t.c.note("%s: %s", r.Path, text)
 		}
 	}
+
 	switch {
 	case !t.all && r.Links == 0 && (r.Sign == merge.Same || r.Sign == merge.Behind):
 		return
@@ -316,6 +323,7 @@ func (t *mergeTable) row(r *merge.Row) {
 		t.c.flush()
 		return
 	}
+
 	colour := map[merge.Sign]string{merge.New: green, merge.Ahead: green, merge.Parted: yellow, merge.Other: yellow, merge.Refused: red}[r.Sign]
 	t.Rows = append(t.Rows, grid.Row{Cells: []string{string(r.Sign), visible.Text(t.short(r.Path)), visible.Text(mergeText(r))}, Codes: []string{colour}})
 }
@@ -356,6 +364,7 @@ func mergeText(r *merge.Row) (text string) {
 	case merge.Refused:
 		text = "refused: " + strings.TrimPrefix(*r.Error, r.From+":")
 	}
+
 	if r.Links > 0 {
 		text += ", " + plural.Many(r.Links, "link")
 	}

@@ -60,12 +60,14 @@ func (s *subjects) following(fs *pflag.FlagSet, o options, args []string) (other
 			what = append(what, arg)
 		}
 	}
+
 	if s.what == swipeNumber && len(messages) > 0 {
 		messages, what, err = s.divideSwipe(fs, messages, what)
 		if err != nil {
 			return nil, err
 		}
 	}
+
 	if s.what == "" && len(what) > 0 {
 		return nil, usagef("%q: nothing may follow MESSAGES", what[0])
 	}
@@ -78,6 +80,7 @@ func (s *subjects) following(fs *pflag.FlagSet, o options, args []string) (other
 			return nil, err
 		}
 	}
+
 	if len(what) == 1 {
 		if err := o.(whatTaker).takeWhat(fs, what[0]); err != nil {
 			return nil, err
@@ -121,6 +124,7 @@ func giveMessages(fs *pflag.FlagSet, o options, messages []string) error {
 			return usagef("%s could mean two things; the last %s: --last %s; the %s from the end: --at %s", arg, back, back, ordinal(back), arg)
 		}
 	}
+
 	list := strings.Join(messages, ",")
 	ranges, err := choose.ParseRanges(list)
 	if err != nil {

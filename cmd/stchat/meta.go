@@ -75,6 +75,7 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		}
 		keys = append(keys, metadataKey(word))
 	}
+
 	paths, err := o.chats(ctx, c, named, "name a chat, e.g. `stchat meta get Mira/Harbour`")
 	if err != nil {
 		return err
@@ -181,6 +182,7 @@ func condition(text string) (ops.Condition, error) {
 	} else {
 		key = metadataKey(key)
 	}
+
 	if negated {
 		key = "!" + key
 	}
@@ -209,6 +211,7 @@ func (o *metaSetOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 			return usagef("%s: %v", arg, err)
 		}
 	}
+
 	paths, err := c.resolve(edits(), named)
 	if err != nil {
 		return err

@@ -87,6 +87,7 @@ func (o *moveFlags) report(c *console, results []*move.Result) error {
 			c.made(path)
 			return
 		}
+
 		stays := deref(r.Doc.To) == r.Doc.From // from group to group
 		if userdir.HasExtension(path) && stays {
 			how.edited = append(how.edited, path)
@@ -97,6 +98,7 @@ func (o *moveFlags) report(c *console, results []*move.Result) error {
 				how.edited = append(how.edited, e.Path)
 			}
 		}
+
 		if !isToldByPlan {
 			c.made(path)
 		}
@@ -113,6 +115,7 @@ func (o *moveFlags) run(ctx context.Context, c *console, _ *pflag.FlagSet, args 
 		}
 		owners[folder] = path
 	}
+
 	of := func(r *move.OpenResult) (string, *move.OpenResult) { return r.Doc.Path, r }
 	err := sayAll(c, o.how(c), move.Open(ctx, o.options(c, args...), args), of, func(r *move.OpenResult) {
 		if c.tells() {
@@ -199,6 +202,7 @@ func (o *renameOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	} else {
 		results = move.Rename(ctx, opt)
 	}
+
 	end()
 	err := o.report(c, results)
 	for _, r := range results {
@@ -337,6 +341,7 @@ func openBlock(c *console, r *move.OpenResult) block {
 	case c.dryRun:
 		opens = "would open"
 	}
+
 	b := block{sentence: fmt.Sprintf("%s %s with %q", owner, opens, nameOf(d.Path))}
 	if d.From != "" {
 		b.add("before", names.Short(owner, d.From))

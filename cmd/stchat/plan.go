@@ -44,22 +44,26 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 				}
 			}
 		}
+
 		for _, s := range r.Steps {
 			if s.Do == changeset.Move || s.Do == changeset.Remove && r.Doc.To == nil || s.Do == changeset.Create && r.Doc.To != nil {
 				bytes += s.Bytes
 				beside++
 			}
 		}
+
 		if n := len(r.Doc.Unnamed); n == 1 {
 			leaves = append(leaves, fmt.Sprintf("%q: no chat names it any more", r.Doc.Unnamed[0]))
 		} else if n > 1 {
 			leaves = append(leaves, plural.Many(n, "lorebook")+" that no chat names any more")
 		}
+
 		opened, outside = cmp.Or(deref(r.Doc.Opened), opened), outside || len(r.Doc.Unreachable) > 0
 		if prune == "" && r.ID != "" {
 			prune = c.undoCommand(rootOf(r.Doc.From), "--prune "+r.ID)
 		}
 	}
+
 	what := goes.text()
 	if len(results) == 1 {
 		what = movedName(results[0].Doc.From)
@@ -86,6 +90,7 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 		{"opens", opened},
 		{"lorebook", strings.Join(leaves, "; ")},
 	})
+
 	if deletes && !c.dryRun {
 		plan.add("undo", "brings it back, until '"+prune+"'")
 	}
@@ -130,6 +135,7 @@ func undonePlan(steps []changeset.Step, opens []past.Opens) [][2]string {
 			restores.add(fileKind(s.Path), 1)
 		}
 	}
+
 	opened := ""
 	if n := len(opens) - 1; n >= 0 {
 		opened = opens[0].Chat

@@ -93,6 +93,7 @@ func (o *repairOptions) judgeFrom() error {
 	case !userdir.IsDir(o.opt.From):
 		return usagef("--from: %s is not a folder", o.opt.From)
 	}
+
 	root, _ := userdir.Around(o.opt.From)
 	if dir := (userdir.Dir{Root: root}); !userdir.IsUserDir(root) || !dir.ServesFolder(o.opt.From) {
 		return withHint(fmt.Errorf("--from: %s: %w", o.opt.From, repair.ErrNotServed), nil)
@@ -132,6 +133,7 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended, write bool
 			c.document(c.documentOf(e.Path, e))
 		}
 	}
+
 	failed = len(rep.Errs) > 0
 	if n := len(rep.Others); n > 0 {
 		c.note("%s left alone", otherFiles(n))
@@ -161,6 +163,7 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended, write bool
 	case things > 0 && !isRefused:
 		o.tell(c, found, things, write)
 	}
+
 	if len(chats) > 0 && write {
 		c.closeTabs(c.newSlugs(), chats...)
 	}
@@ -191,6 +194,7 @@ func (o *repairOptions) tell(c *console, found []*repair.Result, things int, wri
 		left = len(found) - chatsShown
 		found = found[:chatsShown]
 	}
+
 	for i, r := range found {
 		switch {
 		case c.json:
@@ -207,8 +211,10 @@ func (o *repairOptions) tell(c *console, found []*repair.Result, things int, wri
 		default:
 			writeDiff(c, r, i == 0 && !c.tells())
 		}
+
 		c.flush()
 	}
+
 	if left > 0 {
 		c.line("and " + plural.Many(left, "more file") + " (-v)")
 	}
@@ -226,6 +232,7 @@ func writeDiff(c *console, r *repair.Result, first bool) {
 		c.row(strings.Replace(what, place, paint(c.outColor, cyan, place), 1))
 		c.diffSides("-", "+", d.Before, d.After)
 	}
+
 	if n := r.Doc.Total - len(r.Diffs); n > 0 {
 		c.row(c.prose(fmt.Sprintf("%s and %d more: %s in all", c.sign("…"), n, rulesText(r)), ""))
 	}

@@ -74,6 +74,7 @@ func (o *replaceOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 	} else {
 		results = edit.Set(ctx, edit.SetOptions{Options: common, Choice: o.choice(), Sub: subs, AllSwipes: o.swipes})
 	}
+
 	err = o.reportMany(c, results, func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Changed) })
 	found := slices.ContainsFunc(results, func(r *edit.Result) bool { return r.Err == nil && !r.Doc.Unchanged })
 	if err == nil && !found {

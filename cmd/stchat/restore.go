@@ -91,6 +91,7 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		}
 		args = []string{folder}
 	}
+
 	where, err := c.where(args)
 	if err != nil {
 		return err
@@ -127,6 +128,7 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		}
 		return reportRestored(c, results, opt.Output)
 	}
+
 	r, err := keep.Restore(ctx, opt)
 	switch {
 	case errors.Is(err, keep.ErrNothing), errors.Is(err, keep.ErrNobody):
@@ -150,6 +152,7 @@ func reportRestored(c *console, results []*keep.RestoreResult, folder string) er
 			c.note("reload this chat in SillyTavern now: until then its saves are refused")
 		}
 	}}
+
 	if folder != "" && c.tells() {
 		c.block(c.folderBlock(results, folder))
 	}
@@ -189,6 +192,7 @@ func (c *console) restoreBlock(r *keep.RestoreResult) block {
 	default:
 		b.sentence = fmt.Sprintf("made %q of %s %s", nameOf(d.Path), of, version)
 	}
+
 	if d.Messages > 0 {
 		b.sentence += ": " + plural.Many(d.Messages, "message")
 	}

@@ -86,6 +86,7 @@ func newRoot(c *console) *cobra.Command {
 			return cmd.Help()
 		},
 	}
+
 	root.Flags().BoolVar(&version, "version", false, "print version, commit, Go version and known formats")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
@@ -203,6 +204,7 @@ func (c *console) command(v verb) *cobra.Command {
 	case v.offers == nil:
 		cmd.ValidArgsFunction = c.offering(func(t *tab) { t.arguments(&v) })
 	}
+
 	cmd.Annotations[exitMeans] = v.no
 	v.addFlags(cmd.Flags())
 	if v.writes {
@@ -522,6 +524,7 @@ func didYouMean(word string, known []string, prefix string) string {
 			best, least = k, d
 		}
 	}
+
 	if best == "" {
 		return ""
 	}

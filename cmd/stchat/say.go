@@ -49,6 +49,7 @@ func say[D any](c *console, how *saying, source string, r *ops.Result[D]) {
 			c.warn("%s", warning)
 		}
 	}
+
 	if r.Err != nil {
 		c.failed(source, withHint(r.Err, how.hints))
 		return
@@ -64,6 +65,7 @@ func say[D any](c *console, how *saying, source string, r *ops.Result[D]) {
 			c.note("%s", stepText(s, c.dryRun))
 		}
 	}
+
 	if r.NoRecord != nil {
 		c.note("this is not recorded, so 'stchat undo' does not take it back: %v", r.NoRecord)
 	}
@@ -91,6 +93,7 @@ func sayAll[R, D any](c *console, how *saying, results []R, of func(R) (source s
 			failed, no = failed || !is, no || is
 			continue
 		}
+
 		if c.json {
 			var doc any = r.Doc
 			if own, ok := any(one).(interface{ Document() any }); ok {
@@ -99,8 +102,10 @@ func sayAll[R, D any](c *console, how *saying, results []R, of func(R) (source s
 			c.document(doc)
 			c.flush()
 		}
+
 		done(one)
 	}
+
 	if c.printed() == nil || c.wrote {
 		if how.left && !c.dryRun {
 			c.closeLeftTabs()
@@ -166,11 +171,13 @@ func withHint(err error, own []hint) error {
 			return &hinted{err, near}
 		}
 	}
+
 	for _, h := range own {
 		if errors.Is(err, h.kind) {
 			return &hinted{err, h.text}
 		}
 	}
+
 	if kind, ok := errors.AsType[*ops.Kind](err); ok && kind.Hint != "" {
 		return &hinted{err, "; " + helps(kind.Hint)}
 	}

@@ -99,6 +99,7 @@ func (s *screen) table(t *grid.Table) {
 		}
 		return strings.Join(counts, " ")
 	}
+
 	for _, line := range t.Lines() {
 		fmt.Fprintln(s.w, line)
 	}
@@ -167,6 +168,7 @@ func runColor(run prose.Run) string {
 			codes = append(codes, c.code)
 		}
 	}
+
 	if run.Mark && len(codes) == 0 {
 		return dim // lanes of quotes, bullets, rules
 	}
@@ -200,9 +202,11 @@ func prosed(text string, width int, indent string) string {
 			b.WriteString("\n" + indent)
 			used = len(indent)
 		}
+
 		b.WriteString(word)
 		used += n
 	}
+
 	for _, word := range unbroken(text) {
 		room := width - len(indent)
 		whole := strings.HasPrefix(word, "$'") || strings.ContainsAny(word, "/ "+string(filepath.Separator))
@@ -273,6 +277,7 @@ func unbroken(text string) (words []string) {
 			}
 		}
 	}
+
 	if from < len(text) {
 		words = append(words, text[from:])
 	}

@@ -112,8 +112,10 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 				continue
 			}
 		}
+
 		paths = append(paths, arg)
 	}
+
 	o.query = strings.Join(query, " ")
 	opt.Query, err = words.Parse(o.query)
 	switch {
@@ -122,6 +124,7 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 	case err != nil:
 		return opt, usagef("%s: %v", visible.Quote(strings.Join(query, " ")), err)
 	}
+
 	if len(query) > 1 && len(paths) == 0 {
 		o.noteOwner(c, query[len(query)-1])
 	}
@@ -210,9 +213,11 @@ func (o *searchOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 			}
 			first = cmp.Or(first, hit)
 		}
+
 		_, err := c.w.Write(nil) // the error of what was written
 		return err
 	}
+
 	res, err := look.Search(ctx, opt)
 	end()
 	if errors.Is(err, look.ErrNoHistory) {
@@ -256,6 +261,7 @@ func (o *searchOptions) longer(ctx context.Context, opt look.SearchOptions) stri
 			terms[i] = term + "*"
 		}
 	}
+
 	text := strings.Join(terms, " ")
 	var err error
 	if opt.Query, err = words.Parse(text); err != nil || text == o.query || strings.Contains(text, `"`) {
@@ -289,6 +295,7 @@ func (p *hitPrinter) row(h *look.SearchHit, around bool) {
 			p.c.row(fmt.Sprintf("%s-#%d", path, n.Index), digits(h.Rev), textOr(n.Date), textOr(n.Name), "", textOr(n.Text))
 		}
 	}
+
 	if around && p.rows {
 		p.c.row("--")
 	}
@@ -312,6 +319,7 @@ func (p *hitPrinter) all(hits []*look.SearchHit) {
 			p.chats[chat] = true
 		}
 	}
+
 	p.texts += len(hits)
 	room, beside, below := p.rooms(hits)
 	t := &grid.Table{Columns: []grid.Column{{Right: true}, {Code: dim}, {Name: beside}, {Text: true, Name: true}, {Code: dim}}}
@@ -329,6 +337,7 @@ func (p *hitPrinter) all(hits []*look.SearchHit) {
 			} else {
 				row.About = strings.TrimPrefix(also, ", ")
 			}
+
 			t.Rows = append(t.Rows, row)
 			for k, h := range found {
 				if k > 0 && len(h.Before)+len(h.After) > 0 {
@@ -340,6 +349,7 @@ func (p *hitPrinter) all(hits []*look.SearchHit) {
 			}
 		}
 	}
+
 	p.table(t)
 }
 
@@ -408,6 +418,7 @@ func (p *hitPrinter) rooms(hits []*look.SearchHit) (room int, beside, below bool
 		}
 		rest = max(rest, visible.Width(about(h))+2)
 	}
+
 	room = p.width - index - len("    #  ")
 	half := max(p.width/2, leastText)
 	for _, p.date = range []int{leastText, dayCells, 0} {
@@ -415,6 +426,7 @@ func (p *hitPrinter) rooms(hits []*look.SearchHit) (room int, beside, below bool
 			break
 		}
 	}
+
 	if n := p.date + name + 4; room-n >= leastText {
 		beside, room = true, room-n
 	}
@@ -438,12 +450,14 @@ func shared(hits []*look.SearchHit) string {
 			n[chat]++
 		}
 	}
+
 	others := 0
 	for chat, texts := range n {
 		if chat != hits[0].Path && texts == len(hits) {
 			others++
 		}
 	}
+
 	if others == 0 {
 		return ""
 	}
@@ -494,10 +508,12 @@ func (p *hitPrinter) marked(h *look.SearchHit, room int) (list []prose.Run) {
 		}
 		at = to
 	}
+
 	for _, m := range h.Marks {
 		add(m[0], 0)
 		add(m[1], prose.Found)
 	}
+
 	add(len(runes), 0)
 	if len(list) > 1 && list[0].Style == 0 {
 		rest := room - visible.Width(list[1].Text)

@@ -68,6 +68,7 @@ func writeScript(w io.Writer, generate func(w io.Writer, descriptions bool) erro
 		}
 		script = strings.Replace(script, change[0], change[1], 1)
 	}
+
 	_, err := io.WriteString(w, script)
 	return err
 }

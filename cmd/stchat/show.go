@@ -130,6 +130,7 @@ func (o *showOptions) print(ctx context.Context, c *console, args []string) erro
 			c.failed(path, withHint(err, []hint{{chat.ErrDamaged, skippable}}))
 		}
 	}
+
 	none := chosen == 0 && len(paths) > 0
 	if none && !c.erred && c.shown {
 		c.note("no message is chosen")
@@ -285,6 +286,7 @@ func (r *reader) print(m *look.Message) {
 			r.screen.lines(dim, day)
 		}
 	}
+
 	r.begun = true
 	fmt.Fprintln(r.w)
 	r.head(m, at, dated)
@@ -341,6 +343,7 @@ func (r *reader) title(m *look.Message) {
 		}
 		parts = append(parts, noun+indexes)
 	}
+
 	if title := strings.Join(parts, r.sign(" · ")); visible.Width(title) <= r.measure {
 		fmt.Fprintln(r.w, paint(r.color, bold, parts[0])+paint(r.color, dim, title[len(parts[0]):]))
 		return

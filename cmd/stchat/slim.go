@@ -103,6 +103,7 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 			c.closeTabs(bumped, edited...)
 		}
 	}}
+
 	of := func(r *edit.SlimResult) (string, *ops.Result[edit.Document]) { return r.Doc.Path, &r.Result.Result }
 	err = sayAll(c, how, list, of, func(r *edit.SlimResult) {
 		if r.Doc.Unchanged {
@@ -111,6 +112,7 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 			sum.Changed++
 			freed += r.Doc.BytesBefore - r.Doc.Bytes
 		}
+
 		if r.Doc.DidWrite {
 			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
 		}
@@ -154,6 +156,7 @@ func (o *slimOptions) block(c *console, r *edit.SlimResult) block {
 	case c.dryRun:
 		b.sentence = fmt.Sprintf("would make %s smaller: %s%s%s", name, formatBytes(d.BytesBefore), c.sign(" → "), formatBytes(d.Bytes))
 	}
+
 	for _, part := range o.parts(c, r) {
 		b.add("dropped", part)
 	}

@@ -48,6 +48,7 @@ func sayState(c *console, r *state.Result) error {
 			c.note("reload this chat in Luker now: an open tab keeps the state that it has read")
 		}
 	}
+
 	of := func(r *state.Result) (string, *ops.Result[state.Changed]) { return r.Doc.Path, &r.Result }
 	return sayAll(c, how, []*state.Result{r}, of, func(r *state.Result) {
 		if c.tells() {
@@ -77,6 +78,7 @@ func (c *console) stateBlock(r *state.Result) block {
 	default:
 		b.sentence = fmt.Sprintf("changed %s of %s", what, of)
 	}
+
 	if d.Commit != nil {
 		b.sentence += fmt.Sprintf(" at message %d", d.Commit.Floor)
 		b.add("swipe", plural.Grouped(d.Commit.Swipe))
@@ -126,6 +128,7 @@ func printStates(c *console, t *grid.Table) {
 			t.Columns[i].Title, t.Columns[i].Right = strings.ToUpper(t.Columns[i].Title), false
 		}
 	}
+
 	s.table(t)
 	t.Rows = nil
 }
@@ -255,6 +258,7 @@ func listState(ctx context.Context, c *console, read state.ReadOptions) error {
 		cells := []string{visible.Text(n.Name), n.Kind, formatBytes(n.Bytes), countText(n.Entries), countText(n.Commits), floors, replays}
 		t.Rows = append(t.Rows, grid.Row{Cells: cells[:len(titles)]})
 	}
+
 	printStates(c, t)
 	return nil
 }
@@ -281,6 +285,7 @@ func printStateLog(ctx context.Context, c *console, read state.ReadOptions, name
 		}
 		t.Rows = append(t.Rows, grid.Row{Cells: []string{countText(m.Floor), countText(m.Swipe), counts, strconv.Itoa(m.Operations), strconv.Itoa(m.Bytes)}})
 	}
+
 	printStates(c, t)
 	return nil
 }
@@ -367,6 +372,7 @@ func (o *stateSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 	case len(args) > 2:
 		return usagef("one namespace, not %q too", args[2])
 	}
+
 	path := args[0]
 	opt := state.SetOptions{Namespace: args[1], Delete: o.remove, Expect: o.expect}
 	opt.Path, opt.Data = path, userFolder(c, []string{path})

@@ -136,6 +136,7 @@ func (o *statsOptions) print(ctx context.Context, c *console, s *look.Statistics
 		}
 		return nil
 	}
+
 	p := &statsPrinter{newScreen(c, 0), s}
 	if s.Messages == 0 {
 		c.note("no message was counted")
@@ -180,6 +181,7 @@ func (p *statsPrinter) summary() {
 			look.TimeText(s.TimeMS), look.TimeText(s.Sessions.MedianMS), plural.Many(s.Sessions.MedianMessages, "message"))})
 		p.hourLine()
 	}
+
 	p.hint("as a page: -o stats.html   rows: --by day, chat, model")
 }
 
@@ -226,6 +228,7 @@ func (p *statsPrinter) heat() {
 		monday := look.DayTime(from + int32(7*week))
 		copy(months[2*week:], look.MonthAbove(monday, week == 0))
 	}
+
 	fmt.Fprintln(p.w)
 	p.line("", strings.TrimRight("      "+string(months), " "))
 	signs := strings.Split(p.sign(" ░▒▓█"), "")
@@ -237,6 +240,7 @@ func (p *statsPrinter) heat() {
 		}
 		fmt.Fprintln(p.w, strings.TrimRight(label+paint(p.color, green, strings.TrimRight(cells.String(), " ")), " "))
 	}
+
 	legend := "less " + strings.Join(signs[1:], "") + " more, words a day"
 	if s := p.s.Streak; s != nil {
 		legend += "; longest streak " + plural.Many(s.Days, "day")
@@ -266,6 +270,7 @@ func (p *statsPrinter) rows(rows []*look.Tally, by string) {
 		{Title: "first", Optional: true, Code: dim},
 		{Title: "last", Optional: true, Code: dim},
 	}}
+
 	short := map[string]string{}
 	if by == "chat" {
 		short = shortKeys(rows)
@@ -276,6 +281,7 @@ func (p *statsPrinter) rows(rows []*look.Tally, by string) {
 			key, plural.Grouped(r.Chats), plural.Grouped(r.Messages), plural.Grouped(r.Words), p.share(r.Words), look.TimeText(r.TimeMS), plural.Grouped(r.Swipes), day(r.First), day(r.Last),
 		}})
 	}
+
 	p.table(t)
 }
 
@@ -287,6 +293,7 @@ func shortKeys(rows []*look.Tally) map[string]string {
 		owner, name, _ := strings.Cut(r.Key, "/")
 		chats.add(owner, name)
 	}
+
 	short := map[string]string{}
 	for owner, all := range chats.of {
 		for i, name := range names.Shorts(owner, all, nil) {

@@ -82,6 +82,7 @@ func (o *storeOptions) addFlags(fs *pflag.FlagSet) {
 	} {
 		fs.Var(number(rule.n, 1, "a number of at least 1"), "keep-"+rule.name, "with --prune: keep "+rule.what)
 	}
+
 	fs.BoolVar(&o.forget, "forget", false, "drop all that is kept of the given chats")
 	fs.BoolVar(&o.compact, "compact", false, "return free space in the file to the disk")
 }
@@ -115,6 +116,7 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	} else {
 		o.print(c, d)
 	}
+
 	c.flush()
 	if len(d.Problems) > 0 {
 		return errNo
@@ -126,6 +128,7 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 			}
 		}
 	}
+
 	if d.Freed != nil {
 		for _, other := range d.Others {
 			c.note("%s once had the same name, and stays", visible.Quote(other))
@@ -168,6 +171,7 @@ func (o *storeOptions) print(c *console, d *keep.History) {
 		}
 		_ = wrong.put(nil, grid.Row{Cells: cells}) // it fails for documents only
 	}
+
 	wrong.end("", nil)
 	if o.verify {
 		c.told(o.verifyBlock(d))
@@ -254,6 +258,7 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 		}
 		return c.printTaken(t)
 	}
+
 	sum, err := keep.Snapshot(ctx, opt)
 	end()
 	if few.any() && err == nil {
@@ -272,6 +277,7 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 		c.work.left = max(0, int(opt.Meter.State().Files)-c.work.done)
 		return withHint(err, nil)
 	}
+
 	switch isEmpty := sum.Files == 0 && len(sum.Errs) > 0; {
 	case isEmpty || few.any():
 	case c.tells() && !c.verbose:
@@ -279,6 +285,7 @@ func (o *snapshotOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet,
 	case c.verbose:
 		c.note("%s", snapshotSum(sum))
 	}
+
 	if isFirst && sum.Versions > 0 {
 		c.line("all versions are in " + userdir.Own + "/history.db, which only you can read")
 	}
@@ -379,6 +386,7 @@ func (f *takenFiles) print() {
 		head = lead + visible.Pad(head, min(column, most)) + gap
 		fmt.Fprintln(f.w, paint(f.color, cyan, head)+f.fileNames(owner, head))
 	}
+
 	if left > 0 {
 		fmt.Fprintln(f.w, paint(f.color, dim, "  "+plural.Grouped(left)+" more (-v)"))
 	}
@@ -402,6 +410,7 @@ func (f *takenFiles) fileNames(owner, head string) string {
 			return text
 		}
 	}
+
 	if len(all) == 1 {
 		return f.fitName(short[0], visible.Width(head))
 	}
@@ -416,6 +425,7 @@ func (f *takenFiles) sum(s *keep.Snapshotted) string {
 			parts = append(parts, plural.Many(n, kind))
 		}
 	}
+
 	of := plural.Many(s.Files, "file")
 	kept := "kept"
 	if s.DryRun {
@@ -428,6 +438,7 @@ func (f *takenFiles) sum(s *keep.Snapshotted) string {
 	case !s.DryRun:
 		text += ", " + formatBytes(s.Stored)
 	}
+
 	if s.LeftOut > 0 {
 		text += fmt.Sprintf("; %d left out", s.LeftOut)
 	}

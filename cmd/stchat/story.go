@@ -39,6 +39,7 @@ func (o *logOptions) story(ctx context.Context, c *console, root string, where k
 			events = append(events, event{at: command.At, command: &command})
 		}
 	}
+
 	if !o.commands {
 		err := keep.FolderLog(ctx, where, o.since, o.limit, func(r keep.Ran) error {
 			at, err := time.Parse(time.RFC3339, r.At)
@@ -50,6 +51,7 @@ func (o *logOptions) story(ctx context.Context, c *console, root string, where k
 			return c.beginsOne(err)
 		}
 	}
+
 	events = slices.DeleteFunc(events, func(e event) bool { return e.at.Before(o.since) })
 	slices.SortStableFunc(events, func(a, b event) int { return b.at.Compare(a.at) })
 	if o.limit > 0 && len(events) > o.limit {
@@ -68,6 +70,7 @@ func (o *logOptions) story(ctx context.Context, c *console, root string, where k
 			return err
 		}
 	}
+
 	t.end(c.path(root)+": nothing is recorded here", nil)
 	c.flush()
 	for _, err := range errs {
@@ -99,6 +102,7 @@ func (t *listing) event(root string, e event) grid.Row {
 		}
 		return grid.Row{Cells: []string{r.At.UTC().Format(time.RFC3339), "command", r.ID, text, strconv.Itoa(r.Files), state}}
 	}
+
 	row := grid.Row{Cells: []string{r.At.Local().Format("15:04"), text, commandCount(r), "undo " + r.ID}}
 	if r.Undone {
 		row.Cells[1] = "(undone) " + text
@@ -133,6 +137,7 @@ func (t *listing) snapshot(e event) grid.Row {
 			counts = append(counts, fmt.Sprintf("%s %s", plural.Grouped(n), kind))
 		}
 	}
+
 	text := "snapshot " + run
 	if r.Note != "" {
 		text += ": " + visible.Text(r.Note)

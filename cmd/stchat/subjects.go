@@ -188,6 +188,7 @@ func (c *console) amongWords(list *listFlags, args []string) (paths, others []st
 		}
 		paths = append(paths, found.Paths...)
 	}
+
 	if len(paths) == 0 && len(others) > 0 && list.filesFrom == "" { // a chat is meant: say which there are
 		found, err := c.finder().Find(others[0])
 		if err = cmp.Or(err, edits().judge(others[0], found)); err != nil {

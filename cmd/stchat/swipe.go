@@ -83,6 +83,7 @@ func (o *swipeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 		}
 		opt.Add = &o.add
 	}
+
 	c.words = o.words(adds)
 	return o.report(c, edit.Swipe(ctx, opt), func(r *edit.Result) {
 		if r.Swipe != 0 {

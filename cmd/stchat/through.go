@@ -29,6 +29,7 @@ func pagerOf(lookup func(string) (string, bool)) string {
 			return command
 		}
 	}
+
 	if runtime.GOOS == "windows" {
 		return ""
 	}
@@ -82,6 +83,7 @@ func (p *pager) Write(b []byte) (int, error) {
 	case p.cmd == nil && !p.plain:
 		p.start()
 	}
+
 	if p.plain {
 		return p.out.Write(b)
 	}
@@ -116,6 +118,7 @@ func (p *pager) start() {
 		fmt.Fprintf(p.err, "stchat: the pager cannot be started: %v\n", err)
 		return
 	}
+
 	p.cmd, p.in = cmd, in
 	p.console.Paging.Store(true)
 }
@@ -216,6 +219,7 @@ func (c *console) printThroughJQ(doc any) error {
 			}
 			return fmt.Errorf("--jq: %w", err)
 		}
+
 		text, isText := result.(string)
 		if isText && c.OutTTY {
 			text = visible.Lines(text)
@@ -226,6 +230,7 @@ func (c *console) printThroughJQ(doc any) error {
 			}
 			text = string(visible.JSON(raw))
 		}
+
 		fmt.Fprintln(c.w, text)
 	}
 	return nil

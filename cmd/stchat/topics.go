@@ -77,6 +77,7 @@ func (h *helpPage) sharedFlags() {
 		writing:      "every command that writes",
 		everyCommand: "every command",
 	}
+
 	var sets groups[string, *pflag.Flag]
 	fs.VisitAll(func(f *pflag.Flag) { sets.add(f.Annotations[flagTopic][0], f) })
 	h.text("Flags that many commands share; the help of a command names the sets it has.")

@@ -76,6 +76,7 @@ func (o *treeOptions) resolve(c *console, fs *pflag.FlagSet) error {
 		}
 		o.format = format
 	}
+
 	c.json = o.format == "json"
 	if o.output == "" && c.OutTTY && o.format == "html" {
 		return usagef("--format html is for a file: name one with -o")
@@ -119,6 +120,7 @@ func (o *treeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 			return err
 		}
 	}
+
 	c.flush()
 	if o.format != "json" {
 		for _, err := range res.Errs {
@@ -178,6 +180,7 @@ func (o *treeOptions) draw(c *console, w io.Writer, res *look.TreeResult) error 
 	case "html":
 		return treeview.HTML(w, t)
 	}
+
 	terminal := o.output == "" && c.shown
 	if o.rows(c) {
 		return treeview.Rows(w, t)
@@ -205,10 +208,12 @@ func writeTreeJSON(c *console, write func(doc any) error, res *look.TreeResult) 
 			docs = append(docs, chat)
 		}
 	}
+
 	for _, err := range res.Errs {
 		c.counted(err)
 		docs = append(docs, c.documentOf("", err))
 	}
+
 	for _, doc := range append(docs, res.Tree.Summary) {
 		if err := write(doc); err != nil {
 			return err

@@ -95,6 +95,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 			results = append(results, r)
 		}
 	}
+
 	for _, r := range results {
 		if r.Err == nil && len(r.Steps) == 0 && err != nil {
 			continue // err says why
@@ -160,6 +161,7 @@ func (o *undoOptions) print(c *console, lines []string, plan [][2]string) error 
 		c.block(b)
 		return c.unprinted()
 	}
+
 	for _, line := range lines {
 		c.line(c.prose(line, ""))
 	}
@@ -236,6 +238,7 @@ func (c *console) becomes(steps []changeset.Step, opens []past.Opens, dryRun boo
 		case changeset.Move:
 			did, path = "moved back", s.To
 		}
+
 		if dryRun {
 			did = "would be " + did
 		}
@@ -261,6 +264,7 @@ func undoRoot(c *console) (string, error) {
 		}
 		return data, nil
 	}
+
 	root, users := userdir.UserAround()
 	if users > 1 {
 		return "", usagef("SillyTavern has %s here; say which one with --data", plural.S(users, "user"))
@@ -337,6 +341,7 @@ func runPrune(ctx context.Context, c *console, opt past.PruneOptions) error {
 			return err
 		}
 	}
+
 	list, err := past.Prune(ctx, opt)
 	if errors.Is(err, changeset.ErrNoRecord) {
 		return fmt.Errorf("%w, nor is it a time such as 30d", err)
@@ -351,6 +356,7 @@ func runPrune(ctx context.Context, c *console, opt past.PruneOptions) error {
 			c.document(rec)
 		}
 	}
+
 	c.told(c.pruneBlock(len(list), freed))
 	return nil
 }

@@ -50,6 +50,7 @@ func (c *console) block(b block) {
 		}
 		return
 	}
+
 	c.title(b.sentence)
 	facts := b.facts
 	left := 0
@@ -83,6 +84,7 @@ func (c *console) fact(f fact) {
 		c.line(prosed("  "+visible.Text(text), c.proseWidth(), "    "))
 		return
 	}
+
 	head := visible.Pad("  "+visible.Text(f.label), column-1) + " "
 	text := prosed(visible.Text(f.text), max(c.proseWidth()-column, 20), "")
 	for i, line := range strings.Split(text, "\n") {
@@ -92,6 +94,7 @@ func (c *console) fact(f fact) {
 		}
 		fmt.Fprintln(c.w, lead+line)
 	}
+
 	c.flush()
 }
 
@@ -295,6 +298,7 @@ func (c *console) editBlock(r *edit.Result) block {
 	default:
 		b.sentence = fmt.Sprintf("%s %s %s %s", did, plural.Many(n, "message"), words.to, name)
 	}
+
 	last := 0
 	if d.Messages != nil {
 		last = *d.Messages - 1
@@ -383,10 +387,12 @@ func (c *console) editRows(results []*edit.Result) {
 		name, _ := c.editRow(r)
 		column = max(column, visible.Width(name))
 	}
+
 	for _, r := range most {
 		name, what := c.editRow(r)
 		fmt.Fprintln(c.w, "  "+visible.Pad(name, column)+"   "+what)
 	}
+
 	if rest > 0 {
 		c.line("  and " + plural.Many(rest, "more chat"))
 	}
