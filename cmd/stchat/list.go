@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -136,7 +135,7 @@ func listRow(s *screen, l *look.Listed) grid.Row {
 	}
 	last := ""
 	if !l.Last.IsZero() {
-		last = l.Last.Local().Format(time.DateTime)[:len(minute)]
+		last = l.Last.Local().Format(minute)
 	}
 	short := names.Short(ownerName(l), l.Name)
 	return grid.Row{Lead: lead, Cells: []string{s.shortened(short), plural.Grouped(l.Messages), formatBytes(l.Bytes), last}}

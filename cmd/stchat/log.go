@@ -91,10 +91,7 @@ func (o *logOptions) addFlags(fs *pflag.FlagSet) {
 
 // ofOneUser refuses a folder of several users, each of whom has a story of his own.
 func ofOneUser(folder string) error {
-	users := userdir.Users(folder)
-	if filepath.Base(folder) == "data" {
-		users = append(users, userdir.Users(filepath.Dir(folder))...)
-	}
+	users := userdir.UsersIn(folder)
 	if len(users) < 2 {
 		return nil
 	}

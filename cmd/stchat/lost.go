@@ -274,11 +274,7 @@ func (o *lostOptions) parted(ctx context.Context, lost *keep.LostChat) error {
 
 // restoreByPath returns the command that brings back the best version of a chat, from any folder.
 func restoreByPath(c *console, chat *keep.LostChat) string {
-	command := "stchat restore " + bestVersion(chat) + " " + visible.Args(absolute(chat.To))
-	if chat.Best.Rev == nil { // it is in a file, so that no history is needed
-		return command
-	}
-	return c.withStore(command)
+	return c.withStore("stchat restore " + bestVersion(chat) + " " + visible.Args(absolute(chat.To)))
 }
 
 // restoreByAddress is [restoreByPath] as a person types it, with how the chat is named from the working

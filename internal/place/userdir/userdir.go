@@ -202,6 +202,16 @@ func Users(root string) (users []Dir) {
 	return users
 }
 
+// UsersIn returns the folders of the users whose data lie in a folder: that of a SillyTavern, or the data
+// folder in it.
+func UsersIn(folder string) (users []Dir) {
+	full, err := filepath.Abs(folder)
+	if err != nil || filepath.Base(full) != dataFolder {
+		return Users(folder)
+	}
+	return Users(likePath(filepath.Dir(full), folder))
+}
+
 // UserAround returns the user's folder to use if none is named, as [Around] finds it from the
 // working folder: that folder, or that of SillyTavern's only user, relative if [Near] can make
 // it so. users is how many there are; unless it is 1, root is "".
