@@ -55,7 +55,7 @@ func addRoles() []string {
 func (o *addOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(number(&o.at, math.MinInt, "a message number such as 23 or -1"), "at", "a", "add before `MESSAGE`; -1 is the last one; default: at the end")
 	fs.Var(oneOf(&o.role, "", addRoles()...), "role", "make one message with this `ROLE`: "+strings.Join(addRoles(), ", "))
-	fs.Var(filled(&o.speaker), "speaker", "`NAME` of who speaks; default: that of the last message of the same role")
+	fs.Var(notEmptyText(&o.speaker), "speaker", "`NAME` of who speaks; default: that of the last message of the same role")
 	fs.StringVar(&o.text, "text", "", "`TEXT` of the message")
 	o.inPlaceFlags.addFlags(fs, "go on where pending work of an extension refers to messages that move")
 }

@@ -60,7 +60,7 @@ func (o *checkOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(ruleWords(&o.choose), "rule", "report only the findings of `RULE` (repeatable)")
 	fs.Var(ruleWords(&o.ignore), "ignore", "leave the findings of `RULE` out (repeatable)")
 	fs.Var(oneOf(&o.severity, "error", "error", "warning", "info"), "severity", "exit 1 from this `SEVERITY` on: error, warning or info")
-	fs.Var(filled(&o.baseline), "baseline", "report only what `FILE`, the JSON output of an earlier check, does not have")
+	fs.Var(notEmptyText(&o.baseline), "baseline", "report only what `FILE`, the JSON output of an earlier check, does not have")
 	fs.BoolVar(&o.listRules, "list-rules", false, "list the rules and what they find")
 }
 

@@ -57,7 +57,7 @@ Prints the path of each clone, one per line.
 
 func (o *cloneLorebookOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
-	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the clone; default: numbered")
+	fs.VarP(notEmptyText(&o.opt.Name), "name", "n", "`NAME` of the clone; default: numbered")
 	fs.Var(oneOf(&o.opt.Internal, lorebook.Drop, lorebook.Internals()...), "internal", "extension-internal entries: `HOW` is drop, keep or reset")
 	fs.Var(each(&o.opt.Drop, lorebook.CheckGlob), "drop", "leave out entries whose title matches `GLOB` (repeatable)")
 	fs.BoolVar(&o.opt.Rebind, "rebind", false, "each SOURCE, a chat, gets its clone: the chat is edited in place")

@@ -44,7 +44,7 @@ type copyOptions struct {
 }
 
 func (o *copyOptions) addFlags(fs *pflag.FlagSet) {
-	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the copy")
+	fs.VarP(notEmptyText(&o.opt.Name), "name", "n", "`NAME` of the copy")
 	fs.BoolVar(&o.opt.Open, "open", false, "make it the chat that its character or group opens with")
 }
 

@@ -83,12 +83,12 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 	o.opt.At = -1
 	fs.VarP(messageOrName(&o.opt.At, &o.opt.AtName), "at", "a", "last `MESSAGE` kept, from 0; -1 is the last one; or the name of a checkpoint or branch")
 	fs.Var(asOf(&o.opt.AsOf), "as-of", "the last message sent by `TIME` instead")
-	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the "+o.opt.Kind.String()+"; with -o only the label of a cloned lorebook")
+	fs.VarP(notEmptyText(&o.opt.Name), "name", "n", "`NAME` of the "+o.opt.Kind.String()+"; with -o only the label of a cloned lorebook")
 	fs.Var(oneOf(&o.opt.Style, names.Suffix, names.Styles()...), "naming", "how the file is named: `STYLE` is suffix (CHAT__NAME), sillytavern (NAME), classic (NAME - TIME) or version (NAME, or CHAT-v2)")
-	fs.VarP(filled(&o.opt.Output), "output", "o", "write this .jsonl `PATH` instead, or - for stdout; one CHAT only")
+	fs.VarP(notEmptyText(&o.opt.Output), "output", "o", "write this .jsonl `PATH` instead, or - for stdout; one CHAT only")
 	if o.opt.Kind == names.Branch {
 		fs.Var(number(&o.swipe, 1, "a swipe's number as the screen shows it, from 1"), "swipe", "take the message with swipe `K` chosen, from 1")
-		fs.Var(filled(&o.text), "text", "give the message this `TEXT`; - reads it from stdin")
+		fs.Var(notEmptyText(&o.text), "text", "give the message this `TEXT`; - reads it from stdin")
 	}
 	fs.BoolVar(&o.opt.Open, "open", false, "make it the chat that its character or group opens with")
 	fs.BoolVar(&o.opt.Link, "link", false, "also note the new chat in the source, on the message")
@@ -377,7 +377,7 @@ func (o *splitOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(parsed(partStarts, func(at []int) { o.opt.At = append(o.opt.At, at...) }), "at", "a", "parts begin at message 0 and at each of `N,M`; below 0 they count from the end")
 	fs.Var(number(&o.opt.Every, 1, "a number of messages, from 1"), "every", "each part has `N` messages")
 	fs.Var(number(&o.opt.Last, 1, "a number of messages, from 1"), "last", "one new chat of the last `N` messages")
-	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the new chat; of several parts, what their numbers follow")
+	fs.VarP(notEmptyText(&o.opt.Name), "name", "n", "`NAME` of the new chat; of several parts, what their numbers follow")
 	fs.Var(oneOf(&o.opt.Lorebook, cut.LorebookShare, cut.LorebookShare, cut.LorebookClone), "lorebook", "what becomes of the lorebook: `HOW` is share or clone")
 }
 

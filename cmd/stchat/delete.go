@@ -35,7 +35,7 @@ type deleteOptions struct {
 
 func (o *deleteOptions) addFlags(fs *pflag.FlagSet) {
 	o.choiceFlags.addFlags(fs)
-	fs.Var(filled(&o.save), "save", "write the deleted lines to this new `FILE`")
+	fs.Var(notEmptyText(&o.save), "save", "write the deleted lines to this new `FILE`")
 	o.addManyFlags(fs, deletes)
 }
 

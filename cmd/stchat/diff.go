@@ -74,7 +74,7 @@ func (o *diffOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.opt.Swipes, "swipes", false, "also compare the swipes, and which is chosen")
 	fs.BoolVar(&o.opt.All, "all", false, "compare every key of the messages")
 	fs.StringArrayVar(&o.opt.Ignore, "ignore", nil, "with --all: leave the key `KEY` out, or those that match it as a glob (repeatable)")
-	fs.Var(filled(&o.rev), "rev", "compare version `N` with the chat, or N..M two versions; -1 is the newest")
+	fs.Var(notEmptyText(&o.rev), "rev", "compare version `N` with the chat, or N..M two versions; -1 is the newest")
 	fs.Var(until(&o.asOf).notEmpty(), "as-of", "compare the version of `TIME` with the chat: 2026-03-01, \"2026-03-01 18:42\", yesterday, or an age such as 2d")
 	fs.BoolVar(&o.side, "side", false, "show A and B side by side")
 }

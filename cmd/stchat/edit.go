@@ -42,8 +42,8 @@ type editOptions struct {
 }
 
 func (o *editOptions) addFlags(fs *pflag.FlagSet) {
-	fs.Var(filled(&o.text), "text", "the new `TEXT` of one message; - reads it from stdin")
-	fs.Var(filled(&o.ops), "ops", "make the edits that `FILE` lists, together; - is stdin")
+	fs.Var(notEmptyText(&o.text), "text", "the new `TEXT` of one message; - reads it from stdin")
+	fs.Var(notEmptyText(&o.ops), "ops", "make the edits that `FILE` lists, together; - is stdin")
 	o.choiceFlags.addFlags(fs)
 	o.valueFlags.addFlags(fs)
 	o.addManyFlags(fs, deletes)

@@ -407,9 +407,9 @@ func (v *valueFlags) addFlags(fs *pflag.FlagSet) {
 	addTopic(fs, values, func(fs *pflag.FlagSet) {
 		fs.Func("set", "set `KEY=VALUE`; VALUE is JSON if it parses as JSON, else text; a KEY that begins with / is a JSON pointer, such as /extra/model", v.set)
 		fs.Func("unset", "remove `KEY`", v.unset)
-		fs.Var(filled(&v.merge), "merge", "merge the JSON object in `FILE`, its top level only; - is stdin")
-		fs.Var(filled(&v.replace), "replace", "put the JSON object in `FILE` in place of the whole; - is stdin")
-		fs.Var(filled(&v.patch), "patch", "apply the JSON patch in `FILE`: a list is RFC 6902, an object RFC 7386; - is stdin")
+		fs.Var(notEmptyText(&v.merge), "merge", "merge the JSON object in `FILE`, its top level only; - is stdin")
+		fs.Var(notEmptyText(&v.replace), "replace", "put the JSON object in `FILE` in place of the whole; - is stdin")
+		fs.Var(notEmptyText(&v.patch), "patch", "apply the JSON patch in `FILE`: a list is RFC 6902, an object RFC 7386; - is stdin")
 	})
 }
 

@@ -48,9 +48,9 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// filled returns the value of a flag that must not be empty: an empty one mostly comes from a
+// notEmptyText returns the value of a flag that must not be empty: an empty one mostly comes from a
 // variable that is not set, and without the flag the command would do something else.
-func filled(to *string) flagValue {
+func notEmptyText(to *string) flagValue {
 	return parsed(asItIs, func(text string) { *to = text }).notEmpty()
 }
 
@@ -371,7 +371,7 @@ type listFlags struct {
 
 func (l *listFlags) addFlags(fs *pflag.FlagSet) {
 	addTopic(fs, manyFiles, func(fs *pflag.FlagSet) {
-		fs.Var(filled(&l.filesFrom), "files-from", "also take the paths in `FILE`, one per line up to a tab, or ended by NUL; - is stdin")
+		fs.Var(notEmptyText(&l.filesFrom), "files-from", "also take the paths in `FILE`, one per line up to a tab, or ended by NUL; - is stdin")
 	})
 }
 

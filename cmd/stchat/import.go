@@ -67,8 +67,8 @@ type importOptions struct{ opt bring.Options }
 func (o *importOptions) addFlags(fs *pflag.FlagSet) {
 	b := &o.opt
 	fs.Var(oneOf(&b.As, "", convert.Formats()...), "as", "the `FORMAT` of FILE; default: found out")
-	fs.Var(filled(&b.User), "user", "`NAME` of the user; default: the source's, else SillyTavern's")
-	fs.Var(filled(&b.Character), "character", "`NAME` of the character; default: the source's, else the card's")
+	fs.Var(notEmptyText(&b.User), "user", "`NAME` of the user; default: the source's, else SillyTavern's")
+	fs.Var(notEmptyText(&b.Character), "character", "`NAME` of the character; default: the source's, else the card's")
 	fs.VarP(chatName(&b.Name), "name", "n", "`NAME` of the chat; one conversation only")
 	fs.BoolVar(&b.Branches, "branches", false, "the other ends of a tree of messages become branches")
 	fs.Var(oneOf(&b.Greeting, "", bring.GreetingCard, bring.GreetingNone), "greeting", "the greeting, where the source does not store it: `WHICH` is card or none; default: card for risu, else none")

@@ -33,7 +33,7 @@ type joinOptions struct {
 }
 
 func (o *joinOptions) addFlags(fs *pflag.FlagSet) {
-	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the new chat; default: \"CHAT joined\"")
+	fs.VarP(notEmptyText(&o.opt.Name), "name", "n", "`NAME` of the new chat; default: \"CHAT joined\"")
 }
 
 func (o *joinOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {

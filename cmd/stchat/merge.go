@@ -91,7 +91,7 @@ func owners(pair string) (names [2]string, err error) {
 
 func (o *mergeOptions) addFlags(fs *pflag.FlagSet) {
 	o.opt.Owners = map[string]string{}
-	fs.Var(filled(&o.opt.Base), "base", "`PATH` of what both were at the last merge: a message that it has and one side lacks was deleted or edited there")
+	fs.Var(notEmptyText(&o.opt.Base), "base", "`PATH` of what both were at the last merge: a message that it has and one side lacks was deleted or edited there")
 	fs.Var(parsed(owners, func(pair [2]string) { o.opt.Owners[pair[0]] = pair[1] }), "owner", "in user folders, `THEIRS=OURS`: the character THEIRS of FROM is OURS in INTO; may be repeated")
 	fs.BoolVar(&o.opt.Conflicts, "conflicts", false, "instead of FROM: merge the conflict files that Syncthing, Dropbox or OneDrive left in the user folder INTO, and remove them")
 }

@@ -243,7 +243,7 @@ type moveOptions struct {
 }
 
 func (o *moveOptions) addFlags(fs *pflag.FlagSet) {
-	fs.VarP(filled(&o.name), "name", "n", "`NAME` of the chat there; one CHAT only")
+	fs.VarP(notEmptyText(&o.name), "name", "n", "`NAME` of the chat there; one CHAT only")
 	fs.BoolVar(&o.family, "family", false, "move all relatives along")
 	fs.BoolVar(&o.cut, "cut", false, "remove the links between the chat and relatives that stay behind")
 	o.addVerb(fs, "move")
@@ -281,7 +281,7 @@ type newOptions struct {
 }
 
 func (o *newOptions) addFlags(fs *pflag.FlagSet) {
-	fs.VarP(filled(&o.name), "name", "n", "`NAME` of the chat; default: as SillyTavern names it")
+	fs.VarP(notEmptyText(&o.name), "name", "n", "`NAME` of the chat; default: as SillyTavern names it")
 	fs.BoolVar(&o.open, "open", false, "make it the chat that its owner opens with")
 }
 

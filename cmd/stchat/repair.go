@@ -50,7 +50,7 @@ type repairOptions struct {
 
 func (o *repairOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(ruleWords(&o.opt.Rules), "rule", "repair only what `RULE` finds")
-	fs.Var(filled(&o.opt.From), "from", "with --rule missing-attachment: look for files in the folder `DIR` first")
+	fs.Var(notEmptyText(&o.opt.From), "from", "with --rule missing-attachment: look for files in the folder `DIR` first")
 	o.listFlags.addFlags(fs)
 }
 

@@ -74,10 +74,10 @@ Prints the path of each file that was written, or would be.
 
 func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
 	o.pickFlags.addFlags(fs, "take")
-	fs.Var(filled(&o.opt.Backup), "backup", "take this backup of SillyTavern's, `FILE`, instead of a version of the history")
+	fs.Var(notEmptyText(&o.opt.Backup), "backup", "take this backup of SillyTavern's, `FILE`, instead of a version of the history")
 	fs.IntVarP(&o.at, "at", "a", 0, "last `MESSAGE` of the version that is taken, from 0; -1 is the last one")
-	fs.VarP(filled(&o.opt.Name), "name", "n", "`NAME` of the new chat: CHAT__NAME")
-	fs.VarP(filled(&o.opt.Output), "output", "o", "write the exact bytes to `PATH` instead, or - for stdout; with a FOLDER the folder to fill")
+	fs.VarP(notEmptyText(&o.opt.Name), "name", "n", "`NAME` of the new chat: CHAT__NAME")
+	fs.VarP(notEmptyText(&o.opt.Output), "output", "o", "write the exact bytes to `PATH` instead, or - for stdout; with a FOLDER the folder to fill")
 	fs.BoolVar(&o.opt.InPlace, "in-place", false, "put the version in CHAT's place")
 	fs.BoolVar(&o.opt.Open, "open", false, "make it the chat that its character or group opens with")
 }

@@ -57,9 +57,9 @@ type globals struct {
 }
 
 func (g *globals) addFlags(fs *pflag.FlagSet) {
-	fs.Var(filled(&g.data), "data", "the SillyTavern user folder `DIR`; default: found from the paths, else around the working folder")
+	fs.Var(notEmptyText(&g.data), "data", "the SillyTavern user folder `DIR`; default: found from the paths, else around the working folder")
 	fs.BoolVar(&g.json, "json", false, "print JSON documents, one per line")
-	fs.Var(filled(&g.jqText), "jq", "print what the jq program `EXPR` makes of the documents; means --json")
+	fs.Var(notEmptyText(&g.jqText), "jq", "print what the jq program `EXPR` makes of the documents; means --json")
 	fs.BoolVarP(&g.verbose, "verbose", "v", false, "show what is usually left out")
 	fs.Var(oneOf(&g.color, "auto", "auto", "always", "never"), "color", "use colour: `WHEN` is auto, always or never; NO_COLOR turns it off too")
 	fs.BoolVar(&g.noPager, "no-pager", false, "print what is long to the terminal itself; also with an empty STCHAT_PAGER")

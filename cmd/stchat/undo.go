@@ -63,9 +63,9 @@ Old files are kept in .stchat/ of the user folder, up to 2 GB (STCHAT_UNDO_MAX);
 }
 
 func (o *undoOptions) addFlags(fs *pflag.FlagSet) {
-	fs.Var(filled(&o.to), "to", "take back the command `ID` and all later ones")
+	fs.Var(notEmptyText(&o.to), "to", "take back the command `ID` and all later ones")
 	fs.BoolVar(&o.force, "force", false, "leave files that were changed since as they are, and take the rest back")
-	fs.Var(filled(&o.prune), "prune", "drop what is kept of the command `ID`, or of all before a TIME such as 30d or 2026-03-01")
+	fs.Var(notEmptyText(&o.prune), "prune", "drop what is kept of the command `ID`, or of all before a TIME such as 30d or 2026-03-01")
 	fs.Var(number(&o.keep, 0, "a number of at least 0"), "keep", "drop what is kept of all commands but the newest `N`")
 }
 

@@ -29,7 +29,7 @@ type keyer struct {
 
 func newKeyer(salt []byte) *keyer { return &keyer{salt: salt, h: sha256.New()} }
 
-func (k *keyer) of(piece []byte) (id key) {
+func (k *keyer) keyOf(piece []byte) (id key) {
 	k.h.Reset()
 	k.h.Write(k.salt)
 	k.h.Write(piece)

@@ -119,7 +119,7 @@ func (s *Store) pieces(ctx context.Context, runs []Run) iter.Seq2[part, error] {
 
 				i := int(id - p.first)
 				data, k := p.piece(i), p.keys[i]
-				if keys.of(data) != k {
+				if keys.keyOf(data) != k {
 					yield(part{}, &LostError{id, "its key differs"})
 					return
 				}

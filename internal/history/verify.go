@@ -256,7 +256,7 @@ func (v *verifier) judge(r *row) {
 	whole := r.decode(v.dec, &v.pack) == nil
 	for i := range r.pieces() {
 		k := keyAt(r, i)
-		sound := whole && (k.isZero() || v.keys.of(v.pack.piece(i)) == k)
+		sound := whole && (k.isZero() || v.keys.keyOf(v.pack.piece(i)) == k)
 		if !sound {
 			v.d.packs[r.first] = true
 			v.d.badPieces[r.first+int64(i)] = k
@@ -619,7 +619,7 @@ func (m *Mender) Damaged() bool {
 // in the store.
 func (m *Mender) Look(r io.Reader, chat bool) error {
 	take := func(data []byte, _ Part) error {
-		k := m.keys.of(data)
+		k := m.keys.keyOf(data)
 		if found, wanted := m.found[k]; wanted && found == nil {
 			m.found[k] = append(make([]byte, 0, len(data)+1), data...)
 		}
@@ -653,7 +653,7 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 				again := m.foundAgain(ctx, id, data)
 				if again != nil {
 					data = again
-					k = m.keys.of(again)
+					k = m.keys.keyOf(again)
 					pieces++
 				}
 				now.add(data, k)
@@ -682,7 +682,7 @@ func (m *Mender) foundAgain(ctx context.Context, id int64, data []byte) []byte {
 		return again
 	}
 	// if the index knows the piece by the key of its present bytes, only the key in the pack is damaged
-	known, ok, err := m.s.find(ctx, m.keys.of(data))
+	known, ok, err := m.s.find(ctx, m.keys.keyOf(data))
 	if err != nil || !ok || known != id {
 		return nil
 	}

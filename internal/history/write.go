@@ -120,7 +120,7 @@ func (w *Writer) Read(r io.Reader, chat bool) (*Content, error) {
 		if err := w.stop.Err(); err != nil {
 			return err
 		}
-		k := w.keys.of(data)
+		k := w.keys.keyOf(data)
 		sum.Write(k[:])
 		id, err := w.piece(c, data, k, last+1)
 		if err != nil {

@@ -29,7 +29,7 @@ func forms() []form {
 		{"if x = f(); condition without x", 0, hidesAssignment},
 		{"if call(); condition", 0, hidesCall},
 		{"three or more values assigned at once", 1, assignsMany},
-		{"condition of five or more terms", 20, asksTooMuch},
+		{"condition of five or more terms", 14, asksTooMuch},
 		{"switch without a value, of seven or more cases", 5, hasManyCases},
 	}
 }

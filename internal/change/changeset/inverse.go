@@ -148,7 +148,7 @@ func (st *state) changedWhenMoved() bool {
 // standsAs reports whether a file is as the record left it, or is assumed to be. A file that was only
 // saved again since is, too. The error is that it cannot be read.
 func (i inverse) standsAs(ctx context.Context, st *state, as *Assumed) (bool, error) {
-	if holds, ok := as.of(st.path); ok {
+	if holds, ok := as.identOf(st.path); ok {
 		return isLeft(holds, st.after, i.loose), nil
 	}
 	stands, err := i.stands(st)

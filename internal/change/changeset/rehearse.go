@@ -13,8 +13,8 @@ type Assumed struct {
 	files map[string]*safefile.Ident // by their names in records; nil: no file
 }
 
-// of returns what a file holds; ok is false if nothing is assumed of it.
-func (a *Assumed) of(name string) (id *safefile.Ident, ok bool) {
+// identOf returns what a file holds; ok is false if nothing is assumed of it.
+func (a *Assumed) identOf(name string) (id *safefile.Ident, ok bool) {
 	if a == nil {
 		return nil, false
 	}
@@ -28,7 +28,7 @@ func (a *Assumed) isGone(r *root, path string) bool {
 	if !inRoot {
 		return false
 	}
-	id, ok := a.of(name)
+	id, ok := a.identOf(name)
 	return ok && id == nil
 }
 

@@ -70,8 +70,8 @@ func (s *State) Line(i int, line []byte) []byte {
 	return line
 }
 
-// begin returns a state of which nothing is known yet but the change and the metadata.
-func begin(list []extension.Extension, change *Change, metadata *rawjson.Object) *State {
+// newState returns a state of which nothing is known yet but the change and the metadata.
+func newState(list []extension.Extension, change *Change, metadata *rawjson.Object) *State {
 	s := &State{extensions: list, following: &extension.Following{Shift: change, Metadata: metadata}}
 	s.reads = extension.Reads(s.extensions)
 	for _, e := range s.extensions {
@@ -87,7 +87,7 @@ func Matters(change *Change, metadata *rawjson.Object) bool {
 	if change.Moves() || len(change.Edited) > 0 {
 		return true
 	}
-	s := begin(all.New(), change, metadata)
+	s := newState(all.New(), change, metadata)
 	for _, i := range change.Inserted {
 		if s.look(i.Extra) != nil {
 			return true
@@ -111,7 +111,7 @@ func Look(ctx context.Context, src choose.Source, change *Change, metadata *rawj
 }
 
 func lookFor(ctx context.Context, list []extension.Extension, src choose.Source, change *Change, metadata *rawjson.Object, facts *Facts) (*State, error) {
-	s := begin(list, change, metadata)
+	s := newState(list, change, metadata)
 	walk := &walk{state: s, following: s.following}
 	if facts.complete() {
 		facts.each(walk.message)

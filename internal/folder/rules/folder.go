@@ -62,7 +62,7 @@ func (f *folderChats) relate() {
 	f.graph = family.New(f.folder, all, family.ByLinks)
 	f.circles = map[*Chat]circle{}
 	for _, members := range f.graph.Circles {
-		chats := f.of(members)
+		chats := f.chatsOf(members)
 		for at, c := range chats {
 			f.circles[c] = circle{chats, at}
 		}
@@ -81,7 +81,7 @@ func (f *folderChats) relate() {
 	}
 }
 
-func (f *folderChats) of(kin []*family.Chat) []*Chat {
+func (f *folderChats) chatsOf(kin []*family.Chat) []*Chat {
 	chats := make([]*Chat, len(kin))
 	for i, k := range kin {
 		chats[i] = f.chat[k]

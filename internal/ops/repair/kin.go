@@ -206,8 +206,8 @@ type renames struct {
 	folders map[string]kin
 }
 
-// of returns the missing names of a folder's chats.
-func (r *renames) of(ctx context.Context, folder string) (kin, error) {
+// kinOf returns the missing names of a folder's chats.
+func (r *renames) kinOf(ctx context.Context, folder string) (kin, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if k := r.folders[folder]; k != nil {
@@ -228,7 +228,7 @@ func (r *renames) now(ctx context.Context, c *rules.Chat, have rules.Set) (renam
 	if !have.HasAny(rules.Dangling()) {
 		return false, nil, nil
 	}
-	k, err := r.of(ctx, c.Folder)
+	k, err := r.kinOf(ctx, c.Folder)
 	if err != nil {
 		return false, nil, err
 	}
@@ -249,7 +249,7 @@ func (r *renames) now(ctx context.Context, c *rules.Chat, have rules.Set) (renam
 // read the folder. If it cannot read it, it stores the error in failed.
 func (r *renames) in(ctx context.Context, c *rules.Chat, failed *error) func(name string) (now string, ok bool) {
 	return func(name string) (string, bool) {
-		k, err := r.of(ctx, c.Folder)
+		k, err := r.kinOf(ctx, c.Folder)
 		if err != nil {
 			*failed = err
 			return "", true

@@ -165,7 +165,7 @@ func (p *plan) render(ctx context.Context, lines jsonl.Source, out io.Writer, lo
 // forget removes the chat's metadata from group files.
 func (p *plan) forget(files []*group.File) {
 	for _, f := range files {
-		e := p.groups.of(f.Path, f.Raw())
+		e := p.groups.editOf(f.Path, f.Raw())
 		e.Forget = append(e.Forget, p.chat.Name)
 		if raw, ok := f.OldMetadata(p.chat.Name); ok {
 			p.old = append(p.old, oldMetadata{f.Name, raw})

@@ -47,8 +47,8 @@ func newPlanner(opt *Options, s *surveyed) *planner {
 // know records how a chat is judged, by whatever path it was reached.
 func (p *planner) know(c *rules.Chat) { p.known[p.checker.Lookup.Folder(c.Folder).File(c.Name)] = c }
 
-// of returns the plan of a chat, created on first use.
-func (p *planner) of(c *rules.Chat) *plan {
+// planOf returns the plan of a chat, created on first use.
+func (p *planner) planOf(c *rules.Chat) *plan {
 	one := p.byPath[c.Path]
 	if one == nil {
 		one = &plan{path: c.Path, chat: c, notes: map[int][]string{}, wanted: p.want.And(onLines()).Without(rules.SetOf(rules.MissingAttachment))}
@@ -114,7 +114,7 @@ func (p *planner) head(ctx context.Context, c *rules.Chat) (again *rules.Chat, e
 		return nil, err
 	}
 	p.know(again)
-	one := p.of(again)
+	one := p.planOf(again)
 	one.head = *h
 	if need.old != nil && h.view.inserted && h.view.from == 0 {
 		one.forget(files)
@@ -183,7 +183,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 	if err != nil {
 		return err
 	}
-	one := p.of(c)
+	one := p.planOf(c)
 	one.links.Renamed, one.left = p.renames.in(ctx, c, &one.failed), append(one.left, left...)
 	one.want = have.And(onLines())
 	if files != nil {
@@ -194,7 +194,7 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 		one.forget(files)
 	}
 	if c.Group != nil && have.Has(rules.GroupUnlisted) {
-		e := one.groups.of(c.Group.Path, c.Group.Raw())
+		e := one.groups.editOf(c.Group.Path, c.Group.Raw())
 		e.List = append(e.List, c.Name)
 	}
 	if have.Has(rules.IntegrityShared) {
@@ -236,7 +236,7 @@ func (p *planner) groups(s *surveyed) {
 	}
 	for _, missing := range s.checker.Missing(s.chats, around(s.walked, s.chats)) {
 		one := &plan{path: missing.Group.Path}
-		edit := one.groups.of(missing.Group.Path, missing.Group.Raw())
+		edit := one.groups.editOf(missing.Group.Path, missing.Group.Raw())
 		edit.Unlist = missing.Names
 		p.plans = append(p.plans, one)
 	}
@@ -264,7 +264,7 @@ func (p *planner) branch(ctx context.Context, c *rules.Chat) error {
 
 	at := family.PointOf(child.Messages, parent.Messages).AtParent
 	if at < 0 {
-		one := p.of(c)
+		one := p.planOf(c)
 		one.left = append(one.left, fmt.Sprintf("unlisted-branch: it shares no message with its parent %q, so there is no place to note it", clip(parent.Name)))
 		return nil
 	}
@@ -280,7 +280,7 @@ func (p *planner) branch(ctx context.Context, c *rules.Chat) error {
 	if err := p.refuses(judged); err != nil {
 		return err
 	}
-	one := p.of(judged)
+	one := p.planOf(judged)
 	one.notes[at] = append(one.notes[at], c.Name)
 	return nil
 }

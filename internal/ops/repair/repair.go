@@ -200,7 +200,7 @@ func (r *Report) addGroups(plans []*plan, dryRun bool) {
 			continue
 		}
 		for _, e := range p.groups {
-			one := all.of(e.Path, e.was)
+			one := all.editOf(e.Path, e.was)
 			one.Unlist = append(one.Unlist, e.Unlist...)
 			one.List = append(one.List, e.List...)
 			one.Forget = append(one.Forget, e.Forget...)
@@ -245,8 +245,8 @@ type groupEdit struct {
 // groupEdits are edits of group files, one of each.
 type groupEdits []*groupEdit
 
-// of returns the edit of a group file, created on first use.
-func (l *groupEdits) of(path string, was []byte) *groupEdit {
+// editOf returns the edit of a group file, created on first use.
+func (l *groupEdits) editOf(path string, was []byte) *groupEdit {
 	for _, e := range *l {
 		if e.Path == path {
 			return e
