@@ -99,3 +99,38 @@ func TestSourceChangesAfterPlanning(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 }
+
+// A source that is cut short before the lorebook noted at a scene break is read again gives no
+// chat, and the error says why.
+func TestSourceChangesBeforeSnapshot(t *testing.T) {
+	dir := t.TempDir()
+	book := filepath.Join(dir, "worlds", "Book.json")
+	path := filepath.Join(dir, "chats", "Mira", "c.jsonl")
+	const header = `{"chat_metadata":{"world_info":"Book"}}`
+	for name, data := range map[string]string{
+		book: `{"entries":{}}`,
+		path: header + "\n" + `{"mes":"0","extra":{"auto_recap_memory":{"scene_break":true,"scene_recap_metadata":{"0":{"allEntries":[{"uid":1}]}}}}}` + "\n" + `{"mes":"1"}`,
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	results := cut.Run(t.Context(), cut.Options{
+		Kind: names.Branch, Sources: []string{path}, At: 1, Name: "p", Integrity: cut.IntegrityNone, Lorebook: cut.LorebookSnapshot,
+		Message: func(m *cut.SourceMessage) ([]byte, error) { // the messages have been read, the snapshot has not
+			return []byte(`{"mes":"x"}`), os.Truncate(path, int64(len(header)))
+		},
+		Changes: changeset.Options{Now: time.Now()},
+	})
+	if got := results[0].Err; !errors.Is(got, jsonl.ErrChanged) {
+		t.Errorf("error %v; want %v", got, jsonl.ErrChanged)
+	}
+	for _, name := range []string{book, path} {
+		if entries, err := os.ReadDir(filepath.Dir(name)); err != nil || len(entries) != 1 {
+			t.Errorf("the folder has %v, %v; want %s alone", entries, err, name)
+		}
+	}
+}
