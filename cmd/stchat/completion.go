@@ -140,6 +140,7 @@ func (t *tab) named(f *address.Finder, owner string, withGone bool) {
 	if gone != nil {
 		defer gone.Close()
 		f.Past = gone.Names
+		f.PastOf = func(groupFile string) []string { return gone.NamesOf(t.ctx, groupFile) }
 	}
 	for _, chat := range f.Chats(owner) {
 		word := owner + "/" + chat.Name

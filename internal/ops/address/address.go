@@ -70,6 +70,9 @@ type Finder struct {
 	// Past returns the names of the chats that were in a folder once, which is named relative to
 	// Data, with slashes. With it chats are found that are gone, too; nil: no history is asked.
 	Past func(folder string) []string
+	// PastOf returns, of the chats that were in the folder of all groups once, the names of those that
+	// a group's file lists, or is the last that did; nil: each may be any group's.
+	PastOf func(groupFile string) []string
 
 	all   *[4][]candidate // what candidates returned; nil: not yet asked
 	named []candidate     // what readCards returned; nil: not yet read

@@ -40,7 +40,7 @@ func (f *Finder) Chats(owner string) (list []Chat) {
 	}
 
 	for _, folder := range f.folders(owner, o) {
-		for _, name := range f.Past(folder) {
+		for _, name := range f.pastOf(o, folder) {
 			if seen[name] {
 				continue
 			}
@@ -110,6 +110,16 @@ func (f *Finder) home(o *Owner) string {
 // base returns the folder that Past names others in: the user folder, or that of loose chats.
 func (f *Finder) base() string { return cmp.Or(f.Root(), f.Data) }
 
+// pastOf returns the names of an owner's chats that were in a folder once. One that is named whole may also
+// be in the folder of all groups without being of this one.
+func (f *Finder) pastOf(o *Owner, folder string) []string {
+	isOfGroups := o != nil && o.Group != nil && folder == f.home(o)
+	if isOfGroups && f.PastOf != nil {
+		return f.PastOf(o.Group.Path)
+	}
+	return f.Past(folder)
+}
+
 // file returns the path of a chat in a folder that is named as Past does.
 func (f *Finder) file(folder, name string) string {
 	return filepath.Join(f.base(), filepath.FromSlash(folder), name+names.Extension)
@@ -137,7 +147,7 @@ func (f *Finder) findEver(arg string) (Found, error) {
 	}
 	if isNone {
 		for _, folder := range w.folders {
-			for _, name := range f.Past(folder) {
+			for _, name := range f.pastOf(w.of, folder) {
 				none.Known = append(none.Known, w.owner+"/"+name)
 			}
 		}
@@ -181,7 +191,7 @@ func (f *Finder) has(w wanted, folder string) bool {
 func (f *Finder) findGone(arg string, w wanted) (Found, error) {
 	found := Found{Of: w.of, Name: w.name}
 	for _, folder := range w.folders {
-		fits, part := Match(f.Past(folder), w.name)
+		fits, part := Match(f.pastOf(w.of, folder), w.name)
 		if len(fits) == 0 || part && w.whole {
 			continue
 		}

@@ -312,6 +312,12 @@ type GoneChat struct {
 	Messages int
 }
 
+// NamesOf returns the names of the chats that are gone, and of which a group's file is the last that
+// listed them.
+func (g *Gone) NamesOf(ctx context.Context, groupFile string) []string {
+	return g.folder.listedLast(ctx, groupFile, g.Names(groupChats))
+}
+
 // Chat returns what is known of the chat that is gone from a path; ok is false if no version is kept.
 func (g *Gone) Chat(ctx context.Context, path string) (chat GoneChat, ok bool) {
 	id := g.ids[withoutExtension(path)]

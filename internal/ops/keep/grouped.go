@@ -4,9 +4,11 @@ import (
 	"context"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
@@ -251,4 +253,85 @@ func (r *restoring) groupName() string {
 		return ""
 	}
 	return f.Name
+}
+
+// groupChats is the folder of the chats of all groups, as a history names it.
+const groupChats = "group chats"
+
+// listedLast returns, of some chats of groups, those of which a group's file is the last that listed them.
+func (p *present) listedLast(ctx context.Context, groupFile string, chats []string) (list []string) {
+	if p.listers == nil {
+		p.listers = p.listersOf(ctx)
+	}
+	for _, name := range chats {
+		if slices.Contains(p.listers[name], filepath.Base(groupFile)) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// listersOf returns the names of the group files that list each chat, by its name; where none does, of
+// those that did so last by the history. What cannot be read is no evidence.
+func (p *present) listersOf(ctx context.Context) map[string][]string {
+	listers := map[string][]string{}
+	until := map[string]time.Time{}
+	for _, c := range p.list {
+		if history.KindOf(c.Path) != history.Members {
+			continue
+		}
+		for name, end := range p.listed(ctx, c.ID) {
+			last := until[name]
+			if end.Before(last) {
+				continue
+			}
+			if end.After(last) {
+				listers[name] = nil
+			}
+			until[name] = end
+			listers[name] = append(listers[name], path.Base(c.Path))
+		}
+	}
+
+	now, _ := group.LoadAll(userdir.Dir{Root: p.root}.Groups())
+	if now == nil {
+		return listers
+	}
+	isListed := map[string]bool{}
+	for _, f := range now.Files {
+		for _, name := range f.Chats {
+			if !isListed[name] {
+				listers[name] = nil
+			}
+			isListed[name] = true
+			listers[name] = append(listers[name], filepath.Base(f.Path))
+		}
+	}
+	return listers
+}
+
+// listed returns until when a group's file listed each chat, by its name: until the version that did so no
+// more.
+func (p *present) listed(ctx context.Context, id int64) map[string]time.Time {
+	until := map[string]time.Time{}
+	versions, _ := p.store.Versions(ctx, id)
+	stillThere := time.Unix(1<<40, 0) // later than all versions
+	for i := range versions {
+		data, err := p.content(ctx, &versions[i])
+		if err != nil {
+			continue
+		}
+		f, err := group.Parse(versions[i].Path, data)
+		if err != nil {
+			continue
+		}
+		end := stillThere
+		if i+1 < len(versions) {
+			end = versions[i+1].At
+		}
+		for _, name := range f.Chats {
+			until[name] = end
+		}
+	}
+	return until
 }

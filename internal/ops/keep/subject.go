@@ -146,7 +146,7 @@ func locate(ctx context.Context, where Where) (*subject, error) {
 	if err := s.read(ctx); err != nil {
 		return s, err
 	}
-	if err := s.name(where.Chat); err != nil {
+	if err := s.name(ctx, where.Chat); err != nil {
 		return s, err
 	}
 	if err := s.look(ctx, where.Now, s.rel, where.Rev <= 0 && where.AsOf.IsZero()); err != nil {
@@ -185,7 +185,7 @@ func withExtension(path string) string {
 // name finds the path that is meant: the first that exists or that the store knows; else that of the
 // chat that has the name as OWNER/NAME, or had it; else the one that such a chat would have. The error
 // is that of several that are there.
-func (s *subject) name(given string) error {
+func (s *subject) name(ctx context.Context, given string) error {
 	isThere := func(rel string) bool { return s.backups[rel].Rev != 0 || s.last(rel) != 0 || isFile(s.full(rel)) }
 	plain := plainPaths(s.root, given)
 	inRoot := filepath.ToSlash(withExtension(given)) // a backup is named so from any folder
@@ -197,8 +197,7 @@ func (s *subject) name(given string) error {
 		return nil
 	}
 
-	f := finderIn(s.root)
-	f.Past = s.namesIn
+	f := s.finder(ctx)
 	found, err := f.Find(given)
 	none, isNone := errors.AsType[*address.NoneError](err)
 	switch {
@@ -245,6 +244,14 @@ func (s *subject) name(given string) error {
 // goTo makes the file at a path the one that is meant.
 func (s *subject) goTo(rel string) {
 	s.rel, s.path = rel, s.full(rel)
+}
+
+// finder returns a finder of what is there, and of what was.
+func (p *present) finder(ctx context.Context) *address.Finder {
+	f := finderIn(p.root)
+	f.Past = p.namesIn
+	f.PastOf = func(groupFile string) []string { return p.listedLast(ctx, groupFile, p.namesIn(groupChats)) }
+	return f
 }
 
 func finderIn(root string) *address.Finder {
