@@ -86,6 +86,7 @@ type lostOptions struct {
 	since    time.Time
 	restore  bool
 	asSwipe  bool
+	named    bool // chats are named, and not only folders
 	messages []choose.Range
 	match    []*regexp.Regexp
 	changes  changeset.Options
@@ -141,6 +142,7 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 	if err := o.judgeChosen(opt.Names, paths); err != nil {
 		return err
 	}
+	o.named = len(opt.Names) > 0 || slices.ContainsFunc(paths, isNoFolder)
 	changes := o.changes
 	c.changes(&changes)
 	end := c.meter("reading", c.json, &opt.Meter)
@@ -162,8 +164,7 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 		if i := slices.IndexFunc(res.Errs, isUnknown); i >= 0 {
 			return res.Errs[i]
 		}
-		named := len(opt.Names) > 0 || slices.ContainsFunc(paths, isNoFolder)
-		return o.bringBack(ctx, c, res, named, keep.RestoreOptions{Changes: changes})
+		return o.bringBack(ctx, c, res, keep.RestoreOptions{Changes: changes})
 	}
 
 	o.write(c, res)
@@ -206,8 +207,8 @@ func (o *lostOptions) command(ctx context.Context, c *console, row *keep.LostCha
 }
 
 // bringBack restores the chats that are gone and lost something, and those that were named, once that
-// is agreed to. named says that some were.
-func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostResult, named bool, opt keep.RestoreOptions) error {
+// is agreed to.
+func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostResult, opt keep.RestoreOptions) error {
 	var chosen []*keep.LostChat
 	for _, chat := range res.Chats {
 		if chat.To != "" && (chat.LiveMessages == nil || chat.Named) {
@@ -241,7 +242,7 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 		return o.putBack(ctx, c, putBack, opt.Changes, len(res.Errs) > 0)
 	}
 	if len(res.Chats) == 0 {
-		return outcome(len(res.Errs) > 0, left > 0 || named)
+		return outcome(len(res.Errs) > 0, left > 0 || o.named)
 	}
 	if err := c.confirm("bring back " + plural.Many(len(res.Chats), "chat")); err != nil {
 		return err
@@ -356,11 +357,19 @@ func (o *lostOptions) sum(c *console, sum keep.LostSummary, left int) {
 		c.note("what was asked for is not lost; %s", plural.Of(left, "other is", "others are"))
 	}
 	if nothing && left == 0 {
-		c.note("nothing is lost, %s", compared)
+		c.note("nothing is lost, %s%s", compared, o.elsewhere())
 	}
 	if sum.LivingOn > 0 {
 		c.note("%s gone with nothing lost: other chats have all that was said there, or it was a greeting", plural.Of(sum.LivingOn, "chat is", "chats are"))
 	}
+}
+
+// elsewhere says what a look at folders leaves out, "" for a look at chats.
+func (o *lostOptions) elsewhere() string {
+	if o.named {
+		return ""
+	}
+	return "; `stchat lost CHAT` also finds what only another chat still has"
 }
 
 // lostRow is a chat in a pipe.
