@@ -326,6 +326,11 @@ func (o *lostOptions) write(c *console, res *keep.LostResult) {
 		c.document(res.Summary)
 		return
 	}
+	for _, chat := range lost {
+		if chat.Guess {
+			c.note("%s: its backups do not say how it was called; it is the only such chat of %s", o.address(chat), visible.Text(deref(chat.Owner)))
+		}
+	}
 	o.sum(c, res.Summary, notAskedFor(res))
 }
 

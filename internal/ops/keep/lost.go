@@ -76,6 +76,7 @@ type LostChat struct {
 	Name  string `json:"-"` // the name that restore must give, since another chat has the path or had it since
 	Named bool   `json:"-"` // it was asked for by its name, not with others of its folder
 	Alone bool   `json:"-"` // it is a group's chat, and no group is known into whose list it belongs
+	Guess bool   `json:"-"` // nothing says that it had the name by which it was asked for, and it is the only one that may have had it
 	row   *loss
 }
 
@@ -225,11 +226,12 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 			return nil, err
 		}
 		f.groupByChat()
+		f.placeGone(ctx)
 		if err := cmp.Or(f.tellMessages(ctx, res), f.documents(ctx, res, given)); err != nil {
 			res.Close()
 			return nil, err
 		}
-		unknown = slices.DeleteFunc(unknown, f.hasName)
+		unknown = slices.DeleteFunc(unknown, func(name string) bool { return f.hasName(name) || slices.Contains(f.answered, name) })
 		res.Errs = append(res.Errs, f.errs...)
 		res.Summary.Sources = append(res.Summary.Sources, f.sources...)
 		res.Summary.Places = append(res.Summary.Places, f.folder.Quotas(f.owners)...)

@@ -43,9 +43,10 @@ type finder struct {
 	byPath map[string]int // indexes of the live chats
 	byID   map[int64]int
 
-	found     []*loss
-	suggested []string // where chats come back, some of them under a name that nobody knows
-	roots     lost.Set // what chats that were no branches say; nil until it is asked for
+	found    []*loss
+	asked    map[string]asked // what names stand for, as far as that was asked
+	answered []string         // names that nobody has, and to which there is an answer all the same
+	roots    lost.Set         // what chats that were no branches say; nil until it is asked for
 }
 
 // fate is what became of a chat.
@@ -126,7 +127,7 @@ func (c *lostChat) has(slug string) bool {
 func newFinder(root *ops.Root, opt *LostOptions) *finder {
 	return &finder{
 		root: root, folder: &backups.Folder{}, now: &present{root: root.Path}, opt: opt, seed: maphash.MakeSeed(),
-		named: pathsOf(root.Path, opt.Names), byPath: map[string]int{}, byID: map[int64]int{},
+		named: pathsOf(root.Path, opt.Names), byPath: map[string]int{}, byID: map[int64]int{}, asked: map[string]asked{},
 	}
 }
 
@@ -149,7 +150,7 @@ func pathsOf(root string, list []string) map[string][]string {
 // find reads the chats and all older versions, and compares them. The error is that ctx ended.
 func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	f.openStore(ctx)
-	f.list(copies)
+	f.list(ctx, copies)
 	f.opt.Meter.Expect(len(f.chats)+len(f.versions), 0)
 	path := func(i int) string { return f.chats[i].read }
 	if err := f.each(ctx, len(f.chats), nil, path, func(i int, v *lost.Version) { f.chats[i].said = v }); err != nil {
@@ -580,11 +581,11 @@ func (f *finder) isNamed(real string) bool {
 	})
 }
 
-// hasName reports whether any chat, or any version of one, has or had a name, or was given it here.
+// hasName reports whether any chat, or any version of one, has or had a name, or is given it here.
 func (f *finder) hasName(name string) bool {
 	paths := f.named[name]
 	is := func(path string) bool { return path != "" && slices.Contains(paths, userdir.RealPath(path)) }
-	return slices.ContainsFunc(f.suggested, is) ||
+	return slices.ContainsFunc(f.found, func(g *loss) bool { return is(g.path) }) ||
 		slices.ContainsFunc(f.chats, func(c *lostChat) bool { return is(c.path) }) ||
 		slices.ContainsFunc(f.versions, func(v *lostVersion) bool { return is(v.chat) }) ||
 		slices.ContainsFunc(f.now.places, func(p history.Place) bool { return is(f.now.full(p.Path)) })

@@ -20,7 +20,7 @@ import (
 )
 
 // list finds the chats of the root, and the versions outside the history that are not too old.
-func (f *finder) list(copies []ops.Target) {
+func (f *finder) list(ctx context.Context, copies []ops.Target) {
 	walked := ops.Walk(ops.List{Paths: []string{f.root.Path}, AllowEmpty: true})
 	f.errs = append(f.errs, walked.Errors()...)
 	for _, t := range walked.Chats {
@@ -49,7 +49,12 @@ func (f *finder) list(copies []ops.Target) {
 	for _, folder := range slices.Sorted(maps.Keys(from)) {
 		f.sources = append(f.sources, LostSource{LostInCopies, folder, from[folder]})
 	}
-	f.versions = slices.DeleteFunc(f.versions, func(v *lostVersion) bool { return v.at.Before(f.opt.Since) })
+
+	keys, areOnly := f.onlyKeys(ctx)
+	f.versions = slices.DeleteFunc(f.versions, func(v *lostVersion) bool {
+		isOther := areOnly && v.chat == "" && !slices.Contains(keys, v.key)
+		return isOther || v.at.Before(f.opt.Since)
+	})
 }
 
 // source notes a source of the versions from the n-th on, if there are any.

@@ -70,14 +70,11 @@ func (f *finder) place(doc *LostChat, given places) {
 func (f *finder) document(ctx context.Context, g *loss) *LostChat {
 	v := g.best
 	doc := &LostChat{
-		Schema: 1, Ambiguous: g.ambig, Root: f.root.Path, row: g,
+		Schema: 1, Ambiguous: g.ambig, Guess: g.guess, Root: f.root.Path, row: g,
 		Best: LostVersion{At: v.at.Local().Format(time.RFC3339), Messages: v.said.Messages},
 	}
-	path := g.chat.path
-	if path == "" && g.isGone() {
-		path = f.placeFor(ctx, g.chat.of, v)
-	}
-	if !f.means(path) {
+	path := g.path
+	if !f.means(path) && !g.isAsked && !g.isWanted {
 		return nil
 	}
 	switch {
@@ -101,8 +98,7 @@ func (f *finder) document(ctx context.Context, g *loss) *LostChat {
 		doc.Path = &path
 		doc.Chat = &name
 		doc.To = path
-		doc.Named = f.isNamed(userdir.RealPath(path))
-		f.suggested = append(f.suggested, path)
+		doc.Named = g.isAsked || f.isNamed(userdir.RealPath(path))
 	}
 	name := f.shownOwner(g.chat.of)
 	if kind, _ := userdir.KindOf(path); name == "" && kind == userdir.Group && g.isGone() {
@@ -158,7 +154,7 @@ func RestoreLost(ctx context.Context, chats []*LostChat, opt RestoreOptions) []*
 // restoring returns the best version on its way to a file.
 func (c *LostChat) restoring(opt RestoreOptions) *restoring {
 	f, best := c.row.in, c.row.best
-	s := &subject{present: f.now, path: c.To}
+	s := &subject{present: f.now, path: c.To, group: c.row.group}
 	s.rel, _ = relative(s.root, c.To) // a chat of the root lies in it
 	if best.stored != nil {
 		s.id = best.stored.Chat

@@ -20,6 +20,12 @@ type loss struct {
 	texts lost.Set // of the first version found
 	ambig bool
 	weak  bool // it is not certain that it is this chat
+
+	path     string // where the chat is, or comes back; "" if nobody knows
+	group    string // the file of the group by whose name it was asked for; "": none
+	isAsked  bool   // it was asked for by a name that nobody knows, or by a part of its own
+	isWanted bool   // it may be what was asked for, and so may others
+	guess    bool   // nothing but that name says that it had it
 }
 
 // begin begins the loss of a chat with the first version found.
