@@ -264,8 +264,9 @@ func (f *finder) tellSeveral(name string, list []*loss) {
 	var known []string
 	for _, g := range list {
 		g.isWanted = true
-		if len(known) < mostNames {
-			known = append(known, visible.Quote(g.chat.of.Name+"/"+userdir.ChatName(g.path)))
+		suggested := visible.Quote(g.chat.of.Name + "/" + userdir.ChatName(g.path))
+		if len(known) < mostNames && !slices.Contains(known, suggested) {
+			known = append(known, suggested)
 		}
 	}
 	if more := len(list) - len(known); more > 0 {
