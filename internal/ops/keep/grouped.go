@@ -156,33 +156,34 @@ func (g *grouping) gone(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// lister returns the file of a group which in any of its versions lists a chat, and what it held last.
+// lister returns the file of the group which listed a chat last by the history, and what it held last.
 // takes says which files may be meant.
 func (g *grouping) lister(ctx context.Context, name string, takes func(path string) bool) (string, []byte, error) {
+	var last history.Chat
+	var until time.Time
 	for _, c := range g.s.list {
-		path := g.s.full(c.Path)
-		if history.KindOf(c.Path) != history.Members || !takes(path) {
+		if history.KindOf(c.Path) != history.Members || !takes(g.s.full(c.Path)) {
 			continue
 		}
-		versions, err := g.s.store.Versions(ctx, c.ID)
-		if err != nil {
-			return "", nil, err
-		}
-		var last []byte
-		for i := range slices.Backward(versions) {
-			data, err := g.s.content(ctx, &versions[i])
-			if err != nil {
-				return "", nil, err
-			}
-			if last == nil {
-				last = data
-			}
-			if f, err := group.Parse(path, data); err == nil && slices.Contains(f.Chats, name) {
-				return path, last, nil
-			}
+		end, ok := g.s.listed(ctx, c.ID)[name]
+		if ok && end.After(until) {
+			last = c
+			until = end
 		}
 	}
-	return "", nil, nil
+	if last.ID == 0 {
+		return "", nil, nil
+	}
+
+	v, _, err := g.s.store.Last(ctx, last.ID, newest)
+	if err != nil {
+		return "", nil, err
+	}
+	data, err := g.s.content(ctx, &v)
+	if err != nil {
+		return "", nil, err
+	}
+	return g.s.full(last.Path), data, nil
 }
 
 // ofChild returns the group that lists a chat which names this one as its parent.
@@ -313,6 +314,20 @@ func (p *present) listersOf(ctx context.Context) map[string][]string {
 // listed returns until when a group's file listed each chat, by its name: until the version that did so no
 // more.
 func (p *present) listed(ctx context.Context, id int64) map[string]time.Time {
+	until, ok := p.listings[id]
+	if ok {
+		return until
+	}
+	until = p.readListed(ctx, id)
+	if p.listings == nil {
+		p.listings = map[int64]map[string]time.Time{}
+	}
+	p.listings[id] = until
+	return until
+}
+
+// readListed is [present.listed] from the versions of the file.
+func (p *present) readListed(ctx context.Context, id int64) map[string]time.Time {
 	until := map[string]time.Time{}
 	versions, _ := p.store.Versions(ctx, id)
 	stillThere := time.Unix(1<<40, 0) // later than all versions

@@ -205,7 +205,8 @@ type present struct {
 	chats   map[int64]history.Chat
 	backups map[string]history.TakenBackup // by the paths that they had
 
-	listers map[string][]string // as listersOf returns them; nil: not yet asked
+	listers  map[string][]string            // as listersOf returns them; nil: not yet asked
+	listings map[int64]map[string]time.Time // as listed returns them, as far as that was asked
 
 	ids   map[string]int64  // the file at each path now; 0: a new one
 	paths map[int64]string  // where each file is now
