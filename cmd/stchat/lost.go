@@ -118,7 +118,7 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 		return err
 	}
 	opt := keep.LostOptions{
-		From: o.from, Since: o.since, Store: c.store(), Data: cmp.Or(c.data, c.Getenv(dataVariable)), Now: c.Now(),
+		Asked: args, From: o.from, Since: o.since, Store: c.store(), Data: cmp.Or(c.data, c.Getenv(dataVariable)), Now: c.Now(),
 		Messages: o.messages, Match: o.match,
 	}
 	var paths []string

@@ -24,6 +24,7 @@ import (
 type LostOptions struct {
 	List  ops.List
 	Names []string // chats that are gone, as [Where] names them
+	Asked []string // all that List and Names stand for, as it was written: of a group also its chats that are gone are meant
 	From  []string // folders with copies of chats
 	Since time.Time
 	Store string // a file; empty: that of each user's folder

@@ -43,10 +43,11 @@ type finder struct {
 	byPath map[string]int // indexes of the live chats
 	byID   map[int64]int
 
-	found    []*loss
-	asked    map[string]asked // what names stand for, as far as that was asked
-	answered []string         // names that nobody has, and to which there is an answer all the same
-	roots    lost.Set         // what chats that were no branches say; nil until it is asked for
+	found       []*loss
+	asked       map[string]asked // what names stand for, as far as that was asked
+	groupsAsked []string         // the real paths of the files of groups all of whose chats were asked for
+	answered    []string         // names that nobody has, and to which there is an answer all the same
+	roots       lost.Set         // what chats that were no branches say; nil until it is asked for
 }
 
 // fate is what became of a chat.
@@ -150,6 +151,7 @@ func pathsOf(root string, list []string) map[string][]string {
 // find reads the chats and all older versions, and compares them. The error is that ctx ended.
 func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 	f.openStore(ctx)
+	f.findGroupsAsked(ctx)
 	f.list(ctx, copies)
 	f.opt.Meter.Expect(len(f.chats)+len(f.versions), 0)
 	path := func(i int) string { return f.chats[i].read }

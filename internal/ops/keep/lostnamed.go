@@ -26,6 +26,20 @@ type asked struct {
 	err   error  // several have
 }
 
+// findGroupsAsked finds the groups that were asked for by their names alone.
+func (f *finder) findGroupsAsked(ctx context.Context) {
+	addresses := f.now.finder(ctx)
+	for _, name := range f.opt.Asked {
+		found, _ := addresses.Find(name) // an error says that the group has no chat that is there
+		isWhole := found.Name == "" || found.Name == "*"
+		if found.Of == nil || found.Of.Group == nil || !isWhole {
+			continue
+		}
+		f.groupsAsked = append(f.groupsAsked, userdir.RealPath(found.Of.Group.Path))
+		f.answered = append(f.answered, name)
+	}
+}
+
 // askedBy returns what a name stands for in the finder's root.
 func (f *finder) askedBy(ctx context.Context, name string) asked {
 	a, ok := f.asked[name]
@@ -79,7 +93,7 @@ func (a asked) path(root string) string {
 // onlyKeys returns the keys of the backups that may be of what was asked for. ok is false if others may be,
 // too: of a chat that is there, or that something else knows.
 func (f *finder) onlyKeys(ctx context.Context) (keys []string, ok bool) {
-	areNames := len(f.opt.Names) > 0 && len(f.opt.List.Paths) == 0
+	areNames := len(f.opt.Names) > 0 && len(f.opt.List.Paths)+len(f.groupsAsked) == 0
 	if !areNames || slices.ContainsFunc(f.opt.Names, f.hasName) {
 		return nil, false
 	}

@@ -74,7 +74,7 @@ func (f *finder) document(ctx context.Context, g *loss) *LostChat {
 		Best: LostVersion{At: v.at.Local().Format(time.RFC3339), Messages: v.said.Messages},
 	}
 	path := g.path
-	if !f.means(path) && !g.isAsked && !g.isWanted {
+	if !f.wants(ctx, g) {
 		return nil
 	}
 	switch {
@@ -109,6 +109,22 @@ func (f *finder) document(ctx context.Context, g *loss) *LostChat {
 		doc.Owner = &name
 	}
 	return doc
+}
+
+// wants reports whether the chat of a loss was asked for.
+func (f *finder) wants(ctx context.Context, g *loss) bool {
+	if f.means(g.path) || g.isAsked || g.isWanted {
+		return true
+	}
+	kind, _ := userdir.KindOf(g.path)
+	mayBeOfGroup := len(f.groupsAsked) > 0 && g.isGone() && kind == userdir.Group
+	if !mayBeOfGroup {
+		return false
+	}
+	doc := &LostChat{To: g.path, row: g}
+	r := doc.restoring(RestoreOptions{})
+	err := r.findGroup(ctx)
+	return err == nil && slices.Contains(f.groupsAsked, userdir.RealPath(r.group))
 }
 
 // groupOf returns the name of the group to which a chat comes back, "" if none is known.
