@@ -152,10 +152,12 @@ func readText(c *Conversation, raw string, opt *Options) error {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 
 	t := &textReader{Conversation: c, opt: opt, speakers: speakers, strangers: map[string]int{}}
-	t.isLog = t.looksLikeLog(text)
+	behindBlank, within := t.countStarts(text)
+	t.isLog = within > behindBlank
 	t.read(text)
 	if t.began {
 		t.warnOfStrangers()
+		t.warnOfStarts(within)
 		return nil
 	}
 
@@ -184,22 +186,26 @@ type textReader struct {
 	strangers map[string]int  // how often a paragraph begins as if by somebody of this name
 }
 
-// looksLikeLog reports whether speakers follow one another without blank lines. SillyTavern's export has a
-// blank line behind each message, also the last.
-func (t *textReader) looksLikeLog(text string) bool {
-	starts := 0
+// countStarts counts the lines that begin with a speaker's name, but for the first of them: those behind a
+// blank line, as in SillyTavern's export, which writes one behind each message, and those within a
+// paragraph, as in a log.
+func (t *textReader) countStarts(text string) (behindBlank, within int) {
+	isFirst := true
 	afterBlank := true
 	for line := range strings.Lines(text) {
 		if t.speaker(line) != "" {
-			isParagraph := starts > 0 && afterBlank
-			if isParagraph {
-				return false
+			switch {
+			case isFirst:
+				isFirst = false
+			case afterBlank:
+				behindBlank++
+			default:
+				within++
 			}
-			starts++
 		}
 		afterBlank = isBlank(line)
 	}
-	return starts > 1 && !strings.HasSuffix(text, "\n\n")
+	return behindBlank, within
 }
 
 func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
@@ -294,6 +300,15 @@ func (t *textReader) warnOfStrangers() {
 		warning := fmt.Sprintf("%s begin with %q, who is neither the user nor a character here: they are no messages of their own", paragraphs, name+":")
 		t.Warnings = append(t.Warnings, warning)
 	}
+}
+
+// warnOfStarts tells how many speakers' names within paragraphs begin no message.
+func (t *textReader) warnOfStarts(within int) {
+	if within == 0 || t.isLog {
+		return
+	}
+	warning := plural.Of(within, "line within the messages begins with a speaker's name: it stays", "lines within the messages begin with a speaker's name: they stay")
+	t.Warnings = append(t.Warnings, warning+" there, as most names stand behind a blank line")
 }
 
 // quoted lists names.
