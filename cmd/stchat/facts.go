@@ -223,8 +223,11 @@ func plainText(change extension.Change, at int) string {
 	case extension.Removed:
 		return plural.S(change.Count, things) + " removed"
 	case extension.Rewound:
-		if change.Count == 0 {
+		switch {
+		case change.Count < 0:
 			return fmt.Sprintf("no recap yet at %d", at)
+		case change.Count == 0: // they count from 0
+			return fmt.Sprintf("goes back to the first recap of %d", change.Of)
 		}
 		return fmt.Sprintf("goes back to recap %d of %d", change.Count, change.Of)
 	}

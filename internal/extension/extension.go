@@ -172,7 +172,7 @@ const (
 	Kept          // Count of Of Things are kept
 	Moved         // Count Things go along with their messages
 	Removed       // Count Things go
-	Rewound       // the running recap goes back to version Count of Of, 0: to none
+	Rewound       // of the versions of the running recap, Of, that of the number Count is current now; below 0: none is left
 )
 
 // Report collects changes.

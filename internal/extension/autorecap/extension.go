@@ -174,11 +174,15 @@ func (e *Extension) Isolate(b *extension.Branch) {
 
 // rewound adds that versions of the running recap are gone; text says it in full.
 func (e *Extension) rewound(r *extension.Report, pruned Pruned, text string) {
-	now := pruned.Kept
-	if n, err := strconv.Atoi(pruned.Now); err == nil {
-		now = n
+	now, err := strconv.Atoi(pruned.Now)
+	switch {
+	case pruned.Kept == 0:
+		r.Count(e, extension.Rewound, "recap", -1, pruned.Total, "%s", text)
+	case err == nil:
+		r.Count(e, extension.Rewound, "recap", now, pruned.Total, "%s", text)
+	default: // the current one stays
+		r.Count(e, extension.Kept, "recap", pruned.Kept, pruned.Total, "%s", text)
 	}
-	r.Count(e, extension.Rewound, "recap", now, pruned.Total, "%s", text)
 }
 
 // dropCombined removes a combined recap that covers more messages than there are, and reports
