@@ -57,6 +57,25 @@ func markedID(raw []byte) string {
 	return string(raw)
 }
 
+// WithoutIDs returns a raw text, or a whole line, without the ids in its markers, or raw itself if it has
+// none. They follow from a message's place, so they change with it, and nobody sees them.
+func WithoutIDs(raw []byte) []byte {
+	var out []byte
+	done := 0
+	for {
+		at, end, ok := nextMarker(raw, done)
+		if !ok {
+			break
+		}
+		out = append(out, raw[done:at]...)
+		done = end
+	}
+	if done == 0 {
+		return raw
+	}
+	return append(out, raw[done:]...)
+}
+
 // Renames maps ids of prompts to their new ids.
 type Renames map[string]string
 

@@ -15,6 +15,7 @@ import (
 	"os"
 	"slices"
 
+	"stchat/internal/extension/illustrator"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/meta"
@@ -282,6 +283,7 @@ func (t *said) hash(seed maphash.Seed, raw []byte, who Text) (Text, bool) {
 	if rawjson.KindOf(raw) != rawjson.String || len(raw) <= 2 {
 		return who, false
 	}
+	raw = illustrator.WithoutIDs(raw) // they change with a message's place
 	said := raw[1 : len(raw)-1]
 	if bytes.IndexByte(said, '\\') >= 0 {
 		t.buf, _ = rawjson.AppendUnquoted(t.buf[:0], raw)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"stchat/internal/extension/illustrator"
 	"stchat/internal/folder/align"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/sillytavern/message"
@@ -17,8 +18,10 @@ type Line struct {
 	Counts bool   // it says something, and is not the program's own
 }
 
-// ReadLine reads the line of a message.
+// ReadLine reads the line of a message. A picture's id in a text, which a deletion before it changes,
+// does not count.
 func ReadLine(raw []byte) Line {
+	raw = illustrator.WithoutIDs(raw)
 	l := Line{Near: align.ReadNear(raw)}
 	if l.Broken {
 		return l
