@@ -76,7 +76,8 @@ func (o *moveFlags) report(c *console, results []*move.Result) error {
 	return sayAll(c, how, results, of, func(r *move.Result) {
 		path := cmp.Or(deref(r.Doc.To), r.Doc.From)
 		isToldByPlan := o.verb == "rm" && c.tells()
-		if r.ID == "" && len(r.Steps) == 0 {
+		isUnchanged := r.ID == "" && len(r.Steps) == 0 && path == r.Doc.From // in a dry run of a family only the first has steps
+		if isUnchanged {
 			if isToldByPlan {
 				return
 			}

@@ -18,7 +18,7 @@ func newRm() verb {
 		use:    "rm CHAT|LOREBOOK...", short: "Delete chats, and repair what named them",
 		doc: `Delete chats, with Luker's sidecars. Attachments, images and lorebooks are never
 touched with them. What is deleted is kept in .stchat until
-'stchat undo --prune' drops it; SillyTavern's own full backup includes that
+'stchat undo --prune ID' drops it; SillyTavern's own full backup includes that
 folder.
 
 What named a deleted chat is repaired: its children become children of its

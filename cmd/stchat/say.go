@@ -167,6 +167,9 @@ func withHint(err error, own []hint) error {
 		if len(none.Named) > 0 {
 			return err // which has them
 		}
+		if none.Outside {
+			return &hinted{err, "; go to the folder that has chats/ in it, or set " + dataVariable + " to it"}
+		}
 		if near := cmp.Or(didYouMean(none.Arg, none.Known, ""), nearOwner(none), nearChat(none)); near != "" {
 			return &hinted{err, near}
 		}

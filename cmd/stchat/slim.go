@@ -29,7 +29,7 @@ func newSlim() verb {
 
 The last messages stay as they are (--keep-last), and so does every message
 whose text is not that of its chosen swipe. What extensions keep for each swipe
-goes with it. The old chat is kept for undo until 'stchat undo --prune' drops
+goes with it. The old chat is kept for undo until 'stchat undo --prune ID' drops
 it; only then is the space free.
 `, no: "--expect fails",
 		example: "  stchat slim Mira/Harbour\n  stchat slim \"Mira/*\" --drop swipes,reasoning --dry-run\n  stchat slim Mira/@ ..99 --drop images",
@@ -94,12 +94,14 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	failedAll(c, o.walked.Errs)
 	var freed int64
 	var edited []string
+	kept := "" // the ID under which the old chats are kept
 	bumped := true
 	how := &saying{hints: editHints(), end: func() {
 		sum.Failed += len(list) - sum.Changed - sum.Unchanged
 		o.sum(c, &sum)
 		if len(edited) > 0 && c.printed() == nil {
-			c.also(fact{"free", formatBytes(freed) + " once 'stchat undo --prune' drops what is kept for undo"})
+			drop := c.undoCommand(rootOf(edited[0]), "--prune "+kept)
+			c.also(fact{"free", formatBytes(freed) + " once you run '" + drop + "'"})
 			c.closeTabs(bumped, edited...)
 		}
 	}}
@@ -115,6 +117,7 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 
 		if r.Doc.DidWrite {
 			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
+			kept = r.ID
 		}
 		b := o.block(c, r)
 		if c.tells() {

@@ -118,6 +118,9 @@ func (c *console) find(f *address.Finder, s *subjects, arg string) (paths []stri
 		return found.Paths, nil
 	}
 
+	if isNameOutside(f, arg) {
+		return nil, &address.NoneError{Arg: arg, Outside: true}
+	}
 	if !s.writes && !s.all {
 		return []string{arg}, nil
 	}
@@ -135,6 +138,16 @@ func (c *console) find(f *address.Finder, s *subjects, arg string) (paths []stri
 		return nil, s.numbered(arg, &address.NoneError{Arg: path, Known: f.Owners()})
 	}
 	return paths, nil
+}
+
+// isNameOutside reports whether an argument can only be the name of a chat or an owner, and there is no user
+// folder in which it could be one.
+func isNameOutside(f *address.Finder, arg string) bool {
+	if f.Root() != "" || address.IsPath(arg) || userdir.HasExtension(arg) || strings.ContainsAny(arg, "*?[") {
+		return false
+	}
+	_, err := os.Stat(arg)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // shortName returns the name of a chat as tables show it.

@@ -151,7 +151,6 @@ groups/, characters/, worlds/ and user/. What it keeps lies in .stchat there:
 
   .stchat/ID       what undo and redo need, up to 2 GB; STCHAT_UNDO_MAX
   .stchat/history.db   the versions of snapshot; STCHAT_STORE names another
-  .stchat/search.db    an index that search makes anew where it is missing
   NAME.damaged     beside a chat: what repair took out of it
 
 A chat is never written in place: a new file takes its name once it is whole.

@@ -43,12 +43,16 @@ type NoneError struct {
 	Named []string // of a name without an owner, the addresses of the chats that it may mean
 	Owner bool     // an owner is meant, not a chat
 	Empty bool     // there is such an owner, without chats
+	// Outside means that there is no user folder to look in.
+	Outside bool
 }
 
 func (e *NoneError) Error() string {
 	switch {
 	case e.Owner:
 		return e.Arg + ": " + ErrOwner.Error()
+	case e.Outside:
+		return e.Arg + ": no such file, and no user folder around to look for a chat of this name in"
 	case e.Empty:
 		return e.Arg + ": this owner has no chats"
 	case len(e.Named) == 1:
