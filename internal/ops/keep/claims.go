@@ -67,6 +67,7 @@ func (s *snapshot) ownerOf(ctx context.Context, b backups.Backup, f *foundFile) 
 	} else if owner != nil {
 		return owner.Chat, nil
 	}
+
 	lone := history.Chat{Path: "backups/" + loneBackups + b.Key, Slug: f.Slug}
 	if lone.ID = s.now.last(lone.Path); lone.ID != 0 {
 		return lone, nil
@@ -133,6 +134,7 @@ func (c *claims) owner(ctx context.Context, b backups.Backup, slug, main string)
 			list, facts = append(list, chat), append(facts, backups.Facts{Slug: chat.Slug, Parent: chat.Main, Name: userdir.ChatName(chat.Path), Begins: chat.begins})
 		}
 	}
+
 	is := backups.Facts{Slug: slug, Parent: main}
 	speech := lost.NewSpeech(said)
 	i := backups.Belongs(is, facts, func(i int) int {
@@ -142,6 +144,7 @@ func (c *claims) owner(ctx context.Context, b backups.Backup, slug, main string)
 		}
 		return n
 	})
+
 	if i < 0 {
 		return nil, nil
 	}
@@ -161,6 +164,7 @@ func (s *subject) addBackups(ctx context.Context) error {
 			c.Path, keys = s.rel, append(keys, c.keys...)
 		}
 	}
+
 	shares := func(key string) bool { return slices.Contains(keys, key) }
 	mine := slices.DeleteFunc(folder.Backups, func(b backups.Backup) bool { return !shares(b.Key) })
 	if len(mine) == 0 {
@@ -180,6 +184,7 @@ func (s *subject) addBackups(ctx context.Context) error {
 		of := history.Chat{Slug: said.Slug, Main: said.Parent, Path: rel}
 		all.list = append(all.list, &claimant{of, said.Begins, with, sync.OnceValue(func() *lost.Speech { return lost.NewSpeech(said) })})
 	}
+
 	w, err := history.NewWriter(ctx, s.store)
 	if err != nil {
 		return err
@@ -202,6 +207,7 @@ func (s *subject) addBackups(ctx context.Context) error {
 			file:    b.Path, runs: c.Runs, ends: ends,
 		})
 	}
+
 	slices.SortStableFunc(s.versions, func(a, b version) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Rev, a.Rev)) })
 	return nil
 }

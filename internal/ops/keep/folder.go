@@ -45,6 +45,7 @@ func openFolder(ctx context.Context, where Where) (*folder, error) {
 			root = around
 		}
 	}
+
 	store, err := history.OpenRead(ctx, StoreOf(root, where.Store))
 	if err != nil {
 		return nil, ops.PathError(err)
@@ -97,8 +98,10 @@ func (f *folder) asOf(ctx context.Context, at time.Time) (list []*Kept, err erro
 				k.Messages = &last.Messages
 			}
 		}
+
 		list = append(list, k)
 	}
+
 	slices.SortFunc(list, func(a, b *Kept) int { return strings.Compare(a.rel, b.rel) })
 	if len(list) > 0 {
 		return list, nil
@@ -174,6 +177,7 @@ func FolderLog(ctx context.Context, where Where, since time.Time, limit int, eac
 			byChat[v.Chat] = append(byChat[v.Chat], v)
 		}
 	}
+
 	d := newDiffer(f.store)
 	n := 0
 	for i := range slices.Backward(f.runs) {
@@ -195,6 +199,7 @@ func FolderLog(ctx context.Context, where Where, since time.Time, limit int, eac
 				return err
 			}
 		}
+
 		if len(doc.Changes) == 0 && r.Note == "" {
 			continue
 		}
@@ -231,6 +236,7 @@ func (f *folder) moves(run int64) (list []RanChange) {
 				}
 			}
 		}
+
 		if change != "" {
 			list = append(list, RanChange{chat: p.Chat, Path: f.full(p.Path), Change: change})
 		}

@@ -171,6 +171,7 @@ func (g *grouping) lister(ctx context.Context, name string, takes func(path stri
 			until = end
 		}
 	}
+
 	if last.ID == 0 {
 		return "", nil, nil
 	}

@@ -63,6 +63,7 @@ func newIdentity(files, chats []*facts) *identity {
 		at: map[string]*facts{}, here: map[string]*facts{},
 		slugs: map[string]int{}, known: map[string]bool{},
 	}
+
 	for i, c := range chats {
 		c.order = i
 		j.slugs[c.Slug]++
@@ -147,6 +148,7 @@ func (j *identity) bySlug() {
 			}
 		}
 	}
+
 	for _, p := range pairs {
 		if may[p[0]] == 1 && may[p[1]] == 1 {
 			setChat(p[0], p[1])
@@ -176,6 +178,7 @@ func (j *identity) byTexts() {
 		shared       int
 		other, moved int // 1: it names another main_chat; it is at another path
 	}
+
 	var pairs []pair
 	add := func(f, c *facts, shared, moved int) {
 		other := 0
@@ -184,6 +187,7 @@ func (j *identity) byTexts() {
 		}
 		pairs = append(pairs, pair{f, c, shared, other, moved})
 	}
+
 	contested := map[*facts]bool{}
 	for _, f := range j.files {
 		if f.ID != 0 {
@@ -198,6 +202,7 @@ func (j *identity) byTexts() {
 			contested[c] = true
 		}
 	}
+
 	for _, f := range j.files {
 		c := j.here[f.Path]
 		if f.ID != 0 || c == nil || c.taken {
@@ -217,6 +222,7 @@ func (j *identity) byTexts() {
 			cmp.Compare(b.chat.order, a.chat.order),
 		)
 	})
+
 	for _, p := range pairs {
 		if p.file.ID == 0 && !p.chat.taken {
 			setChat(p.file, p.chat)
@@ -262,6 +268,7 @@ func (j *identity) forked(f, c *facts) bool {
 			return false
 		}
 	}
+
 	if f.said().Ends(c.said()) {
 		return false
 	}
@@ -283,6 +290,7 @@ func (j *identity) byPath() {
 			}
 			continue
 		}
+
 		if last := j.lastAt(f.Path); last != nil && mayComeBack(f, last) {
 			setChat(f, last)
 		}

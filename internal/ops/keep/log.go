@@ -78,6 +78,7 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) (
 		}
 		return lines, true, err
 	}
+
 	for n, list := range append([][]version{s.versions}, s.others...) {
 		of := Logged{Schema: 1, Path: s.path, Chat: history.Label(s.rel), Other: n > 0}
 		if of.Other {
@@ -102,6 +103,7 @@ func Log(ctx context.Context, where Where, limit int, each func(Logged) error) (
 			} else {
 				doc.Rev = &v.Rev
 			}
+
 			if newWhole && oldWhole {
 				doc.Added, doc.Changed, doc.Removed = count(d.changes(ctx, older, newer))
 			}
@@ -162,6 +164,7 @@ func Changes(ctx context.Context, where Where, each func(Changed) error) (note s
 			return s.note, err
 		}
 	}
+
 	i := slices.IndexFunc(list, is)
 	d := newDiffer(s.store)
 	newer, newIndex, err := d.messages(ctx, v)
@@ -175,6 +178,7 @@ func Changes(ctx context.Context, where Where, each func(Changed) error) (note s
 			return s.note, err
 		}
 	}
+
 	for _, c := range d.changes(ctx, older, newer) {
 		doc := Changed{Schema: 1, Op: "change"}
 		var line []byte
@@ -184,6 +188,7 @@ func Changes(ctx context.Context, where Where, each func(Changed) error) (note s
 			line = d.text(ctx, older[c.from])
 			doc.Index, doc.From = oldIndex[c.from], textOr(field(line, "mes"), line)
 		}
+
 		if c.to < 0 {
 			doc.Op = "remove"
 		} else {
@@ -193,6 +198,7 @@ func Changes(ctx context.Context, where Where, each func(Changed) error) (note s
 				line = to
 			}
 		}
+
 		if v.file != "" || history.KindOf(v.Path).IsChat() {
 			doc.Role = new(string(message.Role(field(line, "name"), field(line, "is_user"), field(line, "is_system"), field(line, "extra"))))
 			doc.Name = textOr(field(line, "name"), nil)
@@ -270,6 +276,7 @@ func (d *differ) changes(ctx context.Context, older, newer []lineRef) (list []ch
 		}
 		return align.Side{Keys: keys, Near: func(i int) align.Near { return align.ReadNear(d.text(ctx, lines[i])) }}
 	}
+
 	pairs := align.Messages(side(older), side(newer), false)
 	for p := range align.Rows(pairs, len(older), len(newer)) {
 		if p.A < 0 || p.B < 0 || older[p.A].id != newer[p.B].id {

@@ -188,6 +188,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 			roots = append(roots, opt.meant[real])
 		}
 	}
+
 	if len(walked.Users)+len(roots)+len(walked.Errs)+len(opt.Names)+len(list.Paths)-len(opt.List.Paths) == 0 && !opt.List.AllowEmpty {
 		walked = ops.Walk(opt.List)
 	}
@@ -199,6 +200,7 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		}
 		return err != nil
 	})
+
 	res.Errs = slices.Concat(res.Errs, walked.Errors(), copies.Errors())
 	var unknown []string
 	for _, name := range opt.Names {
@@ -211,12 +213,14 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 			list.Paths, unknown = append(list.Paths, root), append(unknown, name)
 		}
 	}
+
 	for _, root := range ops.Roots(ops.Walk(list)) {
 		if real := userdir.RealPath(root.Path); opt.meant[real] == nil {
 			opt.meant[real] = &ops.Root{Path: root.Path}
 			roots = append(roots, root)
 		}
 	}
+
 	given := places{}
 	for _, root := range roots {
 		f := newFinder(root, &opt)
@@ -237,11 +241,13 @@ func Lost(ctx context.Context, opt LostOptions) (*LostResult, error) {
 		res.Summary.Sources = append(res.Summary.Sources, f.sources...)
 		res.Summary.Places = append(res.Summary.Places, f.folder.Quotas(f.owners)...)
 	}
+
 	for _, name := range unknown {
 		if !slices.ContainsFunc(res.Errs, func(err error) bool { return errors.Is(err, ErrNoSource) }) {
 			res.Errs = append(res.Errs, ops.AtPath(name, ErrUnknown))
 		}
 	}
+
 	res.sum()
 	return res, nil
 }
@@ -257,6 +263,7 @@ func (r *LostResult) sum() {
 			sum.Gone++
 		}
 	}
+
 	sum.Few.Chats = len(r.Few)
 	for _, c := range r.Few {
 		sum.Few.Messages += c.Lost + c.Further.Messages

@@ -167,6 +167,7 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 			c.live = sync.OnceValue(func() *lost.Live { return lost.NewLive(c.said.Texts) })
 		}
 	}
+
 	live := lost.NewSet(texts...)
 	inFiles := f.versions // those of the history say whose the others are
 	if f.versions = nil; f.now.store != nil {
@@ -179,6 +180,7 @@ func (f *finder) find(ctx context.Context, copies []ops.Target) error {
 		}
 		f.fail(err)
 	}
+
 	path = func(i int) string { return inFiles[i].path }
 	err := f.each(ctx, len(inFiles), live, path, func(i int, v *lost.Version) {
 		inFiles[i].said = v
@@ -211,6 +213,7 @@ func (f *finder) each(ctx context.Context, n int, live lost.Set, path func(i int
 		}
 		return v != nil || err != nil
 	})
+
 	f.errs = append(f.errs, slices.DeleteFunc(errs, func(err error) bool { return err == nil })...)
 	return ctx.Err()
 }
@@ -228,6 +231,7 @@ func (f *finder) count(v *lostVersion) {
 			v.said.Texts = nil
 		}
 	}()
+
 	v.skip = v.said.Missing == 0 || v.said.Greets(f.isOfGroup(v))
 	if v.skip {
 		return
@@ -251,6 +255,7 @@ func (f *finder) assign(v *lostVersion) match {
 			return match{target: i}
 		}
 	}
+
 	candidates, known := f.candidates(v)
 	m := f.choose(v, texts, candidates)
 	if m.weak && v.chat != "" {
@@ -265,6 +270,7 @@ func (f *finder) assign(v *lostVersion) match {
 			same = append(same, i)
 		}
 	}
+
 	if moved := f.choose(v, texts, same); moved.target >= 0 {
 		return moved
 	}
@@ -288,6 +294,7 @@ func (f *finder) firstEmptied(v *lostVersion, candidates []int) match {
 			m.target = i
 		}
 	}
+
 	m.weak = m.target >= 0
 	return m
 }
@@ -300,6 +307,7 @@ func (f *finder) candidates(v *lostVersion) (list []int, known bool) {
 			list = append(list, i)
 		}
 	}
+
 	if len(list) > 0 {
 		return list, true
 	}
@@ -329,6 +337,7 @@ func (f *finder) choose(v *lostVersion, texts lost.Set, candidates []int) match 
 			facts[i].Slug = v.said.Slug
 		}
 	}
+
 	best := backups.Belongs(backups.Facts{Slug: v.said.Slug, Parent: v.said.Parent}, facts, func(i int) int {
 		c := f.chats[candidates[i]]
 		n := max(texts.Shared(c.said.Texts), texts.Common(c.also))
@@ -340,12 +349,14 @@ func (f *finder) choose(v *lostVersion, texts lost.Set, candidates []int) match 
 				return 0 // another branch from there
 			}
 		}
+
 		scores[i] = 2 * n
 		if n > 0 && c.changed.After(v.at) {
 			scores[i]++ // of those that share as much, one written since is more likely
 		}
 		return scores[i]
 	})
+
 	if best < 0 {
 		return match{target: -1}
 	}
@@ -417,6 +428,7 @@ func (f *finder) readChats(ctx context.Context, r *lost.StoreReader) error {
 			f.add(versions)
 		}
 	}
+
 	f.add(lone)
 	f.sources = append(f.sources, source)
 	return nil
@@ -445,6 +457,7 @@ func (f *finder) add(versions []*lostVersion) {
 			f.versions = append(f.versions, v)
 		}
 	}
+
 	if few != nil {
 		f.versions = append(f.versions, few)
 	}
@@ -477,6 +490,7 @@ func (f *finder) read(ctx context.Context, r *lost.StoreReader, c *history.Chat,
 		} else if err != nil {
 			return nil, fmt.Errorf("%s, version %d: %w", path, v.Rev, err)
 		}
+
 		list = append(list, old)
 	}
 	return list, nil
@@ -503,6 +517,7 @@ func (f *finder) knows(c *history.Chat, path string, versions []*lostVersion) bo
 			longest = v.said
 		}
 	}
+
 	if !isLive || longest.Missing > 0 {
 		chat.also = longest.Said()
 	}

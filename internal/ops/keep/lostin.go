@@ -130,6 +130,7 @@ func (f *finder) versionsOf(c *lostChat) (list []*lostVersion) {
 			list = append(list, v)
 		}
 	}
+
 	for _, v := range f.seen {
 		if v.said == nil || isWeak[v] {
 			continue
@@ -207,6 +208,7 @@ func (in *LostIn) read(ctx context.Context, found []*lost.Found) error {
 		of[f] = item
 		all = append(all, item)
 	}
+
 	err := in.eachLine(ctx, all, func(item *LostItem, raw []byte) error {
 		item.read(raw, in.in.opt)
 		return nil
@@ -240,6 +242,7 @@ func (in *LostIn) item(f *lost.Found) *LostItem {
 	} else {
 		item.File = &v.path
 	}
+
 	if f.Swipe >= 0 {
 		item.Swipe = new(f.Swipe + 1)
 	}
@@ -278,6 +281,7 @@ func (in *LostIn) eachLine(ctx context.Context, items []*LostItem, do func(item 
 		}
 		wanted[at][item.found.Number] = append(wanted[at][item.found.Number], item)
 	}
+
 	for i, v := range in.versions {
 		if wanted[i] == nil {
 			continue
@@ -290,6 +294,7 @@ func (in *LostIn) eachLine(ctx context.Context, items []*LostItem, do func(item 
 			}
 			return nil
 		}
+
 		var err error
 		if v.stored != nil {
 			err = lost.EachInStore(ctx, in.in.now.store, v.stored, pick)
@@ -371,6 +376,7 @@ func (in *LostIn) returning(ctx context.Context, asSwipe bool) (*edit.Returning,
 			items = append(items, item)
 		}
 	}
+
 	lines, swipes := map[*LostItem][]byte{}, map[*LostItem]edit.ReturningSwipe{}
 	err := in.eachLine(ctx, items, func(item *LostItem, raw []byte) error {
 		if item.Kind == lost.Message {

@@ -28,6 +28,7 @@ func (f *finder) list(ctx context.Context, copies []ops.Target) {
 			f.addChat(t.Path, t.Path, isLive)
 		}
 	}
+
 	folders := []string{f.root.Path}
 	if f.root.User {
 		f.listBackups(userdir.Dir{Root: f.root.Path})
@@ -46,6 +47,7 @@ func (f *finder) list(ctx context.Context, copies []ops.Target) {
 		from[cmp.Or(t.From, t.Path)]++
 		f.addCopy(t.Path)
 	}
+
 	for _, folder := range slices.Sorted(maps.Keys(from)) {
 		f.sources = append(f.sources, LostSource{LostInCopies, folder, from[folder]})
 	}
@@ -194,6 +196,7 @@ func (f *finder) addCopy(path string) {
 			v.chat = filepath.Join(dir.Chats(), owner, filepath.Base(path))
 		}
 	}
+
 	f.versions = append(f.versions, v)
 }
 

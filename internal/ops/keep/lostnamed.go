@@ -71,6 +71,7 @@ func (f *finder) readName(ctx context.Context, name string) (a asked) {
 			a.group = found.Of.Group.Path
 		}
 	}
+
 	for _, path := range places {
 		rel, err := relative(f.root.Path, path)
 		if err == nil && len(backupKeys(rel)) > 0 {
@@ -116,6 +117,7 @@ func (f *finder) placeGone(ctx context.Context) {
 			g.path = f.placeFor(ctx, g.chat.of, g.best)
 		}
 	}
+
 	for _, name := range f.opt.Names {
 		a := f.askedBy(ctx, name)
 		switch {
@@ -128,6 +130,7 @@ func (f *finder) placeGone(ctx context.Context) {
 		default:
 			f.nameGone(ctx, name, a)
 		}
+
 		for _, g := range f.found {
 			if g.isGone() && slices.Contains(f.named[name], userdir.RealPath(g.path)) {
 				g.group = a.group
@@ -254,6 +257,7 @@ func (f *finder) nothingNew(keys []string) (list []*loss) {
 			f.gone(v).add(v)
 		}
 	}
+
 	for _, g := range f.found[n:] {
 		g.best = g.last()
 		list = append(list, g)
@@ -283,6 +287,7 @@ func (f *finder) tellSeveral(name string, list []*loss) {
 			known = append(known, suggested)
 		}
 	}
+
 	if more := len(list) - len(known); more > 0 {
 		known = append(known, fmt.Sprintf("and %d more", more))
 	}

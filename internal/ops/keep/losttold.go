@@ -27,6 +27,7 @@ func (f *finder) documents(ctx context.Context, res *LostResult, given places) e
 			return ctx.Err()
 		}
 	}
+
 	for _, known := range []bool{true, false} {
 		for _, doc := range list {
 			if doc.row.isGone() && doc.To != "" && doc.row.best.isKnown() == known {
@@ -34,6 +35,7 @@ func (f *finder) documents(ctx context.Context, res *LostResult, given places) e
 			}
 		}
 	}
+
 	slices.SortStableFunc(list, func(a, b *LostChat) int {
 		return cmp.Compare(b.Lost+b.Further.Messages, a.Lost+a.Further.Messages)
 	})
@@ -88,11 +90,13 @@ func (f *finder) document(ctx context.Context, g *loss) *LostChat {
 		doc.Lost = v.said.Missing
 		doc.Further = g.further(1)
 	}
+
 	if v.path == "" {
 		doc.Best.Rev = &v.stored.Rev
 	} else {
 		doc.Best.Path = &v.path
 	}
+
 	if path != "" {
 		name := userdir.ChatName(path)
 		doc.Path = &path
@@ -100,6 +104,7 @@ func (f *finder) document(ctx context.Context, g *loss) *LostChat {
 		doc.To = path
 		doc.Named = g.isAsked || f.isNamed(userdir.RealPath(path))
 	}
+
 	name := f.shownOwner(g.chat.of)
 	if kind, _ := userdir.KindOf(path); name == "" && kind == userdir.Group && g.isGone() {
 		name = f.groupOf(ctx, doc)
@@ -154,6 +159,7 @@ func RestoreLost(ctx context.Context, chats []*LostChat, opt RestoreOptions) []*
 			given.give(c.ComesTo())
 		}
 	}
+
 	list := make([]*restoring, len(chats))
 	for i, c := range chats {
 		r := c.restoring(opt)

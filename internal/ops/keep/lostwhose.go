@@ -61,6 +61,7 @@ func (g *loss) last() *lostVersion {
 			newest = v
 		}
 	}
+
 	if newest.stored != nil {
 		return newest
 	}
@@ -89,12 +90,14 @@ func (f *finder) groupByChat() {
 		}
 		known[v.target].add(v)
 	}
+
 	f.assignWeak(known)
 	for i, c := range f.chats {
 		if c.fate == isGone && known[i] == nil {
 			f.begin(c, c.last)
 		}
 	}
+
 	for _, g := range f.found {
 		if g.isGone() {
 			g.best = g.last()
@@ -120,6 +123,7 @@ func (f *finder) assignWeak(known map[int]*loss) {
 			}
 			return true
 		}
+
 		if other != nil {
 			g.ambig, other.ambig = true, other.ambig || other.weak
 			v.target = f.stillFree(v, known)
@@ -157,6 +161,7 @@ func (f *finder) gone(v *lostVersion) *loss {
 			return g
 		}
 	}
+
 	g := f.begin(chat, v)
 	g.ambig = g.ambig || ambiguous
 	return g
@@ -209,6 +214,7 @@ func (g *loss) further(least int) (sum LostFurther) {
 	} else {
 		live = g.chat.live()
 	}
+
 	back := [][]lost.Text{g.best.said.Texts}
 	for {
 		had := lost.NewSet(back...)
@@ -222,6 +228,7 @@ func (g *loss) further(least int) (sum LostFurther) {
 				most, n = v, lost
 			}
 		}
+
 		if most == nil {
 			return sum
 		}

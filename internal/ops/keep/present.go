@@ -54,6 +54,7 @@ func scopes(ctx context.Context, w ops.Walked, store, root string) ([]*scope, []
 		}
 		return s
 	}
+
 	for _, dir := range w.Users {
 		of(dir.Root).whole = true
 	}
@@ -73,6 +74,7 @@ func scopes(ctx context.Context, w ops.Walked, store, root string) ([]*scope, []
 			}
 			dir, ok = stray, isStray
 		}
+
 		switch {
 		case root != "":
 			dir.Root = root
@@ -85,6 +87,7 @@ func scopes(ctx context.Context, w ops.Walked, store, root string) ([]*scope, []
 		default:
 			dir.Root = filepath.Dir(t.Path)
 		}
+
 		s := of(dir.Root)
 		s.add(t.Path)
 		s.bytes += t.Size
@@ -95,6 +98,7 @@ func scopes(ctx context.Context, w ops.Walked, store, root string) ([]*scope, []
 			s.below[strings.TrimSuffix(rel, "x")] = true
 		}
 	}
+
 	for _, s := range list {
 		s.around(ctx)
 	}
@@ -280,6 +284,7 @@ func (p *present) look(ctx context.Context, now time.Time, rel string, alone boo
 			s.scope.add(path)
 		}
 	}
+
 	if unchanged {
 		return nil
 	}
@@ -326,6 +331,7 @@ func (p *present) folders(rel string) (list []string) {
 			list = append(list, folder)
 		}
 	}
+
 	if rel != "" && history.KindOf(rel) != history.Backup {
 		list = append(list, filepath.Dir(p.full(rel)))
 	}
@@ -334,6 +340,7 @@ func (p *present) folders(rel string) (list []string) {
 			list = append(list, filepath.Dir(p.full(c.Path)))
 		}
 	}
+
 	slices.Sort(list)
 	return slices.Compact(list)
 }

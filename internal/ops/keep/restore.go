@@ -134,6 +134,7 @@ func standingOf(s *subject, v *version, opt *RestoreOptions) standing {
 		noChat:  !history.KindOf(s.rel).IsChat(),
 		stray:   ops.JudgeChatPlace(s.path) != nil,
 	}
+
 	ofTheStore := v.file == "" && !v.lone
 	switch {
 	case !ofTheStore:
@@ -155,6 +156,7 @@ func whereTo(stands standing, opt *RestoreOptions) (target, error) {
 		}
 		return toFile, nil
 	}
+
 	if stands.damaged && !elsewhere {
 		return 0, ErrChangedRow
 	}
@@ -241,6 +243,7 @@ func RestoreFolder(ctx context.Context, opt RestoreOptions) ([]*RestoreResult, e
 		case k.changed:
 			r.refused = fmt.Errorf("%s: %w", k.Path, ErrChangedRow)
 		}
+
 		if k.Rev != nil && !k.Exact {
 			r.res.Warn("%s: what it held then was pruned; this is version %d, of %s", r.path, *k.Rev, k.version.At.Local().Format(time.DateTime))
 		}
@@ -328,6 +331,7 @@ func (r *restoring) branch(ctx context.Context) error {
 		Integrity: cut.IntegrityNew, Lorebook: cut.LorebookShare, Open: opt.Open, SkipDamaged: true, Data: opt.Data,
 		Content: r.content, Changes: opt.Changes, Stdout: opt.Stdout,
 	}
+
 	if cutting.Name == "" && cutting.Output == "" {
 		cutting.Name = freeName(r.s.path, timeName(r.v.At), places{})
 	}

@@ -167,22 +167,26 @@ func commit(ctx context.Context, opt changeset.Options, list []*restoring) []*Re
 				Path: r.path, Kind: "copy", At: -1, Messages: r.v.Messages, Bytes: r.v.Size, DryRun: opt.DryRun, Sidecars: d.Sidecars,
 			},
 		}
+
 		u := changeset.Unit{Root: r.root, Draft: func(ctx context.Context, set *changeset.Set) error {
 			one.Lock()
 			defer one.Unlock()
 			return r.draft(ctx, set)
 		}}
+
 		if r.root == "" {
 			u.Root = changeset.RootFor(r.path, r.s.path)
 			if name := userdir.ChatName(r.path); userdir.HasExtension(r.path) {
 				d.Name = &name
 			}
 		}
+
 		if r.group != "" {
 			u.Shares = []string{r.group}
 		}
 		return r.res, u
 	})
+
 	for _, r := range list {
 		d := &r.res.Doc
 		for _, step := range r.res.Steps {
@@ -229,6 +233,7 @@ func (r *restoring) draft(ctx context.Context, set *changeset.Set) (err error) {
 			return err
 		}
 	}
+
 	if r.joins && (!doc.InPlace || r.opt.Open) {
 		return r.list(set)
 	}
@@ -245,12 +250,14 @@ func (r *restoring) write(ctx context.Context, w io.Writer) error {
 		}
 		defer r.done()
 	}
+
 	switch {
 	case r.slug == "":
 		return r.s.write(ctx, r.v, w)
 	case kind.IsChat() || r.parent != "":
 		return r.withSlug(ctx, w)
 	}
+
 	was, err := io.ReadAll(r.content)
 	if err != nil {
 		return err
@@ -266,6 +273,7 @@ func (r *restoring) write(ctx context.Context, w io.Writer) error {
 			data = was
 		}
 	}
+
 	r.res.Doc.Exact = bytes.Equal(was, data)
 	_, err = w.Write(data)
 	return err
@@ -284,6 +292,7 @@ func openingAs(path string, kind history.Kind, data, now []byte) ([]byte, error)
 		}
 		return c.With(card.Chat(today.Chat))
 	}
+
 	o, err := rawjson.ParseObject(data)
 	if err != nil {
 		return nil, err
@@ -312,6 +321,7 @@ func (r *restoring) withSlug(ctx context.Context, w io.Writer) error {
 		_, err := io.Copy(w, io.NewSectionReader(r.content, 0, c.Source.Size))
 		return err
 	}
+
 	doc.Integrity = &r.slug
 	edit := family.HeaderEdit(func(md *rawjson.Object) {
 		if r.parent != "" {
@@ -319,6 +329,7 @@ func (r *restoring) withSlug(ctx context.Context, w io.Writer) error {
 		}
 		md.Set("integrity", rawjson.Quote(r.slug))
 	})
+
 	edit.Place = c.HeaderPlace
 	return chat.Lines{edit}.Render(ctx, w, r.content, c.Source.Size)
 }

@@ -89,6 +89,7 @@ func Snapshot(ctx context.Context, opt SnapshotOptions) (*Snapshotted, error) {
 			return sum, err
 		}
 	}
+
 	sum.LeftOut = len(sum.Errs)
 	return sum, nil
 }
@@ -99,6 +100,7 @@ func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Sn
 			return nil // no history of nothing
 		}
 	}
+
 	store, err := openToWrite(ctx, sc.root, opt.Store, opt.Now, opt.DryRun)
 	if err != nil {
 		return err
@@ -228,6 +230,7 @@ func (s *snapshot) each(ctx context.Context, n int, take func(i int) error) erro
 				return err
 			}
 		}
+
 		s.opt.Meter.Done()
 	}
 	return nil
@@ -253,6 +256,7 @@ func (s *snapshot) readFile(path string, backup bool) (*foundFile, error) {
 		s.held[rel] = true
 		return nil, nil
 	}
+
 	for range readTries {
 		f, stamp, err := chat.OpenStamped(path)
 		if err != nil {
@@ -273,6 +277,7 @@ func (s *snapshot) readFile(path string, backup bool) (*foundFile, error) {
 		}
 		return &foundFile{facts: facts{Chat: history.Chat{Slug: c.Slug, Main: c.Main, Path: rel}}, file: path, content: c, stamp: stamp}, nil
 	}
+
 	s.fail(path, fmt.Errorf("%s: %w", path, jsonl.ErrChanged))
 	return nil, nil
 }
@@ -309,6 +314,7 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 			return lost.NewSpeech(v)
 		})
 	}
+
 	for _, c := range s.now.list {
 		if !isChat(c.Path) {
 			continue
@@ -322,6 +328,7 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 		case !s.held[c.Path] && s.misses(c.Path):
 			k.state = missing
 		}
+
 		k.said = sync.OnceValue(func() *lost.Speech {
 			said, readErr := s.saidLast(ctx, r, c.ID)
 			if readErr != nil && !errors.Is(readErr, history.ErrBroken) {
@@ -329,8 +336,10 @@ func (s *snapshot) judge(ctx context.Context) (err error) {
 			}
 			return said
 		})
+
 		chats = append(chats, k)
 	}
+
 	judge(files, chats)
 	return err
 }
@@ -377,6 +386,7 @@ func (s *snapshot) write(ctx context.Context) error {
 		}
 		f.rev, changed = rev, changed || rev == 0 || s.places[f.Path].Chat != f.ID
 	}
+
 	var left, gone []history.Place
 	for _, p := range s.places {
 		to, moved := now[p.Chat]
@@ -388,6 +398,7 @@ func (s *snapshot) write(ctx context.Context) error {
 		}
 		left = append(left, p)
 	}
+
 	var err error
 	if s.sum.Gone, err = s.countLost(ctx, gone); err != nil {
 		return err
@@ -398,11 +409,13 @@ func (s *snapshot) write(ctx context.Context) error {
 			return err
 		}
 	}
+
 	for _, p := range left {
 		if err := s.w.Leave(p, run.ID); err != nil {
 			return err
 		}
 	}
+
 	for _, f := range s.files {
 		if err := s.writeFile(run, f); err != nil {
 			return err
@@ -430,6 +443,7 @@ func (s *snapshot) countLost(ctx context.Context, gone []history.Place) (n int, 
 			list = append(list, &deletion{k.Path, said})
 		}
 	}
+
 	for _, p := range gone {
 		last, ok, err := s.now.store.Last(ctx, p.Chat, newest)
 		if err != nil {
@@ -441,6 +455,7 @@ func (s *snapshot) countLost(ctx context.Context, gone []history.Place) (n int, 
 				said = v
 			}
 		}
+
 		isIt := func(d *deletion) bool { return d.is(s.full(p.Path), said) }
 		if !slices.ContainsFunc(list, isIt) {
 			n++

@@ -90,11 +90,13 @@ func openSubject(ctx context.Context, where Where) (*subject, error) {
 			s.others = append(s.others, list)
 		}
 	}
+
 	if where.Backups {
 		if err := s.addBackups(ctx); err != nil {
 			return s, err
 		}
 	}
+
 	switch {
 	case len(s.versions)+len(s.others) > 0:
 		return s, nil
@@ -128,6 +130,7 @@ func locate(ctx context.Context, where Where) (*subject, error) {
 	case where.Store == "" && root == "":
 		return s, fmt.Errorf("%s: %w", where.Chat, ErrLoose)
 	}
+
 	store, err := history.OpenLook(ctx, StoreOf(root, where.Store), where.Now)
 	if err != nil {
 		return s, ops.PathError(err)
@@ -142,6 +145,7 @@ func locate(ctx context.Context, where Where) (*subject, error) {
 			root = of
 		}
 	}
+
 	s.root = root
 	if err := s.read(ctx); err != nil {
 		return s, err
@@ -208,6 +212,7 @@ func (s *subject) name(ctx context.Context, given string) error {
 	case err != nil:
 		return err
 	}
+
 	if found.Of != nil && found.Of.Group != nil {
 		s.group = found.Of.Group.Path
 	}
@@ -231,6 +236,7 @@ func (s *subject) name(ctx context.Context, given string) error {
 		}
 		return err
 	}
+
 	s.path = given
 	if isNamed := len(plain)+len(places) > 0; !isNamed || !strings.Contains(filepath.Base(given), ".") {
 		s.path = strings.TrimSuffix(given, ".jsonl") + ".jsonl"
@@ -296,6 +302,7 @@ func (s *subject) identify(ctx context.Context, where Where) (err error) {
 	default:
 		s.id = s.last(s.rel)
 	}
+
 	if s.id == 0 || there && s.ids[s.rel] == s.id {
 		return nil
 	}
@@ -318,6 +325,7 @@ func (s *subject) at(ctx context.Context, at time.Time) (int64, error) {
 			return p.Chat, nil
 		}
 	}
+
 	id := cmp.Or(s.ids[s.rel], s.last(s.rel))
 	seen := slices.ContainsFunc(s.places, func(p history.Place) bool { return p.Chat == id && p.First <= run })
 	var nearest *history.Version
@@ -339,6 +347,7 @@ func (s *subject) at(ctx context.Context, at time.Time) (int64, error) {
 			}
 		}
 	}
+
 	if nearest == nil {
 		return id, nil
 	}
@@ -440,6 +449,7 @@ func (s *subject) write(ctx context.Context, v *version, w io.Writer) error {
 		}
 		return err
 	}
+
 	f, err := chat.OpenRegular(v.file)
 	if err != nil {
 		return ops.PathError(err)
@@ -486,6 +496,7 @@ func openToWrite(ctx context.Context, root, named string, now time.Time, dryRun 
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s: not a folder", filepath.Dir(named))
 	}
+
 	s, err := history.OpenWrite(ctx, path, root, now)
 	return s, ops.PathError(err)
 }
