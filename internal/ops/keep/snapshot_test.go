@@ -109,6 +109,8 @@ func TestIdentity(t *testing.T) {
 		{"renamed", func(u *user) { u.renameA("C") }, "C", []int{4}},
 		{"renamed, known by its old name", func(u *user) { u.renameA("C") }, "A", []int{4}},
 		{"renamed and gone on", func(u *user) { u.renameA("C"); u.write("C", "a", "1", "2", "3", "4", "5") }, "C", []int{5, 4}},
+		{"renamed, and most of it said anew", func(u *user) { u.renameA("C"); u.write("C", "a", "1", "2", "p", "q", "r") }, "C", []int{5, 4}},
+		{"renamed, all of it replaced", func(u *user) { u.renameA("C"); u.write("C", "a", "p", "q") }, "C", []int{2}},
 		{"renamed, slug rotated", func(u *user) { u.renameA("C"); u.write("C", "x", "1", "2", "3", "4", "5") }, "C", []int{5}},
 		{"a branch with the parent's slug", func(u *user) { u.write("C", "a", "1", "2") }, "C", []int{2}},
 		{"another chat took the name: both are listed", func(u *user) { u.write("A", "y", "p", "q") }, "A", []int{2, 4}},
