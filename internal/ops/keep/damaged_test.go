@@ -112,3 +112,34 @@ func TestChangedRow(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// A version whose messages cannot be read from the history is neither put in the place of the chat nor
+// made a chat beside it, and what is there is not taken into the history for it.
+func TestDamagedVersionNotRestored(t *testing.T) {
+	u := newUser(t)
+	u.write("A", "a", "1", "2", "3")
+	u.snapshot()
+	u.write("A", "a", "1", "2", "3", "4")
+	u.snapshot()
+	u.exec("UPDATE pack SET data = CAST('damaged' AS BLOB) WHERE first = 1")
+	u.write("A", "a", "1", "2", "3", "4", "5")
+	before := read(t, u.path("A"))
+	for _, opt := range []RestoreOptions{{InPlace: true}, {Name: "n"}} {
+		opt.Where = Where{Chat: u.path("A"), Now: u.now, Pick: Pick{Rev: 1}}
+		opt.Changes = changeset.Options{NewUUID: func() string { return "x" }}
+		r, err := Restore(t.Context(), opt)
+		if err == nil {
+			err = r.Err
+		}
+		if !errors.Is(err, history.ErrBroken) {
+			t.Errorf("in place %v: %v", opt.InPlace, err)
+		}
+	}
+	entries, err := os.ReadDir(u.root + "/chats/Mira")
+	if err != nil || len(entries) != 1 || !slices.Equal(read(t, u.path("A")), before) {
+		t.Errorf("the chat is not as it was, or not alone: %v, %v", entries, err)
+	}
+	if got, want := u.versions("A"), []int{4, 3}; !slices.Equal(got, want) {
+		t.Errorf("versions with %v messages, want %v", got, want)
+	}
+}
