@@ -146,7 +146,7 @@ func (o *logOptions) chat(ctx context.Context, c *console, where keep.Where) (er
 	}
 	t.end(none, err)
 
-	unknown := "; --backups also looks in SillyTavern's own"
+	unknown := "; --backups also looks in SillyTavern's own, 'stchat lost CHAT -v' in what undo keeps"
 	if o.backups {
 		unknown = inLost
 	}

@@ -55,7 +55,7 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 		if n := len(r.Doc.Unnamed); n == 1 {
 			leaves = append(leaves, fmt.Sprintf("%q: no chat names it any more", r.Doc.Unnamed[0]))
 		} else if n > 1 {
-			leaves = append(leaves, plural.Many(n, "lorebook")+" that no chat names any more")
+			leaves = append(leaves, plural.Many(n, "lorebook")+" stay, which no chat names any more")
 		}
 
 		opened, outside = cmp.Or(deref(r.Doc.Opened), opened), outside || len(r.Doc.Unreachable) > 0
