@@ -187,6 +187,11 @@ func TestLostOwner(t *testing.T) {
 			f.write(backup, `"main_chat":"P"`, "hello a1 a2 a3 a4 a5 a6 b7")
 			f.write("backups/chat_mira_20260101-110000.jsonl", `"main_chat":"P"`, "hello a1 a2 a3 a4 a5 a6 a7 c8")
 		}, []string{"Mira/Mira - 2026-01-01@10h00m00s gone 1 0", "Mira/Mira - 2026-01-01@11h00m00s gone 1 0"}},
+		{"a branch that went on until it was gone: one story", func(f *folder) {
+			f.write("chats/Mira/R.jsonl", ``, "hello a1 a2 a3 a4 a5")
+			f.write(backup, `"main_chat":"P"`, "hello a1 a2 a3 b4 b5 b6 b7 b8 b9")
+			f.write("backups/chat_mira_20260101-110000.jsonl", `"main_chat":"P"`, "hello a1 a2 a3 b4 b5 b6 b7 b8 b9 b10")
+		}, []string{"Mira/Mira - 2026-01-01@11h00m00s gone 7 0"}},
 		{"a branch that had its parent's slug: the history tells", func(f *folder) {
 			f.write("chats/Mira/A.jsonl", `"integrity":"a"`, "hello a1 a2 a3")
 			f.write("chats/Mira/B.jsonl", `"integrity":"a","main_chat":"P"`, "hello a1 a2 a3 b4 b5 b6 b7 b8 b9")
