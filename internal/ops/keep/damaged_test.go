@@ -135,11 +135,30 @@ func TestDamagedVersionNotRestored(t *testing.T) {
 			t.Errorf("in place %v: %v", opt.InPlace, err)
 		}
 	}
+	v, err := Version(t.Context(), Where{Chat: u.path("A"), Now: u.now, Pick: Pick{Rev: 1}})
+	if !errors.Is(err, history.ErrBroken) {
+		t.Errorf("as a file: %v, %v", v, err)
+	}
 	entries, err := os.ReadDir(u.root + "/chats/Mira")
 	if err != nil || len(entries) != 1 || !slices.Equal(read(t, u.path("A")), before) {
 		t.Errorf("the chat is not as it was, or not alone: %v, %v", entries, err)
 	}
 	if got, want := u.versions("A"), []int{4, 3}; !slices.Equal(got, want) {
 		t.Errorf("versions with %v messages, want %v", got, want)
+	}
+}
+
+// Where SillyTavern's backups cannot be read, it is not said that a chat has none.
+func TestBackupsUnread(t *testing.T) {
+	u := newUser(t)
+	u.write("A", "a", "1", "2", "3")
+	u.snapshot()
+	if err := os.WriteFile(u.root+"/backups", nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := openSubject(t.Context(), Where{Chat: u.path("A"), Backups: true, Now: u.now})
+	if err == nil {
+		s.close()
+		t.Error("no error")
 	}
 }
