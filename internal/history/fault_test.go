@@ -372,3 +372,28 @@ func TestOtherKinds(t *testing.T) {
 		}
 	}
 }
+
+// Where it cannot be read whether a line is the one that came next before, it is not taken for that.
+func TestUnreadableWhileWriting(t *testing.T) {
+	root := t.TempDir()
+	s, err := OpenWrite(t.Context(), filepath.Join(root, "history.db"), root, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	w, err := NewWriter(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close(true)
+	if _, err := w.Read(bytes.NewReader(chatOf("a", 0, 10)), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.db.Exec(t.Context(), "ALTER TABLE pack RENAME TO gone"); err != nil {
+		t.Fatal(err)
+	}
+	went := append(chatOf("a", 0, 1), "\n"+`{"mes":"on"}`...)
+	if c, err := w.Read(bytes.NewReader(went), true); err == nil {
+		t.Errorf("no error, but %+v", c)
+	}
+}
