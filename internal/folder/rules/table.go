@@ -252,7 +252,7 @@ var table = [ruleCount]Rule{
 		"when asked for this rule, repair removes names without a prompt, makes prompts without a parent roots, and breaks circles"),
 	PromptDrift: rule("prompt-drift", extensionFamily, Warning, OnOrder,
 		"a prompt of Auto-Illustrator belongs to another message than it says",
-		"messages were deleted in SillyTavern; the extension looks for the prompt in a message with another text, and makes a second one",
+		"messages were deleted in SillyTavern, or are in the chat twice; the extension looks for the prompt in a message with another text, and makes a second one",
 		"when asked for this rule, repair assigns the prompt to the message that has its marker, and updates its id; without a marker it is left to you"),
 	PromptMarker: rule("prompt-marker", extensionFamily, Info, ByHand,
 		"a marker of Auto-Illustrator in a message names no prompt",
