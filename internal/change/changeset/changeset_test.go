@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,43 @@ func write(s *changeset.Set, path, text string) error {
 
 func appendText(text string) changeset.Bytes {
 	return func(old []byte) ([]byte, error) { return append(old, text...), nil }
+}
+
+// A dry run refuses the name that an earlier unit of the call would give, as the real one does, and
+// lets two of them edit one file.
+func TestDryRunOfSeveral(t *testing.T) {
+	for _, dry := range []bool{true, false} {
+		dir := world(t, map[string]string{"chats/Mira/M.jsonl": "m", "chats/Mira/N.jsonl": "n", "groups/1.json": "[]"})
+		in := func(name string) string { return filepath.Join(dir, name) }
+		var units []changeset.Unit
+		for _, name := range []string{"M", "N"} {
+			path := in("chats/Mira/" + name + ".jsonl")
+			units = append(units, changeset.Unit{Root: dir, Draft: func(_ context.Context, s *changeset.Set) error {
+				return write(s, in("chats/Mira/new.jsonl"), name)
+			}}, changeset.Unit{Root: dir, Draft: func(_ context.Context, s *changeset.Set) error {
+				return s.Move(path, in("chats/Mira/moved.jsonl"), stamp(t, path), "the name")
+			}}, changeset.Unit{Root: dir, Draft: func(_ context.Context, s *changeset.Set) error {
+				return s.Edit(in("groups/1.json"), safefile.Stamp{}, appendText(name), "the list")
+			}})
+		}
+		var refused []int
+		for i, o := range run(t, changeset.Options{DryRun: dry}, units...) {
+			taken, isTaken := errors.AsType[*safefile.ExistsError](o.Err)
+			switch {
+			case isTaken:
+				refused = append(refused, i%3)
+				if want := in([]string{"chats/Mira/new.jsonl", "chats/Mira/moved.jsonl", ""}[i%3]); taken.Path != want {
+					t.Errorf("dry %v, unit %d: %s, want %s", dry, i, taken.Path, want)
+				}
+			case o.Err != nil:
+				t.Errorf("dry %v, unit %d: %v", dry, i, o.Err)
+			}
+		}
+		slices.Sort(refused)
+		if !slices.Equal(refused, []int{0, 1}) {
+			t.Errorf("dry %v: refused %v, want one that creates and one that moves", dry, refused)
+		}
+	}
 }
 
 // A dry run tells the steps of the real one, and changes nothing.
