@@ -283,6 +283,9 @@ func TestSideBySide(t *testing.T) {
 
 // Many conversations are written and told in parts, as one record.
 func TestManyAtATime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a thousand chats")
+	}
 	dir := user(t)
 	var file strings.Builder
 	for i := range together + 50 {
