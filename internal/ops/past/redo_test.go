@@ -354,6 +354,20 @@ func TestUndoToRefuses(t *testing.T) {
 	f.want("A=A12 B=B C=C")
 }
 
+// An older record that cannot be read does not count: a command that is to be taken back before it is
+// found, or is not there.
+func TestUndoToBesideUnreadable(t *testing.T) {
+	f := newFolder(t)
+	f.lives()
+	if err := os.WriteFile(filepath.Join(f.dir, ".stchat", "20200101T000000-00000000.done"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := past.UndoTo(t.Context(), f.options(f.ids["one"]+"0")); !errors.Is(err, changeset.ErrNoRecord) {
+		t.Errorf("%v, want %v", err, changeset.ErrNoRecord)
+	}
+	f.undoTo("one")
+}
+
 // After a redo that another program's change has stopped, what was not brought back can be still.
 func TestRedoStops(t *testing.T) {
 	f := newFolder(t)
