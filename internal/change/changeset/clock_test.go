@@ -60,6 +60,28 @@ func TestSavedWithinATick(t *testing.T) {
 	}
 }
 
+// An edit that is made anew, since a file that was saved just now gave way to an older one meanwhile,
+// goes by that one's stamp alone.
+func TestRenderedAnewOfOlder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.json")
+	p := &plan{Step: Step{Do: Replace, Path: path}, real: path, byMeaning: true, edit: Bytes(func(old []byte) ([]byte, error) {
+		return append(old, '!'), nil
+	})}
+	all := *p
+	all.edits = []*plan{p}
+	c := &commitment{call: &call{Options: Options{NoSync: true}}, root: newRoot(filepath.Dir(path))}
+	for _, age := range []time.Duration{0, time.Hour} {
+		save(t, path, "one 1", time.Now().Add(-age))
+		if err := c.render(t.Context(), &all); err != nil {
+			t.Fatal(err)
+		}
+		if err := all.look(); err != nil {
+			t.Errorf("saved %s ago: %v", age, err)
+		}
+	}
+	all.draft.discard()
+}
+
 // Where the clock counts whole seconds, undo knows a file by its content as well.
 func TestUndoSavedWithinATick(t *testing.T) {
 	second := time.Unix(1_800_000_000, 0)
