@@ -97,3 +97,38 @@ func TestRoom(t *testing.T) {
 		t.Error("what is precious is not recorded")
 	}
 }
+
+// What a run that died while it dropped a record has left of it goes with the next one, whether what
+// is held was noted or not.
+func TestLeftOfDropped(t *testing.T) {
+	for _, noted := range []bool{true, false} {
+		dir, chat := aFolder(t)
+		edit := func(text string) {
+			t.Helper()
+			if out := Run(t.Context(), []Unit{{Root: dir, Draft: func(_ context.Context, s *Set) error {
+				return s.Edit(chat, safefile.Stamp{}, Bytes(func(old []byte) ([]byte, error) { return append(old, text...), nil }), "it")
+			}}}, Options{NoSync: true, Now: time.Now()})[0]; out.Err != nil {
+				t.Fatal(out.Err)
+			}
+		}
+		edit("1")
+		edit("2")
+		s := newRoot(dir).store
+		left := s.own("20200101T000000-00000000-0")
+		if err := os.WriteFile(left, []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if !noted {
+			if err := os.Remove(s.own(heldName)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		edit("3")
+		if !absent(left) {
+			t.Errorf("noted %v: %s is still there", noted, filepath.Base(left))
+		}
+		if records, _, err := Records(dir); err != nil || len(records) != 3 {
+			t.Errorf("noted %v: %d records, %v", noted, len(records), err)
+		}
+	}
+}
