@@ -325,3 +325,43 @@ func TestStrangerWhileSyncing(t *testing.T) {
 		t.Errorf("%q", is)
 	}
 }
+
+// A file that was not kept before the decision is kept late: where that cannot be forced to disk, or it
+// is another file by then, it is an error, or a power loss or an undo would have the wrong one.
+func TestKeepLate(t *testing.T) {
+	fails := errors.New("input/output error")
+	for _, tt := range []struct {
+		name  string
+		sync  error
+		saved bool // meanwhile, by another program
+		fails bool
+	}{
+		{name: "as it was"},
+		{name: "not forced to disk", sync: fails, fails: true},
+		{name: "another file by then", saved: true, fails: true},
+	} {
+		dir, path := aFolder(t)
+		r := newRoot(dir)
+		if err := os.Mkdir(r.own(""), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		was, err := safefile.IdentOf(path, hashedKept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.saved {
+			save(t, path, "another program's", time.Now())
+		}
+		disk := safefile.System()
+		disk.SyncDir = func(string) error { return tt.sync }
+		p := newPlayer(r, &journal{Links: true}, Options{disk: &disk})
+		c := &change{step: &step{}, path: path, kept: r.own("20260101T000000-00000000-0"), before: &was}
+		err = p.keep(c)
+		if (err != nil) != tt.fails || tt.sync != nil && !errors.Is(err, tt.sync) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if tt.sync == nil && absent(c.kept) != tt.fails {
+			t.Errorf("%s: kept: %v", tt.name, !absent(c.kept))
+		}
+	}
+}
