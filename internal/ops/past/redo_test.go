@@ -390,6 +390,37 @@ func TestRedoStops(t *testing.T) {
 	f.want(atLast)
 }
 
+// A record that cannot be read stops a redo only where it may be of what was undone last.
+func TestRedoBesideUnreadable(t *testing.T) {
+	for _, tt := range []struct {
+		id           string
+		undone, goes bool
+	}{
+		{"20200101T000000-00000000", true, true}, // before the undo
+		{"29990101T000000-00000000", true, false},
+		{"20200101T000000-00000000", false, false}, // it may have been an undo
+	} {
+		f := newFolder(t)
+		f.lives()
+		if tt.undone {
+			f.undo()
+		}
+		if err := os.WriteFile(filepath.Join(f.dir, ".stchat", tt.id+".done"), []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if tt.goes {
+			f.redo()
+			f.want(atLast)
+			continue
+		}
+		was := f.chats()
+		if _, err := past.Redo(t.Context(), f.options("")); err == nil || errors.Is(err, changeset.ErrNoRedo) {
+			t.Errorf("%s, undone %v: %v", tt.id, tt.undone, err)
+		}
+		f.want(was)
+	}
+}
+
 // Calls are listed, the newest first, with what they did and what became of them.
 func TestCommands(t *testing.T) {
 	f := newFolder(t)
