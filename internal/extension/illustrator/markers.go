@@ -60,16 +60,27 @@ func markedID(raw []byte) string {
 // WithoutIDs returns a raw text, or a whole line, without the ids in its markers, or raw itself if it has
 // none. They follow from a message's place, so they change with it, and nobody sees them.
 func WithoutIDs(raw []byte) []byte {
+	return editIDs(raw, func([]byte) []byte { return nil })
+}
+
+// editIDs puts other bytes in the places of the ids in the markers of a raw text; raw itself is returned if
+// nothing changes.
+func editIDs(raw []byte, edit func(id []byte) []byte) []byte {
 	var out []byte
 	done := 0
-	for {
-		at, end, ok := nextMarker(raw, done)
+	for from := 0; ; {
+		at, end, ok := nextMarker(raw, from)
 		if !ok {
 			break
 		}
-		out = append(out, raw[done:at]...)
-		done = end
+		from = end
+		id := raw[at:end]
+		if edited := edit(id); !bytes.Equal(edited, id) {
+			out = append(append(out, raw[done:at]...), edited...)
+			done = end
+		}
 	}
+
 	if done == 0 {
 		return raw
 	}
@@ -105,26 +116,15 @@ func (n Renames) Line(line []byte) []byte {
 
 // marked renames the ids in the markers of a raw text, or of a raw list of texts.
 func (n Renames) marked(raw []byte) []byte {
-	var out []byte
-	done := 0
-	for from := 0; ; {
-		at, end, ok := nextMarker(raw, from)
-		if !ok {
-			break
+	return editIDs(raw, func(spelled []byte) []byte {
+		id := markedID(spelled)
+		to := n.ID(id)
+		if to == id {
+			return spelled
 		}
-		from = end
-		id := markedID(raw[at:end])
-		if to := n.ID(id); to != id {
-			quoted := rawjson.Quote(to)
-			out = append(append(out, raw[done:at]...), quoted[1:len(quoted)-1]...)
-			done = end
-		}
-	}
-
-	if done == 0 {
-		return raw
-	}
-	return append(out, raw[done:]...)
+		quoted := rawjson.Quote(to)
+		return quoted[1 : len(quoted)-1]
+	})
 }
 
 // Several is the place of a prompt whose markers lie in several messages.
