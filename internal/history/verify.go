@@ -447,8 +447,8 @@ func (v *verifier) version(ctx context.Context, label string, of *Version) error
 	switch {
 	case err != nil:
 		return err
-	case read.missing != nil:
-		return problem(BadList, fmt.Sprintf("it names the piece %d, which is not there", *read.missing))
+	case read.missing != 0:
+		return problem(BadList, fmt.Sprintf("it names the piece %d, which is not there", read.missing))
 	case read.anyLost:
 		return nil // its messages were reported
 	case !slices.Equal(read.sum, []byte(of.Sum)):
@@ -461,7 +461,7 @@ func (v *verifier) version(ctx context.Context, label string, of *Version) error
 
 // piecesRead is what the pieces of a version say of it.
 type piecesRead struct {
-	missing *int64 // the first piece that is not there, behind which nothing was read; nil: all are
+	missing int64  // the first piece that is not there, behind which nothing was read; 0, which none has: all are
 	anyLost bool   // messages that do not come back were reported
 	sum     []byte // of all pieces
 }
@@ -487,7 +487,7 @@ func (v *verifier) pieces(ctx context.Context, label string, of *Version, runs [
 				return read, err
 			}
 			if pack == nil {
-				read.missing = &id
+				read.missing = id
 				return read, nil
 			}
 			key := pack.keys[id-pack.first]
