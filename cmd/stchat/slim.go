@@ -94,14 +94,17 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	failedAll(c, o.walked.Errs)
 	var freed int64
 	var edited []string
-	kept := "" // the ID under which the old chats are kept
+	drop := "" // the command that drops what is kept of the old chats
 	bumped := true
 	how := &saying{hints: editHints(), end: func() {
 		sum.Failed += len(list) - sum.Changed - sum.Unchanged
 		o.sum(c, &sum)
 		if len(edited) > 0 && c.printed() == nil {
-			drop := c.undoCommand(rootOf(edited[0]), "--prune "+kept)
-			c.also(fact{"free", formatBytes(freed) + " once you run '" + drop + "'"})
+			free := formatBytes(freed)
+			if drop != "" {
+				free += " once you run '" + drop + "'"
+			}
+			c.also(fact{"free", free})
 			c.closeTabs(bumped, edited...)
 		}
 	}}
@@ -117,7 +120,9 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 
 		if r.Doc.DidWrite {
 			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
-			kept = r.ID
+			if drop == "" && r.ID != "" {
+				drop = c.undoCommand(rootOf(r.Doc.Path), "--prune "+r.ID)
+			}
 		}
 		b := o.block(c, r)
 		if c.tells() {

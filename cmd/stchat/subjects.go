@@ -119,7 +119,7 @@ func (c *console) find(f *address.Finder, s *subjects, arg string) (paths []stri
 	}
 
 	if isNameOutside(f, arg) {
-		return nil, &address.NoneError{Arg: arg, Outside: true}
+		return nil, s.numbered(arg, &address.NoneError{Arg: arg, Outside: true})
 	}
 	if !s.writes && !s.all {
 		return []string{arg}, nil
