@@ -138,13 +138,18 @@ func (c *claims) owner(ctx context.Context, b backups.Backup, slug, main string)
 	is := backups.Facts{Slug: slug, Parent: main}
 	speech := lost.NewSpeech(said)
 	i := backups.Belongs(is, facts, func(i int) int {
-		n := speech.Shared(list[i].said())
-		if same := is.Slug != "" && is.Slug == facts[i].Slug; !same && (is.Slug != "" && facts[i].Slug != "" && 2*n < speech.Len() || said != nil && said.Own(list[i].said().Has) > 1) {
+		shared := speech.Shared(list[i].said())
+		if is.Slug != "" && is.Slug == facts[i].Slug {
+			return shared
+		}
+		slugsDiffer := is.Slug != "" && facts[i].Slug != ""
+		saysTooLittle := slugsDiffer && 2*shared < speech.Len()
+		leavesIt := said != nil && said.Own(list[i].said().Has) > 1
+		if saysTooLittle || leavesIt {
 			return 0
 		}
-		return n
+		return shared
 	})
-
 	if i < 0 {
 		return nil, nil
 	}
