@@ -157,8 +157,8 @@ func TestBackupsUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := openSubject(t.Context(), Where{Chat: u.path("A"), Backups: true, Now: u.now})
+	defer s.close()
 	if err == nil {
-		s.close()
 		t.Error("no error")
 	}
 }

@@ -252,7 +252,7 @@ func RestoreFolder(ctx context.Context, opt RestoreOptions) ([]*RestoreResult, e
 	return commit(ctx, opt.Changes, list), nil
 }
 
-// chosen finds the chat and the version. The subject must be closed.
+// chosen finds the chat and the version. The subject must be closed, with an error too.
 func chosen(ctx context.Context, opt *RestoreOptions) (*subject, *version, error) {
 	if opt.Backup != "" {
 		return backupOf(ctx, opt)

@@ -62,7 +62,7 @@ type subject struct {
 }
 
 // openSubject opens the store and finds a file's versions. The error wraps [ErrUnknown] if there
-// are none. The subject must be closed.
+// are none. The subject must be closed, with an error too.
 func openSubject(ctx context.Context, where Where) (*subject, error) {
 	s, err := locate(ctx, where)
 	if err == nil {
