@@ -16,7 +16,11 @@ import (
 func TestFloorsRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 14))
 	moved, dropped := 0, 0
-	for n := range 20000 {
+	rounds := 20_000
+	if testing.Short() {
+		rounds = 2_000
+	}
+	for n := range rounds {
 		before := make([]int, 1+random.IntN(8))
 		for i := range before {
 			before[i] = random.IntN(3)
@@ -72,7 +76,7 @@ func TestFloorsRandom(t *testing.T) {
 			return nil
 		})
 	}
-	if moved < 10000 || dropped < 10000 {
+	if moved < rounds/2 || dropped < rounds/2 {
 		t.Errorf("%d moved, %d dropped: the test tests too little", moved, dropped)
 	}
 }

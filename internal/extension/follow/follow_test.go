@@ -252,7 +252,11 @@ func some(random *rand.Rand, n int) (list []int) {
 // Deleting in two calls is deleting in one.
 func TestTwoDeletionsAreOne(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
-	for range 500 {
+	rounds := 500
+	if testing.Short() {
+		rounds = 50
+	}
+	for range rounds {
 		c := world(random, 4+random.IntN(20))
 		gone := some(random, len(c.lines)-1) // the last one stays: a tail has a rule of its own
 		cut := 0

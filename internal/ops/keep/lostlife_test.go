@@ -254,6 +254,9 @@ func (k *kept) run(res *LostResult) {
 // no message for lost that is not, and every command that it prints works.
 func TestLivesLost(t *testing.T) {
 	lives := 20
+	if testing.Short() {
+		lives = 5
+	}
 	var claimed, right, gone, found, commands int
 	for seed := range seeds(&lives) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -192,7 +192,11 @@ func TestSearchModel(t *testing.T) {
 	for i := range 12 {
 		f.write(fmt.Sprintf("C%d/A%d", i%3, i), 20)
 	}
-	for round := range 4 {
+	rounds := 4
+	if testing.Short() {
+		rounds = 2
+	}
+	for round := range rounds {
 		f.snapshot()
 		f.write(fmt.Sprintf("C%d/A%d", round%3, round), 20) // rewritten
 		f.write(fmt.Sprintf("C0/New%d", round), 10)

@@ -63,11 +63,7 @@ func (b books) write(t *testing.T, dir string) {
 // of FROM is whole in one of its own, the second run finds nothing to do, and folders that merge each other are at rest
 // after two exchanges.
 func TestBooks(t *testing.T) {
-	seeds := []int{}
-	for i := range max(*lives/4, 1) {
-		seeds = append(seeds, *firstLife+i)
-	}
-	for _, seed := range seeds {
+	for _, seed := range seedsAfter(nil, 4) {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) { mergeBooks(t, seed) })
 	}
 }

@@ -168,11 +168,8 @@ func foundIn(t *testing.T, dir string) map[rules.ID]int {
 // or warning, a dry run writes nothing, undo gives every byte back, with a base what is new on either side is
 // there, and folders that merge each other are at rest after two exchanges.
 func TestFolders(t *testing.T) {
-	seeds := []int{195, 439, 447, 7012635, 7013333, 8011168, 8101616} // found links that were put anew each time, or made another chat of one
-	for i := range max(*lives/8, 1) {
-		seeds = append(seeds, *firstLife+i)
-	}
-	for _, seed := range seeds {
+	found := []int{195, 439, 447, 7012635, 7013333, 8011168, 8101616} // found links that were put anew each time, or made another chat of one
+	for _, seed := range seedsAfter(found, 8) {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) { mergeFolders(t, seed) })
 	}
 }

@@ -17,9 +17,27 @@ import (
 )
 
 var (
-	lives     = flag.Int("lives", 400, "how many random lives of two folders are merged")
+	lives     = flag.Int("lives", 0, "how many random lives of two folders are merged; 0: 400, or 80 with -short")
 	firstLife = flag.Int("first", 0, "the seed of the first")
 )
+
+// seedsAfter returns the seeds of the lives that are merged: those that found something once,
+// and a new one for each so many of the lives.
+func seedsAfter(found []int, each int) []int {
+	count := *lives
+	switch {
+	case count > 0:
+	case testing.Short():
+		count = 80
+	default:
+		count = 400
+	}
+	seeds := slices.Clone(found)
+	for i := range max(count/each, 1) {
+		seeds = append(seeds, *firstLife+i)
+	}
+	return seeds
+}
 
 // A life is a folder of chats in a test, each a list of messages that are numbers.
 type life map[string]tale
@@ -236,17 +254,13 @@ func (f life) whole(list []line) bool {
 // merge has nothing to do, and both directions give the same texts. Folders that merge each
 // other in turn come to rest.
 func TestLives(t *testing.T) {
-	seeds := []int{
+	found := []int{
 		9038177,           // of two chats that share as much, one holds FROM's
 		9538410, 20027023, // of two that say the same, one is another's by its slug or name
 		20000602,           // two have their namesake's messages, and one is the copy of another chat
 		50037739, 60011584, // of two that say the same, one finds its messages elsewhere, but only if that is nobody's
 	}
-	found := len(seeds)
-	for i := range *lives {
-		seeds = append(seeds, *firstLife+i)
-	}
-	for i, seed := range seeds {
+	for i, seed := range seedsAfter(found, 1) {
 		r, slims := rand.New(rand.NewPCG(uint64(seed), 7)), rand.New(rand.NewPCG(uint64(seed), 17))
 		n := 0
 		fresh := func() int { n++; return n }
@@ -263,7 +277,7 @@ func TestLives(t *testing.T) {
 			for range r.IntN(6) {
 				b.live(r, fresh)
 			}
-			if i >= found && seed%2 == 1 {
+			if i >= len(found) && seed%2 == 1 {
 				a.slim(slims)
 				b.slim(slims)
 			}

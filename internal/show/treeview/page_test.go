@@ -133,6 +133,9 @@ func TestTextInPage(t *testing.T) {
 
 // TestPage opens pages from disk in a real browser.
 func TestPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the browser is the same everywhere")
+	}
 	b := chromium(t)
 	for name, try := range map[string]func(*testing.T, *browser){
 		"hostile": hostilePage, "empty": emptyPage, "apart": apartPage, "policy": policy, "used": pageIsUsed, "large": largePage, "list": listByKeys, "address": addressOfPage, "texts": hitInText, "narrow": narrowPage, "without scripting": pageWithoutScripting,
