@@ -307,6 +307,26 @@ func (c *console) closeTabs(bumped bool, chats ...string) {
 	}
 }
 
+// closeChangedTabs tells the user, once per undo or redo, to reload the chats that it changed.
+func (c *console) closeChangedTabs(steps []changeset.Step) {
+	var chats []string
+	for _, s := range steps {
+		path := s.Path
+		if s.Do == changeset.Move {
+			path = s.To
+		}
+		if fileKind(path) == "chat" {
+			chats = append(chats, path)
+		}
+	}
+
+	if len(chats) > 1 && !ops.AnyOfLuker(chats) {
+		c.note("reload these chats in SillyTavern now, or its next save undoes this")
+		return
+	}
+	c.closeTabs(false, chats...)
+}
+
 // closeLeftTabs tells the user, once per command that renamed, moved or deleted a chat, to close it:
 // SillyTavern compares slugs only with a file that is there, so no slug stops the tab.
 func (c *console) closeLeftTabs() {

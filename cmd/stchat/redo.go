@@ -62,7 +62,11 @@ func (o *redoOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, _ [
 		return nil
 	}
 	c.also(fact{"undo", c.undoCommand(root, "")})
-	c.note("reload these chats in SillyTavern now, or its next save undoes this")
+	var steps []changeset.Step
+	for _, r := range results {
+		steps = append(steps, r.Steps...)
+	}
+	c.closeChangedTabs(steps)
 	return nil
 }
 

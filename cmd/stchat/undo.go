@@ -116,7 +116,11 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		again = c.undoCommand(root, *last.Doc.Redo)
 	}
 	c.also(fact{"redo", again})
-	c.note("reload these chats in SillyTavern now, or its next save undoes this")
+	var steps []changeset.Step
+	for _, r := range results {
+		steps = append(steps, r.Steps...)
+	}
+	c.closeChangedTabs(steps)
 	return nil
 }
 

@@ -446,7 +446,7 @@ func seeds(lives *int) iter.Seq[uint64] {
 func TestLives(t *testing.T) {
 	lives := 8
 	if testing.Short() {
-		lives = 2
+		lives = 1
 	}
 	checks := 0
 	for seed := range seeds(&lives) {
