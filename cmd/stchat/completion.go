@@ -239,7 +239,7 @@ func (t *tab) revs() {
 	if path == "" || store == "" {
 		return
 	}
-	list, _ := keep.Revs(t.ctx, keep.Where{Chat: path, Store: store, Data: cmp.Or(t.c.data, t.c.Getenv(dataVariable)), Now: t.c.Now()})
+	list, _ := keep.Revs(t.ctx, keep.Where{Chat: path, Store: store, Data: t.c.dataFolder(), Now: t.c.Now()})
 	for _, v := range list {
 		t.offer(fmt.Sprint(v.Rev), v.At.Local().Format(minute)+", "+plural.Many(v.Messages, "message"))
 	}

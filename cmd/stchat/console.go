@@ -64,15 +64,16 @@ type console struct {
 	jq                 func(doc any) gojq.Iter // what is printed instead of them; nil: they are
 	shown              bool                    // the results are for a person: on a terminal, or with --color always through a pager
 
-	means   *subjects        // what the command's arguments mean; nil: it finds out itself
-	unknown map[string]error // of arguments that name nothing, to be said where they fail as paths
+	means   *subjects         // what the command's arguments mean; nil: it finds out itself
+	written map[string]string // those that are texts to write, with what is recorded of each
+	unknown map[string]error  // of arguments that name nothing, to be said where they fail as paths
 
 	mu     sync.Mutex
 	redraw func() // clears the progress line; nil if there is none
 }
 
 func newConsole(e env, args []string) *console {
-	c := &console{env: e, args: args, unknown: map[string]error{}}
+	c := &console{env: e, args: args, unknown: map[string]error{}, written: map[string]string{}}
 	c.w = bufio.NewWriterSize(standardOutput{c}, 64<<10)
 	return c
 }

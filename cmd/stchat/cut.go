@@ -24,7 +24,6 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
 	"stchat/internal/place/names"
-	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
@@ -40,9 +39,10 @@ func newCheckpoint() verb {
 SillyTavern's "Create checkpoint" makes it; without MESSAGE all of them. Only
 the metadata changes: main_chat names the source, integrity is new.
 
-The chat itself stays as it is unless --link notes the checkpoint in it, and its
-owner keeps the chat that is open unless --open is given. --isolate gives the
-new chat a lorebook of its own, and what extensions keep as it was at MESSAGE.
+The chat itself stays as it is, and SillyTavern shows no flag in it, unless
+--link notes the checkpoint on the message; its owner keeps the chat that is
+open unless --open is given. --isolate gives the new chat a lorebook of its own,
+and what extensions keep as it was at MESSAGE.
 `, no: "a --require does not hold",
 		example: `  stchat checkpoint Mira/Harbour 120 "before the storm"
   stchat checkpoint "Mira/*" -n "before migration"
@@ -211,14 +211,9 @@ func (o *cutOptions) checkPaths(c *console, fs *pflag.FlagSet, args []string) er
 		return usagef("--require is empty")
 	}
 	stdin := slices.Contains(args, chat.Stdin)
-	folders := map[string]bool{}
-	for _, arg := range args {
-		if kind, _ := userdir.KindOf(arg); o.opt.Open && kind == userdir.Solo {
-			folder := userdir.RealPath(filepath.Dir(arg))
-			if folders[folder] {
-				return usagef("--open takes one CHAT of a character: it opens with one")
-			}
-			folders[folder] = true
+	if o.opt.Open && len(args) > 1 {
+		if _, _, kind := twoOfOneOwner(args); kind != "" {
+			return usagef("--open takes one CHAT of a %s: it opens with one", kind)
 		}
 	}
 

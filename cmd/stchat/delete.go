@@ -40,7 +40,7 @@ func (o *deleteOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *deleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
-	if choice := o.choice(); choice.All() && o.named == "" {
+	if o.choosesAll() {
 		return usagef("which messages? All: 0..; the whole chat: `stchat rm %s`", strings.Join(quotedAll(c.args[1:]), " "))
 	}
 	choice, common, err := o.chosenIn(ctx, c, &o.choiceFlags, args, "delete Mira/Harbour 12")

@@ -26,7 +26,7 @@ one chat together, all of them or none (docs/edit.md).
 		example: `  stchat edit Mira/Harbour 12 "She smiles."
   stchat edit Mira/Harbour 12
   stchat edit "Mira/*" --role user --set name=Ines`,
-		means:   &subjects{writes: true, messages: true, what: "TEXT"},
+		means:   &subjects{writes: true, messages: true, what: newText},
 		rules:   []string{"ops excludes at|last|role|speaker|match|has|since|until|hidden|no-hidden = the edits in --ops say which messages they are about", "ops excludes set|unset|merge|replace|patch|text"},
 		options: &editOptions{},
 	}
@@ -46,7 +46,7 @@ func (o *editOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(notEmptyText(&o.ops), "ops", "make the edits that `FILE` lists, together; - is stdin")
 	o.choiceFlags.addFlags(fs)
 	o.valueFlags.addFlags(fs)
-	o.addManyFlags(fs, deletes)
+	o.addManyFlags(fs, "with --ops: "+deletes)
 }
 
 // takeWhat implements [whatTaker].

@@ -124,16 +124,14 @@ func (o *inPlaceFlags) walk(ctx context.Context, c *console, args []string, exam
 // chosenIn reads which messages of which chats a command edits, which must be said; example is the
 // command with a chat and messages.
 func (o *inPlaceFlags) chosenIn(ctx context.Context, c *console, f *choiceFlags, args []string, example string) (choice choose.Choice, opt edit.Options, err error) {
-	if choice = f.choice(); choice.All() && f.named == "" {
+	if f.choosesAll() {
 		return choice, opt, usagef("which messages? 0.. means all of them")
 	}
 	if opt, err = o.walk(ctx, c, args, example); err != nil {
 		return choice, opt, err
 	}
-	if err := f.find(ctx, opt.Chats); err != nil {
-		return choice, opt, err
-	}
-	return f.choice(), opt, nil
+	choice, err = f.choice(ctx, opt.Chats)
+	return choice, opt, err
 }
 
 // editHints returns the hints of a command that takes no damaged chat.

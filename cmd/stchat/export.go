@@ -25,7 +25,7 @@ import (
 func newExport() verb {
 	return verb{
 		writes: true,
-		use:    "export PATH...", short: "Write chats as pages, Markdown, text or data",
+		use:    "export PATH... [MESSAGES]", short: "Write chats as pages, Markdown, text or data",
 		doc: `Write chats for people to read elsewhere, or as data for other programs:
 
   html      a page that needs nothing else: no network and no other file
@@ -44,7 +44,7 @@ left out (rows has all), and so are comments and calls of tools.
   stchat export "Mira/*" -o site/
   stchat export chats --format openai --leaves -o ~/mira.jsonl`,
 		rules:   []string{"force needs output = --force goes with -o", "dry-run needs output = --dry-run goes with -o"},
-		means:   reads(),
+		means:   &subjects{messages: true},
 		options: &exportOptions{},
 	}
 }
@@ -156,7 +156,10 @@ func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	}
 	e := &exporting{exportOptions: o, console: c}
 	e.opt.List = list
-	e.opt.Choice = o.choice()
+	o.chosenBy.Clip = true
+	if e.opt.Choice, err = o.choice(ctx, list.Paths); err != nil {
+		return err
+	}
 	e.opt.Folder = folder
 	e.opt.SkipDamaged = o.skipDamaged
 	e.opt.Open.Data = userFolder(c, list.Paths)
@@ -187,6 +190,11 @@ type exporting struct {
 // sayDone prints all about a chat or the index but its document, and reports whether it failed.
 func sayDone[D any](e *exporting, path string, r *ops.Result[D]) (failed bool) {
 	r.Err = forceHint(r.Err)
+	for _, f := range r.Facts {
+		if f.Kind == ops.FactClipped {
+			noteClipped(e.console, path)
+		}
+	}
 	say(e.console, &saying{hints: []hint{{chat.ErrDamaged, skippable}}}, path, r)
 	return r.Err != nil
 }

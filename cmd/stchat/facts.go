@@ -113,6 +113,11 @@ func factOf(same []ops.Fact) fact {
 		return fact{"source", strings.Join(namesOf, "; ")}
 	case ops.FactCommitted:
 		return fact{"message", fmt.Sprintf("written at message %d: the log of Luker cannot go back", first.Count)}
+	case ops.FactClipped:
+		if len(same) == 1 {
+			return fact{"range", fmt.Sprintf("ends at message %s, the last", plural.Grouped(count))}
+		}
+		return fact{"range", "ends at the last message of " + plural.Many(len(same), "chat")}
 	case ops.FactOtherSwipe:
 		return fact{"swipe", fmt.Sprintf("it counts only while swipe %d of message %s is chosen; now swipe %d is", first.Count, first.Name, first.Of)}
 	case ops.FactSharedBook:

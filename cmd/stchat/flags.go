@@ -399,14 +399,37 @@ func (l *listFlags) list(ctx context.Context, c *console, args []string, example
 	}
 
 	if len(list.Paths) == 0 {
-		c.note("%s: this list has no paths", l.filesFrom)
-		return list, errNothing
+		return list, c.emptyList(l.filesFrom)
 	}
 	list.AllowEmpty = !slices.ContainsFunc(list.Paths, func(path string) bool { return !userdir.IsUserDir(path) })
 	if i := slices.IndexFunc(list.Paths, userdir.IsDir); l.noFolders && i >= 0 {
 		return list, usagef("%s is a folder of chats; name those that are meant", list.Paths[i])
 	}
 	return list, nil
+}
+
+// withLines returns args and behind them the lines of --files-from, which from then on are arguments as
+// any other.
+func (l *listFlags) withLines(ctx context.Context, c *console, args []string) ([]string, error) {
+	if l.filesFrom == "" {
+		return args, nil
+	}
+	lines, err := l.readList(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("--files-from: %w", ops.PathError(err))
+	}
+	args = slices.Concat(args, lines)
+	if len(args) == 0 {
+		return nil, c.emptyList(l.filesFrom)
+	}
+	l.filesFrom = ""
+	return args, nil
+}
+
+// emptyList says that a list has no paths, and ends the command.
+func (c *console) emptyList(name string) error {
+	c.note("%s: this list has no paths", name)
+	return errNothing
 }
 
 // errNothing ends a command that was given an empty list: there is nothing to do, which is no error.

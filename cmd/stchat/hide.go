@@ -45,7 +45,7 @@ func (o *hideOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *hideOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	o.chosenBy.Clip = true
-	if all := o.choice(); !o.hide && all.All() && o.named == "" {
+	if !o.hide && o.choosesAll() {
 		o.hidden = true
 	}
 	choice, common, err := o.chosenIn(ctx, c, &o.choiceFlags, args, "hide Mira/Harbour 0..19")

@@ -118,9 +118,13 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 		return err
 	}
 	opt := keep.LostOptions{
-		Asked: args, From: o.from, Since: o.since, Store: c.store(), Data: cmp.Or(c.data, c.Getenv(dataVariable)), Now: c.Now(),
+		From: o.from, Since: o.since, Store: c.store(), Data: c.dataFolder(), Now: c.Now(),
 		Messages: o.messages, Match: o.match,
 	}
+	if args, err = o.withLines(ctx, c, args); err != nil {
+		return err
+	}
+	opt.Asked = args
 	var paths []string
 	for _, arg := range args {
 		found, err := c.resolve(reads(), []string{arg})
@@ -134,7 +138,7 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 		paths = append(paths, found...)
 	}
 
-	if len(opt.Names) == 0 || len(paths) > 0 || o.filesFrom != "" {
+	if len(opt.Names) == 0 || len(paths) > 0 {
 		if opt.List, err = o.folders(ctx, c, paths, nameFolder("lost")); err != nil {
 			return err
 		}
@@ -331,7 +335,11 @@ func (o *lostOptions) write(c *console, res *keep.LostResult) {
 			c.note("%s: its backups do not say how it was called; it is the only such chat of %s", o.address(chat), visible.Text(deref(chat.Owner)))
 		}
 	}
-	o.sum(c, res.Summary, notAskedFor(res))
+	isLost := res.Summary.Chats+res.Summary.Few.Chats > 0
+	putsBack := o.restore && len(o.goingBack(res.Named)) > 0 // older wordings too, of which nothing is lost
+	if isLost || !putsBack {
+		o.sum(c, res.Summary, notAskedFor(res))
+	}
 }
 
 // sum says in a few lines what is lost; left is how much of it was not asked for.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 
 	"stchat/internal/json/patch"
 	"stchat/internal/ops/cut"
+	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/text/lazyregexp"
 )
@@ -91,6 +93,9 @@ func (s *subjects) following(fs *pflag.FlagSet, o options, args []string) (other
 
 // swipeNumber is what follows MESSAGE in swipe, as its synopsis calls it.
 const swipeNumber = "K"
+
+// newText is what follows MESSAGE in edit, as its synopsis calls it.
+const newText = "TEXT"
 
 // divideSwipe divides the numbers behind a CHAT of swipe: the first is the message, unless --at says
 // it, and the second the swipe.
@@ -260,23 +265,31 @@ func (f *choiceFlags) takeAt(at atValue) {
 	f.named = cmp.Or(at.name, f.named)
 }
 
-// find finds the message that --at names in the only chat.
-func (f *choiceFlags) find(ctx context.Context, chats []string) error {
-	if f.named == "" {
-		return nil
+// choosesAll reports whether the flags leave no message out.
+func (f *choiceFlags) choosesAll() bool {
+	unnamed := f.unnamed()
+	return f.named == "" && unnamed.All()
+}
+
+// choice returns what the flags choose in chats. The name that --at may give is looked up in the only one
+// of them.
+func (f *choiceFlags) choice(ctx context.Context, chats []string) (choose.Choice, error) {
+	choice := f.unnamed()
+	if f.named == "" || len(chats) == 0 {
+		return choice, nil
 	}
-	if len(chats) != 1 {
-		return usagef("--at %q: a name is for one CHAT, not %d", f.named, len(chats))
+	if len(chats) > 1 {
+		return choice, usagef("--at %q: a name is for one CHAT, not %d", f.named, len(chats))
+	}
+	if userdir.IsDir(chats[0]) {
+		return choice, usagef("--at %q: a name is for one CHAT, not a folder", f.named)
 	}
 	at, err := cut.MessageNamed(ctx, chats[0], f.named)
 	if err != nil {
-		return withHint(err, nil)
+		return choice, withHint(err, nil)
 	}
-	if at >= 0 { // else opening the chat reports why
-		f.chosenBy.Ranges = append(f.chosenBy.Ranges, choose.Range{From: at, To: at})
-	}
-	f.named = ""
-	return nil
+	choice.Ranges = append(slices.Clone(choice.Ranges), choose.Range{From: at, To: at})
+	return choice, nil
 }
 
 // oneNumber returns the only message number in a list; ok is false for anything else.
@@ -293,8 +306,8 @@ func (f *choiceFlags) takeMessages(_ *pflag.FlagSet, ranges []choose.Range) erro
 	return nil
 }
 
-// choice returns what the flags choose.
-func (f *choiceFlags) choice() choose.Choice {
+// unnamed returns what the flags choose but for the name that --at may give.
+func (f *choiceFlags) unnamed() choose.Choice {
 	c := f.chosenBy
 	if f.hidden || f.seen {
 		c.Filter.Hidden = &f.hidden

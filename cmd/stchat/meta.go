@@ -64,6 +64,7 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	if at := fs.ArgsLenAtDash(); at >= 0 {
 		before, behind = args[:at], args[at:]
 	}
+	c.means = reads()
 	named, words, err := c.amongWords(&o.listFlags, before)
 	if err != nil {
 		return err
@@ -210,6 +211,8 @@ func (o *metaSetOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 		if err := o.set(arg); err != nil {
 			return usagef("%s: %v", arg, err)
 		}
+		key, _, _ := strings.Cut(arg, "=")
+		c.written[arg] = key + "=…"
 	}
 
 	paths, err := c.resolve(edits(), named)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/folder/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/move"
 	"stchat/internal/place/names"
@@ -106,15 +107,43 @@ func (o *moveFlags) report(c *console, results []*move.Result) error {
 	})
 }
 
-func (o *moveFlags) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
-	owners := map[string]string{}
-	for _, path := range args {
-		kind, _ := userdir.KindOf(path)
-		folder := userdir.RealPath(filepath.Dir(path))
-		if other, ok := owners[folder]; ok && kind == userdir.Solo && userdir.RealPath(other) != userdir.RealPath(path) {
-			return usagef("%s and %s belong to one character, which opens with one chat", other, path)
+// twoOfOneOwner returns two chats of one character or group, with what that is; "": there are none.
+func twoOfOneOwner(chats []string) (a, b, kind string) {
+	lib := new(library.Library)
+	of := map[string]string{}
+	for _, path := range chats {
+		owner, kind := ownerOf(lib, path)
+		other, known := of[owner]
+		if known && owner != "" && userdir.RealPath(other) != userdir.RealPath(path) {
+			return other, path, kind
 		}
-		owners[folder] = path
+		of[owner] = path
+	}
+	return "", "", ""
+}
+
+// ownerOf returns what a chat belongs to, the folder of a character's chats or the file of a group, and what
+// that is called; "" for none.
+func ownerOf(lib *library.Library, path string) (owner, kind string) {
+	switch of, _ := userdir.KindOf(path); of {
+	case userdir.Solo:
+		return userdir.RealPath(filepath.Dir(path)), "character"
+	case userdir.Group:
+		dir, _ := userdir.Enclosing(path)
+		groups, err := lib.Groups(dir)
+		if err != nil {
+			return "", "" // the command itself says so
+		}
+		if listing := groups.Listing(userdir.ChatName(path)); len(listing) > 0 {
+			return listing[0].Path, "group"
+		}
+	}
+	return "", ""
+}
+
+func (o *moveFlags) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+	if a, b, kind := twoOfOneOwner(args); kind != "" {
+		return usagef("%s and %s belong to one %s, which opens with one chat", a, b, kind)
 	}
 
 	of := func(r *move.OpenResult) (string, *move.OpenResult) { return r.Doc.Path, r }

@@ -73,7 +73,7 @@ func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	}
 
 	things, err := o.repair(ctx, c, opt, false)
-	if things == 0 || c.dryRun || err != nil && !errors.Is(err, errNo) {
+	if things == 0 || c.dryRun { // none too if it was interrupted
 		return err
 	}
 	if err := c.confirm("repair " + c.many(things, "thing")); err != nil {
@@ -106,6 +106,7 @@ func (o *repairOptions) repair(ctx context.Context, c *console, opt repair.Optio
 	c.changes(&opt.Changes)
 	opt.Changes.DryRun = !write
 	opt.BumpIntegrity = c.newSlugs()
+	opt.Store = c.store()
 	end := c.meter("repairing", c.json, &opt.Meter)
 	rep, ended := repair.Repair(ctx, opt)
 	end()
@@ -155,12 +156,12 @@ func (o *repairOptions) report(c *console, rep *repair.Report, ended, write bool
 		}
 	}
 
-	isTerminal := c.InTTY && c.ErrTTY
-	isRefused := !write && !c.dryRun && !isTerminal // nobody is there to agree to it
+	isTerminal := c.InTTY && c.OutTTY && c.ErrTTY
+	isUntold := !write && !c.dryRun && !isTerminal // nobody reads the plan: what is done is told
 	switch {
 	case things == 0 && !failed && !ended:
 		c.told(block{sentence: c.many(rep.Chats, "chat") + " checked, nothing to repair"})
-	case things > 0 && !isRefused:
+	case things > 0 && !isUntold:
 		o.tell(c, found, things, write)
 	}
 

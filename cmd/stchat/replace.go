@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/ops/edit"
@@ -24,6 +25,7 @@ What pictures and links point to stays as it is, unless OLD has a slash.
   stchat replace Jon John "Mira/*" -w --dry-run
   stchat replace -E "(\w+)'s lamp" "the lamp of $1" Mira/@ 40..`,
 		means:   &subjects{first: 2, writes: true, messages: true, reorder: chatLast},
+		args:    cobra.MinimumNArgs(2),
 		empty:   true,
 		options: &replaceOptions{},
 	}
@@ -67,12 +69,17 @@ func (o *replaceOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 	if err != nil {
 		return err
 	}
+	choice, err := o.choice(ctx, common.Chats)
+	if err != nil {
+		return err
+	}
+
 	var results []*edit.Result
 	subs := []edit.Substitution{substitution}
 	if o.names {
-		results = edit.Replace(ctx, edit.ReplaceOptions{Options: common, Choice: o.choice(), Sub: subs})
+		results = edit.Replace(ctx, edit.ReplaceOptions{Options: common, Choice: choice, Sub: subs})
 	} else {
-		results = edit.Set(ctx, edit.SetOptions{Options: common, Choice: o.choice(), Sub: subs, AllSwipes: o.swipes})
+		results = edit.Set(ctx, edit.SetOptions{Options: common, Choice: choice, Sub: subs, AllSwipes: o.swipes})
 	}
 
 	err = o.reportMany(c, results, func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Changed) })

@@ -62,7 +62,7 @@ type rmOptions struct {
 
 func (o *rmOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.family, "family", false, "also delete all descendants")
-	fs.Var(until(&o.clearing.Before).notEmpty(), "older-than", "only chats last changed before `TIME`, such as 52w or 2026-03-01; CHAT may be a folder or OWNER/*")
+	fs.Var(since(&o.clearing.Before).notEmpty(), "older-than", "only chats last changed before `TIME`, such as 52w or 2026-03-01; CHAT may be a folder or OWNER/*")
 	fs.Var(number(&o.clearing.Newest, 1, "a number of chats, from 1"), "keep", "the newest `N` of each owner stay; of checkpoints, of each parent")
 	fs.BoolVar(&o.clearing.Checkpoints, "checkpoints", false, "only checkpoints without a message of their own; CHAT may be a folder or OWNER/*")
 	o.listFlags.addFlags(fs)
@@ -74,7 +74,6 @@ func (o *rmOptions) clears() bool { return o.clearing != move.Clearing{} }
 
 func (o *rmOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	allowed := &subjects{writes: true, whole: true, deletes: "stchat delete"}
-	c.means = allowed
 	args, err := c.resolve(allowed, args)
 	if err != nil {
 		return err

@@ -266,11 +266,15 @@ func (c *console) operands(v *verb, cmd *cobra.Command, args []string) ([]string
 	if isGiven(fs, "output") {
 		means.all = true
 	}
-	c.means = &means
 
 	chats, err := means.following(fs, v.options, args)
 	if err != nil {
 		return nil, err
+	}
+	for _, arg := range args[len(chats):] {
+		if means.what == newText && !looksLikeMessages(arg) {
+			c.written[arg] = "…"
+		}
 	}
 	if err := v.counted(cmd, chats); err != nil {
 		return nil, err
@@ -426,7 +430,7 @@ func (c *console) readUndoMost(fs *pflag.FlagSet) error {
 
 // changes completes the options for writing that all commands share.
 func (c *console) changes(opt *changeset.Options) {
-	opt.Command = recorded(c.args)
+	opt.Command = recorded(c.args, c.written)
 	opt.Now = c.Now()
 	opt.NewUUID = uuid.NewString
 	opt.KeepBytes = c.undoMost

@@ -324,10 +324,14 @@ func parseSize(text string) (int64, bool) {
 
 // recorded returns a command as undo lists it: without the texts and values that it wrote.
 // They would stay in the record after they are removed from the chat.
-func recorded(args []string) []string {
+// written has those of the arguments that are such texts and values, with what stands for each.
+func recorded(args []string, written map[string]string) []string {
 	var kept []string
 	hide := false
 	for _, arg := range args {
+		if instead, isWritten := written[arg]; isWritten {
+			arg = instead
+		}
 		name, _, valued := strings.Cut(arg, "=")
 		secret := name == "--text" || name == "--add" || name == "--sub" || strings.HasPrefix(name, "--set")
 		switch {

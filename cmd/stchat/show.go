@@ -53,12 +53,13 @@ func (o *messageReadFlags) addFlags(fs *pflag.FlagSet) {
 // read returns the options for each chat, and the chats.
 func (o *messageReadFlags) read(ctx context.Context, c *console, args []string, example string) (look.MessageOptions, []string, error) {
 	paths, err := o.chats(ctx, c, args, "name a chat, e.g. `"+example+"`")
-	if err == nil {
-		err = o.find(ctx, paths)
+	if err != nil {
+		return look.MessageOptions{}, nil, err
 	}
 	o.chosenBy.Clip = true
+	choice, err := o.choice(ctx, paths)
 	return look.MessageOptions{
-		Choice: o.choice(), SkipDamaged: o.skipDamaged,
+		Choice: choice, SkipDamaged: o.skipDamaged,
 		Open: chat.Options{Data: userFolder(c, paths), Stdin: c.In},
 	}, paths, err
 }
@@ -104,7 +105,7 @@ func (o *showOptions) print(ctx context.Context, c *console, args []string) erro
 	opt.SwipeTexts = o.swipes
 	p := &messagePrinter{console: c, o: o}
 	if c.shown && !o.raw && !c.json {
-		p.reader = &reader{screen: newScreen(c, 76), reasoning: o.reasoning, ranges: o.chosenBy.Ranges}
+		p.reader = &reader{screen: newScreen(c, 76), reasoning: o.reasoning, ranges: opt.Choice.Ranges}
 	}
 	chosen := 0
 	for _, path := range paths {
@@ -119,7 +120,7 @@ func (o *showOptions) print(ctx context.Context, c *console, args []string) erro
 			p.reader.end(read)
 		}
 		if read.Clipped && err == nil {
-			c.note("%s ends there: it has no more messages", shortName(path))
+			noteClipped(c, path)
 		}
 		c.leftOut(path, read.Skipped, o.skipDamaged)
 		if err != nil {
@@ -138,6 +139,11 @@ func (o *showOptions) print(ctx context.Context, c *console, args []string) erro
 	return c.outcome(none)
 }
 
+// noteClipped says that a range ends at a chat's last message instead of beyond it.
+func noteClipped(c *console, path string) {
+	c.note("%s ends there: it has no more messages", shortName(path))
+}
+
 // runCount prints how many messages are chosen, for several chats before each one's path.
 func (o *showOptions) runCount(ctx context.Context, c *console, opt look.MessageOptions, paths []string) error {
 	chosen := 0
@@ -145,6 +151,9 @@ func (o *showOptions) runCount(ctx context.Context, c *console, opt look.Message
 		opt.Path = path
 		read, err := look.Messages(ctx, opt, nil)
 		chosen += read.Chosen
+		if read.Clipped && err == nil {
+			noteClipped(c, path)
+		}
 		c.leftOut(path, read.Skipped, o.skipDamaged)
 		switch {
 		case ctx.Err() != nil:

@@ -84,9 +84,13 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	if len(o.drop)+len(o.extra) == 0 {
 		o.drop = []string{"swipes"}
 	}
+	choice, err := o.choice(ctx, common.Chats)
+	if err != nil {
+		return err
+	}
 	end := c.meter("reading", c.json, &common.Meter)
 	list := edit.Slim(ctx, edit.SlimOptions{
-		Options: common, Choice: o.choice(), KeepLast: o.keepLast, Extra: o.extra,
+		Options: common, Choice: choice, KeepLast: o.keepLast, Extra: o.extra,
 		Swipes: slices.Contains(o.drop, "swipes"), Reasoning: slices.Contains(o.drop, "reasoning"), Images: slices.Contains(o.drop, "images"),
 	})
 	end()

@@ -102,7 +102,7 @@ func (o *statsOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 	}
 	opt := o.opt
 	opt.List = list
-	opt.Choice = o.choice()
+	opt.Choice = o.unnamed()
 	opt.Zone = time.Local
 	opt.Open.Data = userFolder(c, list.Paths)
 	opt.By = statsBy(o.by)

@@ -99,10 +99,12 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 		d, err = keep.Verify(ctx, opt, o.mend)
 	case o.prune:
 		prune := func(opt keep.HistoryOptions) (*keep.History, error) { return keep.Prune(ctx, opt, o.rules) }
-		d, err = c.agreedFor(opt, prune, "drop versions of the history for good")
+		d, err = c.agreedFor(opt, prune, func(versions string) string { return "drop " + versions + " of the history for good" })
 	case o.forget:
 		forget := func(opt keep.HistoryOptions) (*keep.History, error) { return keep.Forget(ctx, opt, args) }
-		d, err = c.agreedFor(opt, forget, "forget all versions of "+c.many(len(args), "chat")+" for good")
+		d, err = c.agreedFor(opt, forget, func(versions string) string {
+			return "forget " + versions + " of " + c.many(len(args), "chat") + " for good"
+		})
 	case o.compact:
 		d, err = keep.Compact(ctx, opt)
 	default:
@@ -137,16 +139,17 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	return nil
 }
 
-// agreedFor changes the store once that is agreed to: no undo takes it back. An error of a dry run comes
-// before the question.
-func (c *console) agreedFor(opt keep.HistoryOptions, change func(keep.HistoryOptions) (*keep.History, error), what string) (*keep.History, error) {
+// agreedFor changes the store once that is agreed to: no undo takes it back. what says it of the versions
+// that go. An error of a dry run comes before the question.
+func (c *console) agreedFor(opt keep.HistoryOptions, change func(keep.HistoryOptions) (*keep.History, error), what func(versions string) string) (*keep.History, error) {
 	if c.asks() {
 		rehearsal := opt
 		rehearsal.DryRun = true
-		if _, err := change(rehearsal); err != nil {
+		would, err := change(rehearsal)
+		if err != nil {
 			return nil, err
 		}
-		if err := c.confirm(what); err != nil {
+		if err := c.confirm(what(c.many(would.Freed.Versions, "version"))); err != nil {
 			return nil, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 )
 
 // writingCalls are calls of every command that writes, which succeed in the folder of strayWorld. What stands
@@ -194,4 +195,27 @@ func TestQuestionsWithoutTerminal(t *testing.T) {
 			t.Errorf("%q wrote (-was +is):\n%s", args, diff)
 		}
 	}
+}
+
+// TestFewArguments calls every command with none to three words that mean nothing: each call ends with an
+// exit code, and none in a panic.
+func TestFewArguments(t *testing.T) {
+	t.Chdir(strayWorld(t))
+	var try func(cmd *cobra.Command)
+	try = func(cmd *cobra.Command) {
+		for _, below := range cmd.Commands() {
+			try(below)
+		}
+		words := strings.Fields(cmd.CommandPath())[1:]
+		if len(words) == 0 {
+			return
+		}
+		for range 4 {
+			if _, _, code := call(words); code > 2 {
+				t.Errorf("%s: exit %d", strings.Join(words, " "), code)
+			}
+			words = append(slices.Clone(words), "nothing")
+		}
+	}
+	try(newRoot(&console{env: env{}}))
 }

@@ -55,8 +55,10 @@ func (c *console) finder() *address.Finder {
 	return &address.Finder{Lib: new(library.Library), Data: c.data, Else: c.Getenv(dataVariable)}
 }
 
-// resolve replaces the arguments that name chats as OWNER/NAME by their paths.
+// resolve replaces the arguments that name chats as OWNER/NAME by their paths. The lines of --files-from
+// will mean the same.
 func (c *console) resolve(s *subjects, args []string) (paths []string, err error) {
+	c.means = s
 	end := len(args) - s.others
 	if s.most > 0 {
 		end = min(end, s.first+s.most)
@@ -273,12 +275,24 @@ func (c *console) withStore(command string) string {
 	return storeVariable + "=" + visible.Quote(absolute(c.store())) + " " + command
 }
 
+// dataFolder returns the user folder that --data names, or where none is around the working folder
+// STCHAT_DATA; "" means the one around.
+func (c *console) dataFolder() string {
+	if c.data != "" {
+		return c.data
+	}
+	if around, _ := userdir.UserAround(); around != "" {
+		return ""
+	}
+	return c.Getenv(dataVariable)
+}
+
 // where returns which chat is meant, and in which store.
 func (c *console) where(args []string) (keep.Where, error) {
 	if len(args) == 0 {
 		return keep.Where{}, usagef("name a chat, e.g. `stchat %s \"chats/Mira/Harbour.jsonl\"` or Mira/Harbour", strings.TrimPrefix(c.started, "stchat "))
 	}
-	return keep.Where{Chat: args[0], Store: c.store(), Data: cmp.Or(c.data, c.Getenv(dataVariable)), Now: c.Now()}, nil
+	return keep.Where{Chat: args[0], Store: c.store(), Data: c.dataFolder(), Now: c.Now()}, nil
 }
 
 // addressOf returns how a chat is named in a command: OWNER/NAME, or its path where no user folder is

@@ -58,10 +58,11 @@ func (o *swipeOptions) takeWhat(_ *pflag.FlagSet, text string) error {
 }
 
 func (o *swipeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	if err := o.find(ctx, args); err != nil {
+	choice, err := o.choice(ctx, args)
+	if err != nil {
 		return err
 	}
-	if len(o.chosenBy.Ranges) == 0 {
+	if len(choice.Ranges) == 0 {
 		return usagef("which message? e.g. `stchat swipe %s -1`", visible.Quote(args[0]))
 	}
 	adds, deletes := fs.Changed("add"), o.remove > 0
@@ -72,7 +73,7 @@ func (o *swipeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 		return o.show(ctx, c, args[0])
 	}
 
-	opt := edit.SwipeOptions{Options: o.options(c, args), Choice: o.choice(), SwipeChange: edit.SwipeChange{Choose: o.choose, Delete: o.remove}}
+	opt := edit.SwipeOptions{Options: o.options(c, args), Choice: choice, SwipeChange: edit.SwipeChange{Choose: o.choose, Delete: o.remove}}
 	if adds {
 		if o.add == chat.Stdin {
 			data, err := readInput(ctx, c, chat.Stdin)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,7 +129,7 @@ func (o *undoOptions) pruneOptions(fs *pflag.FlagSet, root string, changes chang
 	if fs.Changed("keep") {
 		opt.Keep = o.keep
 	}
-	before, isTime := sendate.ParseMoment(o.prune, changes.Now)
+	before, isTime := sendate.ParseStart(o.prune, changes.Now)
 	opt.Before = before
 	if !isTime {
 		opt.ID = o.prune
@@ -255,16 +254,20 @@ func (c *console) becomes(steps []changeset.Step, opens []past.Opens, dryRun boo
 	return lines
 }
 
-// undoRoot returns the folder whose records or history are meant: data, else STCHAT_DATA,
-// else the user folder around the working folder, else the working folder.
+// undoRoot returns the folder whose records or history are meant: that of --data, else the user folder
+// around the working folder, else that of STCHAT_DATA, else the working folder.
 func undoRoot(c *console) (string, error) {
-	if data := cmp.Or(c.data, c.Getenv(dataVariable)); data != "" {
+	if data := c.dataFolder(); data != "" {
+		from := "--data"
+		if c.data == "" {
+			from = dataVariable
+		}
 		info, err := os.Stat(data)
 		if err != nil {
-			return "", fmt.Errorf("--data: %w", ops.PathError(err))
+			return "", fmt.Errorf("%s: %w", from, ops.PathError(err))
 		}
 		if !info.IsDir() {
-			return "", usagef("--data: %s is not a folder", data)
+			return "", usagef("%s: %s is not a folder", from, data)
 		}
 		return data, nil
 	}

@@ -44,6 +44,7 @@ const (
 	FactLinkCut                       // Name: the chat that a message no longer links to
 	FactUnnamedBook                   // Name: a lorebook that no chat names any more
 	FactUnreached                     // Name: what names a chat or a lorebook, and cannot be edited
+	FactClipped                       // Count: the last message, at which a range ends instead of beyond it
 	FactOtherSwipe                    // Count: the swipe that the value is of, while Of is chosen in message Name
 )
 

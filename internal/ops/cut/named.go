@@ -3,6 +3,7 @@ package cut
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,11 +13,12 @@ import (
 	"stchat/internal/folder/library"
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
+	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
 )
 
 // MessageNamed returns the index of the message of a chat at which a checkpoint or branch of that name
-// hangs. The error is a [*NoPointError] if there is none.
+// hangs. The error wraps a [*NoPointError] if there is none.
 func MessageNamed(ctx context.Context, path, name string) (int, error) {
 	found, err := findNamed(ctx, &Options{AtName: name}, path)
 	return found.index, err
@@ -29,14 +31,22 @@ func findNamed(ctx context.Context, opt *Options, source string) (lastMessage, e
 	if source == chat.Stdin {
 		return none, noPoint(source, "a chat from standard input has no checkpoints and branches")
 	}
-	graphs, err := family.Read(ctx, new(library.Library), []string{filepath.Dir(source)}, family.Options{})
+	file, err := os.Stat(source)
+	if err != nil {
+		return none, ops.PathError(err)
+	}
+	real := userdir.RealPath(source) // a symbolic link leads to the chat that has a family
+	graphs, err := family.Read(ctx, new(library.Library), []string{filepath.Dir(real)}, family.Options{})
 	if err != nil {
 		return none, ops.PathError(err)
 	}
 	g := graphs[0]
-	at := slices.IndexFunc(g.Chats, func(c *family.Chat) bool { return filepath.Base(c.Path) == filepath.Base(source) })
+	at := slices.IndexFunc(g.Chats, func(c *family.Chat) bool {
+		listed, err := os.Stat(c.Path)
+		return err == nil && os.SameFile(listed, file)
+	})
 	if at < 0 {
-		return none, nil // opening it will report why
+		return none, noPoint(source, "its folder does not list it as a chat")
 	}
 	subject := g.Chats[at]
 	wanted := g.Find(opt.AtName)

@@ -306,6 +306,9 @@ func (e *exporter) count(ctx context.Context, f *facts) error {
 		exported = seen.Chosen
 	}
 
+	if seen.Clipped {
+		f.Tell(ops.Fact{Kind: ops.FactClipped, Path: d.Path, Count: seen.Total - 1})
+	}
 	f.Warnings = ops.Damaged(d.Path, seen.Skipped)
 	if e.Macros {
 		f.macros = substitutions(users, f.characters, f.kind == "group")

@@ -21,7 +21,8 @@ type drafting struct {
 	plan *Plan
 	set  *changeset.Set
 
-	concernsMessages bool // the plan is not of the metadata alone
+	header           []byte // as it was read
+	concernsMessages bool   // the plan is not of the metadata alone
 
 	change *follow.Change // what the plan does to messages
 	swiped map[int]int    // the newly chosen swipe, by message, where it changes
@@ -33,6 +34,7 @@ type drafting struct {
 // first line of the new file.
 func (d *drafting) draft(ctx context.Context) error {
 	before := d.chat.Header.Metadata().Bytes()
+	d.header = bytes.Clone(d.chat.Header.Fields().Bytes())
 	d.result.Doc.BytesBefore = d.chat.Source.Size
 	d.result.Doc.Integrity = rawjson.TextOrNil(d.chat.Header.Metadata().Value("integrity"))
 	if err := d.measure(ctx); err != nil {
@@ -53,7 +55,7 @@ func (d *drafting) draft(ctx context.Context) error {
 	d.tellPlaces()
 	changesMessages := d.plan.isLines() // what judge has left of the plan
 	d.taint(changesMessages)
-	if !changesMessages && bytes.Equal(d.chat.Header.Metadata().Bytes(), before) {
+	if !changesMessages && !d.changesHeader(before) {
 		return nil // unchanged
 	}
 	messages, err := d.count(ctx) // a damaged chat is not edited, not even its metadata alone
@@ -180,18 +182,31 @@ func (d *drafting) newHeader(before []byte) ([]byte, error) {
 		metadata.Set("integrity", rawjson.Quote(d.slug))
 	}
 	d.result.Doc.Integrity = rawjson.TextOrNil(metadata.Value("integrity"))
-	after := metadata.Bytes()
-	if bytes.Equal(after, before) {
+	if !d.changesHeader(before) {
 		return nil, nil
 	}
+	after := metadata.Bytes()
+	changesNames := d.changesNames()
 	header := d.chat.Header.Bytes()
 	if damage := jsonl.Check(header); damage != nil {
 		return nil, d.chat.Errorf("the header would be damaged: %s", damage.Reason)
 	}
-	if d.showsMore() {
+	if d.showsMore() && changesNames {
+		d.result.diff(chat.HeaderIndex, d.header, header)
+	} else if d.showsMore() {
 		d.result.diff(chat.HeaderIndex, before, after)
 	}
 	return header, nil
+}
+
+// changesHeader reports whether the header will be another one; before is its metadata as it was read.
+func (d *drafting) changesHeader(before []byte) bool {
+	return d.changesNames() || !bytes.Equal(d.chat.Header.Metadata().Bytes(), before)
+}
+
+// changesNames reports whether something beside the metadata changes in the header.
+func (d *drafting) changesNames() bool {
+	return !bytes.Equal(d.chat.Header.Fields().Bytes(), d.header)
 }
 
 // syncSlug drafts the chat's new slug where Luker looks first.

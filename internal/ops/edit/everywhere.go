@@ -40,23 +40,9 @@ func Replace(ctx context.Context, opt ReplaceOptions) []*Result {
 			return p, nil
 		}
 
-		var inFields places
-		fields := o.chat.Header.Fields()
-		for _, key := range []string{"user_name", "character_name"} { // of headers before 1.12
-			value := fields.Value(key)
-			if value == nil {
-				continue
-			}
-			edited, inValue := substituted(value, subs)
-			inFields.add(inValue)
-			if !bytes.Equal(edited, value) {
-				fields.Set(key, edited)
-			}
-		}
-
 		p.Metadata = func(metadata []byte) ([]byte, error) {
 			edited, inHeader := everywhere(metadata, subs)
-			inHeader.add(inFields)
+			inHeader.add(inOldNames(o.chat.Header.Fields(), subs))
 			found.set(chat.HeaderIndex, inHeader)
 			return edited, nil
 		}
@@ -66,6 +52,23 @@ func Replace(ctx context.Context, opt ReplaceOptions) []*Result {
 		}
 		return p, nil
 	})
+}
+
+// inOldNames makes substitutions in the names that headers have had beside the metadata before
+// SillyTavern 1.12.
+func inOldNames(header *rawjson.Object, subs []substituting) (found places) {
+	for _, key := range []string{"user_name", "character_name"} {
+		value := header.Value(key)
+		if value == nil {
+			continue
+		}
+		edited, inValue := substituted(value, subs)
+		found.add(inValue)
+		if !bytes.Equal(edited, value) {
+			header.Set(key, edited)
+		}
+	}
+	return found
 }
 
 // everywhereInMessage makes substitutions in every text of a message. What the chosen swipe repeats of it is
@@ -84,7 +87,7 @@ func everywhereInMessage(line []byte, subs []substituting) (edited []byte, found
 		}
 		number++
 	}
-	return message.SyncText(edited), found
+	return edited, found // each swipe has had its own replacements
 }
 
 // isNameKey reports whether a key holds the name of a chat, a lorebook or a file, or what no person

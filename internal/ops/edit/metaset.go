@@ -120,6 +120,7 @@ func setMeta(o *open, opt *MetaOptions, metadata []byte) ([]byte, error) {
 		if o.luker {
 			return nil, ErrNeedsSlug
 		}
+		o.slug = ""
 		md.Unset("integrity")
 	case IntegrityNew:
 		if o.slug == "" {
@@ -127,6 +128,7 @@ func setMeta(o *open, opt *MetaOptions, metadata []byte) ([]byte, error) {
 		}
 		md.Set("integrity", rawjson.Quote(o.slug))
 	default:
+		o.slug = "" // what is asked for comes before the new one that every edit may give
 		if o.luker {
 			o.slug = opt.Integrity
 		}

@@ -126,6 +126,9 @@ func (o *open) scan(ctx context.Context, s scanning, each func(choose.Place) err
 		return o.chat.DamageError(scanned.Damage.First[0])
 	}
 
+	if scanned.Clipped {
+		o.result.Tell(ops.Fact{Kind: ops.FactClipped, Path: o.chat.Label(), Count: scanned.Messages - 1})
+	}
 	o.messages = scanned.Messages
 	o.last = scanned.Last
 	o.speakers = all

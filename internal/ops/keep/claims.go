@@ -204,7 +204,8 @@ func (s *subject) addBackups(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if owner == nil || owner.Path != s.rel || slices.ContainsFunc(s.versions, func(v version) bool { return v.Sum == string(c.Sum[:]) }) {
+		isOurs := owner != nil && owner.ID == s.id && owner.Path == s.rel // one that is gone may have had the path, too
+		if !isOurs || slices.ContainsFunc(s.versions, func(v version) bool { return v.Sum == string(c.Sum[:]) }) {
 			continue
 		}
 		s.versions = append(s.versions, version{

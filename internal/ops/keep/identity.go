@@ -68,14 +68,14 @@ func newIdentity(files, chats []*facts) *identity {
 		c.order = i
 		j.slugs[c.Slug]++
 		j.known[c.Path] = true
-		slugTellsNothing := c.Slug == "" || j.slugs[c.Slug] > 1
-		if c.state == missing && slugTellsNothing {
-			j.lacks = true
-		}
 		if c.state <= changed {
 			j.here[c.Path] = c
 		}
 	}
+	j.lacks = slices.ContainsFunc(chats, func(c *facts) bool {
+		slugTellsNothing := c.Slug == "" || j.slugs[c.Slug] > 1
+		return c.state == missing && slugTellsNothing
+	})
 
 	for _, f := range files {
 		j.at[f.Path] = f

@@ -162,11 +162,12 @@ type deletion struct {
 // is reports whether it was the chat that is gone from a path, by what that said last.
 func (d *deletion) is(path string, last *lost.Version) bool {
 	shared := func() int { return lost.NewSet(last.Texts).Shared(d.said.Texts) }
-	sameSlug := d.said.Slug == last.Slug
+	sameSlug := d.said.Slug != "" && d.said.Slug == last.Slug
 	if userdir.RealPath(d.path) == userdir.RealPath(path) {
-		return sameSlug || shared() > 0
+		nothingIsKnown := d.said.Slug == "" && last.Slug == "" && len(d.said.Texts) == 0 && len(last.Texts) == 0
+		return sameSlug || nothingIsKnown || shared() > 0
 	}
-	if !sameSlug || d.said.Slug == "" || len(last.Texts) == 0 {
+	if !sameSlug || len(last.Texts) == 0 {
 		return false
 	}
 	return shared() == len(last.Texts)

@@ -392,7 +392,7 @@ func (r *restoring) findSidecars(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if ns == luker.SyncNamespace && r.res.Doc.InPlace {
+		if ns == luker.SyncNamespace && r.slug != "" {
 			data = luker.SyncData(r.slug, r.opt.Now.UnixMilli())
 		}
 		c := sidecar{filepath.Join(filepath.Dir(r.path), luker.SidecarName(userdir.ChatName(r.path), ns)), data}

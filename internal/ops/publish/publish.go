@@ -273,6 +273,9 @@ func (e *exporter) survey(ctx context.Context, path string) *published {
 		Reset: func(list *[]int64) { *list = (*list)[:0] },
 	})
 
+	if scanned.Clipped {
+		p.Tell(ops.Fact{Kind: ops.FactClipped, Path: path, Count: scanned.Messages - 1})
+	}
 	skipped := c.Damage
 	skipped.Append(scanned.Damage)
 	switch {

@@ -19,6 +19,7 @@ type Options struct {
 	List          ops.List
 	Rules         []rules.ID // only these; empty: all that repair repairs by default
 	From          string     // a folder in which files of attachments are looked for before the others; "": none
+	Store         string     // the file of the history; "": that of the user folder
 	BumpIntegrity bool       // give every chat that is written a new slug
 	Changes       changeset.Options
 	Meter         *progress.Meter

@@ -39,8 +39,8 @@ type wholeHeader struct {
 
 // wholeHeaderOf looks for the header of a chat whose own is damaged: in the history, and among
 // SillyTavern's backups. It returns nil if the first line was no header, or there is none. The newest
-// is taken.
-func wholeHeaderOf(ctx context.Context, src jsonl.Source, c *rules.Chat) (*wholeHeader, error) {
+// is taken. store is the file of the history, "" for that of the user folder.
+func wholeHeaderOf(ctx context.Context, src jsonl.Source, c *rules.Chat, store string) (*wholeHeader, error) {
 	if !c.HasDir || c.Kind == userdir.File {
 		return nil, nil
 	}
@@ -48,7 +48,7 @@ func wholeHeaderOf(ctx context.Context, src jsonl.Source, c *rules.Chat) (*whole
 	if err != nil || torn == nil {
 		return nil, err
 	}
-	newest := torn.inHistory(ctx)
+	newest := torn.inHistory(ctx, store)
 	if backup := torn.inBackups(); backup != nil && (newest == nil || backup.at.After(newest.at)) {
 		newest = backup
 	}
@@ -125,18 +125,28 @@ func headerIn(line []byte) *wholeHeader {
 }
 
 // inHistory returns the header of the newest version at the chat's path that has one. A history that
-// cannot be read has none.
-func (t *tornHeader) inHistory(ctx context.Context) *wholeHeader {
+// cannot be read has none, nor has one of another user folder. file is where it is, "" in the user folder.
+func (t *tornHeader) inHistory(ctx context.Context, file string) *wholeHeader {
 	root := userdir.RealPath(t.chat.Dir.Root)
 	rel, err := filepath.Rel(root, userdir.RealPath(t.chat.Path))
 	if err != nil {
 		return nil
 	}
-	store, err := history.OpenRead(ctx, filepath.Join(root, userdir.Own, "history.db"))
+	isNamed := file != ""
+	if !isNamed {
+		file = filepath.Join(root, userdir.Own, "history.db")
+	}
+	store, err := history.OpenRead(ctx, file)
 	if err != nil {
 		return nil
 	}
 	defer store.Close()
+	if isNamed {
+		of, err := store.Root(ctx)
+		if err != nil || userdir.RealPath(of) != root {
+			return nil
+		}
+	}
 	places, err := store.Places(ctx)
 	if err != nil {
 		return nil
