@@ -135,6 +135,32 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// Of two branches that share a slug the shorter is deleted, and the longer takes its name: whichever name comes
+// first, the longer is told from the other by what it says.
+func TestBranchTakesName(t *testing.T) {
+	for _, names := range [][2]string{{"T - Branch #1", "T - Branch #2"}, {"T - Branch #2", "T - Branch #1"}} {
+		u := newUser(t)
+		said := []string{"g", "u1", "u2", "u3", "u4", "u5", "u6", "u7", "u8", "u9", "u10"}
+		longer, shorter := names[0], names[1]
+		u.write("T", `s","main_chat":"`, said...)
+		u.write(longer, `s","main_chat":"T`, said...)
+		u.write(shorter, `s","main_chat":"T`, said[:6]...)
+		u.snapshot()
+		if err := os.Rename(u.path(longer), u.path(shorter)); err != nil {
+			t.Fatal(err)
+		}
+		u.snapshot()
+		s, err := openSubject(t.Context(), Where{Chat: u.path(shorter), Now: u.now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.versions) != 1 || s.versions[0].Messages != len(said) || len(s.others) != 1 {
+			t.Errorf("%q as %q: %d versions, and %d other chats that had the name, want 1 and 1", longer, shorter, len(s.versions), len(s.others))
+		}
+		s.close()
+	}
+}
+
 // A branch without a slug whose last message is deleted is the same chat, whatever swipes its parent
 // has, too: a version tells only what was shown.
 func TestBranchCutShort(t *testing.T) {
