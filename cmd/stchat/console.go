@@ -353,7 +353,11 @@ func (c *console) leftOut(path string, damage jsonl.Damages, wanted bool) {
 // damaged warns of damaged lines of a chat, and of how many more there are.
 func (c *console) damaged(path, what string, first []jsonl.Damage, more int) {
 	for _, d := range first {
-		c.warn("%s:%d:%d: %s: %s", chat.Label(path), d.Line, d.Column, what, d.Reason)
+		did := what
+		if d.Code == jsonl.BOM {
+			did = ops.WithoutBOM
+		}
+		c.warn("%s:%d:%d: %s: %s", chat.Label(path), d.Line, d.Column, did, d.Reason)
 	}
 	if more > 0 {
 		c.warn("%s: %s %s", chat.Label(path), c.many(more, "more damaged line"), what)

@@ -458,7 +458,7 @@ func remark(c *console, d *cut.Document) {
 	for _, s := range d.Skipped {
 		done := "left out"
 		if s.BOM {
-			done = "the line is read without it"
+			done = ops.WithoutBOM
 		}
 		c.warn("%s:%d:%d: %s: %s", source, s.Line, s.Column, done, s.Reason)
 	}

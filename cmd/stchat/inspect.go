@@ -34,8 +34,8 @@ One chat is shown as a card, several as a table: one row per chat, checkpoints
 and branches below their parent, and a total.
 
 What is counted:
-  role       system if is_system is true, else user if is_user is true, else
-             character; what counts as true is JavaScript's rule
+  role       system for narrators, comments and calls of tools, else user if
+             is_user is true, else character, hidden or not
   hidden     is_system without extra.type or tool calls: what /hide makes
   swipes     messages with more than one swipe, and all swipes stored
   parts      bytes as written, with quotes and brackets: mes, swipes,

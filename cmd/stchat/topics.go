@@ -129,8 +129,8 @@ note and lorebook stand for note_prompt and world_info; /note is the key note.
 The order is --replace, --merge, --patch, then --set and --unset as they stand.
 `
 
-const namesTopic = `A CHAT is the path of its file, or an address in the user folder around the
-working folder, else in that of --data or STCHAT_DATA:
+const namesTopic = `A CHAT is the path of its file, or an address in a user folder: that of --data,
+else the one around the working folder, else that of STCHAT_DATA:
 
   Mira/Harbour      the chat Harbour of the character or group Mira
   Mira/storm        the one whose name has "storm" in it

@@ -109,10 +109,17 @@ func fileNamed(name string) string {
 	return "_" + names.File("_" + name)[1:]
 }
 
+// WithoutBOM says what is done about a byte order mark, which is damage of the first line.
+const WithoutBOM = "the line is read without it"
+
 // Damaged returns the warnings of lines of a chat that are left out.
 func Damaged(path string, damages jsonl.Damages) (list []string) {
 	for _, d := range damages.First {
-		list = append(list, fmt.Sprintf("%s:%d:%d: left out: %s", chat.Label(path), d.Line, d.Column, d.Reason))
+		did := "left out"
+		if d.Code == jsonl.BOM {
+			did = WithoutBOM
+		}
+		list = append(list, fmt.Sprintf("%s:%d:%d: %s: %s", chat.Label(path), d.Line, d.Column, did, d.Reason))
 	}
 	if more := damages.More(); more > 0 {
 		list = append(list, fmt.Sprintf("%s: %s left out", chat.Label(path), plural.S(more, "more damaged line")))

@@ -34,6 +34,8 @@ type imported struct {
 	name     string
 	messages int
 	first    uint64 // the hash of its first text
+	isNew    bool   // it comes in this call
+	begins   uint64 // likewise; the hash of the first text of its source
 }
 
 // findOwner finds the owner, and its chats as they are now.
@@ -148,7 +150,7 @@ func (c *call) look(ctx context.Context, name string) error {
 		return err
 	}
 	key := format + "\x00" + id
-	c.known[key] = append(c.known[key], imported{name, scanned.Messages, c.hash(first)})
+	c.known[key] = append(c.known[key], imported{name: name, messages: scanned.Messages, first: c.hash(first)})
 	return nil
 }
 

@@ -389,8 +389,9 @@ func (c *call) judge(j *job, full *complete) {
 		d.Group = &c.owner.Group.Path
 	}
 
-	known := c.known[j.key()]
 	own := full.Messages[len(full.all(nil)):]
+	isOther := func(k imported) bool { return k.isNew && k.begins != c.hash(own[0].Text) } // exports number from 0 each
+	known := slices.DeleteFunc(slices.Clone(c.known[j.key()]), isOther)
 	wants := func(k imported) int { // how many messages it has if it has all
 		beginsAlike := k.first == c.hash(own[0].Text)
 		if !beginsAlike && (full.greeting != nil || c.isGreeting(full, k.first)) {
@@ -410,13 +411,15 @@ func (c *call) judge(j *job, full *complete) {
 		d.Messages = k.messages
 		d.DryRun = c.Changes.DryRun
 		if hasGrown {
-			j.Tell(ops.Fact{Kind: ops.FactGrown, Path: d.Path, Count: wants(k), Of: k.messages})
+			grown := ops.Fact{Kind: ops.FactGrown, Path: d.Path, Count: wants(k), Of: k.messages}
+			j.WarnOf(grown, "%s: its source has %s, here are %d; --grown imports it again, beside", d.Path, plural.S(grown.Count, "message"), grown.Of)
 		}
 		return
 	}
 
 	c.setNames(j, full)
-	c.known[j.key()] = append(known, imported{j.name, len(full.Messages), c.hash(full.Messages[0].Text)})
+	now := imported{name: j.name, messages: len(full.Messages), first: c.hash(full.Messages[0].Text), isNew: true, begins: c.hash(own[0].Text)}
+	c.known[j.key()] = append(c.known[j.key()], now)
 }
 
 // unit writes a conversation.

@@ -28,6 +28,7 @@ import (
 type complete struct {
 	*convert.Conversation
 	user, character string
+	renames         [2]string // whose messages get these names: the source's user and character
 	greeting        *convert.Message
 	dates           []time.Time
 	undated         int
@@ -40,6 +41,13 @@ func (c *call) completed(conversation *convert.Conversation, written time.Time) 
 		Conversation: conversation, written: written,
 		user:      cmp.Or(c.User, conversation.User, c.user),
 		character: cmp.Or(c.Character, conversation.Character, c.owner.Name),
+		renames:   [2]string{conversation.User, conversation.Character},
+	}
+	if speaks(conversation.Messages, convert.User, c.User) { // beside others, who keep theirs
+		full.renames[0] = c.User
+	}
+	if speaks(conversation.Messages, convert.Character, c.Character) {
+		full.renames[1] = c.Character
 	}
 	if c.greets(full) {
 		full.greeting = c.greet(full)
@@ -47,6 +55,11 @@ func (c *call) completed(conversation *convert.Conversation, written time.Time) 
 	full.Messages = full.all(full.Messages)
 	full.dates, full.undated = dates(full.Messages, written)
 	return full
+}
+
+// speaks reports whether somebody of that name speaks in a role; "" is nobody.
+func speaks(list []convert.Message, role convert.Role, name string) bool {
+	return name != "" && slices.ContainsFunc(list, func(m convert.Message) bool { return m.Role == role && m.Name == name })
 }
 
 // all returns messages behind the greeting.
@@ -117,7 +130,7 @@ func (c *call) compose(j *job, full *complete, s *changeset.Set) error {
 	d := &j.Doc
 	d.Path, d.Name = c.path(j.name), j.name
 	for _, note := range full.Notes {
-		j.Tell(ops.Fact{Kind: ops.FactConverted, Path: d.Path, Name: note})
+		j.WarnOf(ops.Fact{Kind: ops.FactConverted, Path: d.Path, Name: note}, "%s: %s", d.Path, note)
 	}
 	for _, warning := range full.Warnings {
 		j.Warn("%s: %s", d.Path, warning)
@@ -234,9 +247,9 @@ func (full *complete) name(m *convert.Message) string {
 		return m.Name
 	case m.Role == convert.Narrator:
 		return cmp.Or(m.Name, "System")
-	case m.Role == convert.User && (m.Name == "" || m.Name == full.User):
+	case m.Role == convert.User && (m.Name == "" || m.Name == full.renames[0]):
 		return full.user
-	case m.Role == convert.Character && (m.Name == "" || m.Name == full.Character):
+	case m.Role == convert.Character && (m.Name == "" || m.Name == full.renames[1]):
 		return full.character
 	}
 	return m.Name

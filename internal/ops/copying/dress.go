@@ -110,8 +110,9 @@ func (d *dress) message(l *jsonl.Line, line []byte, i int) []byte {
 	system, _ := l.Value(keySystem)
 	extra, _ := l.Value(keyExtra)
 	kind, _ := rawjson.Unquote(rawjson.Value(extra, "type"))
-	isCharacters := !rawjson.Truthy(user) && !rawjson.Truthy(system) && kind != "narrator"
-	if !isCharacters {
+	isCharacters := !rawjson.Truthy(user) && kind != "narrator"
+	isHidden := rawjson.Truthy(system)
+	if !isCharacters || isHidden && d.kind != toCharacter { // SillyTavern leaves hidden ones as they are, too
 		return line
 	}
 	s := speechOf(l)
@@ -126,7 +127,7 @@ func (d *dress) message(l *jsonl.Line, line []byte, i int) []byte {
 	}
 
 	d.heard = d.heard || s.name == d.owner.Name
-	if !d.is(s) {
+	if !d.is(s) && !isHidden {
 		d.seen[s.name]++
 	}
 	return line

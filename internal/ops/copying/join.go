@@ -180,7 +180,8 @@ func joinNext(ctx context.Context, lib *library.Library, w *writer, first *ops.S
 		return err
 	}
 	if left := leftOut(src.Metadata(), first.Metadata()); len(left) > 0 {
-		r.Tell(ops.Fact{Kind: ops.FactStateLeft, Path: src.Label(), Name: strings.Join(left, ", ")})
+		names := strings.Join(left, ", ")
+		r.WarnOf(ops.Fact{Kind: ops.FactStateLeft, Path: src.Label(), Name: names}, "%s: left out is what these keep about the chat: %s", src.Label(), names)
 	}
 	sidecars, err := src.Sidecars()
 	if err != nil {

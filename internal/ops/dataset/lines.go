@@ -199,8 +199,16 @@ func (p *printer) rows(m *look.Message) error {
 
 	chosen := r.Swipe
 	texts := m.SwipeTexts
-	if len(texts) == 0 {
+	saysSwipe := m.Swipe != nil || len(texts) == 0
+	saysNothing := m.Text == nil || *m.Text == ""
+	switch {
+	case len(texts) == 0:
 		texts = []*string{m.Text}
+	case !saysSwipe && saysNothing: // a swipe that was cancelled before it came
+		chosen = 0
+	case !saysSwipe: // what it says is none of its swipes
+		texts = append(slices.Clone(texts), m.Text)
+		chosen = len(texts)
 	}
 	infos := slices.Collect(rawjson.Elements(rawjson.Value(m.Stored, "swipe_info")))
 	for i, text := range texts {
