@@ -61,13 +61,30 @@ func (o *redoOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, _ [
 	if c.json || c.dryRun {
 		return nil
 	}
-	c.also(fact{"undo", c.undoCommand(root, "")})
+	if command := c.takesBack(root, results); command != "" {
+		c.also(fact{"undo", command})
+	}
 	var steps []changeset.Step
 	for _, r := range results {
 		steps = append(steps, r.Steps...)
 	}
 	c.closeChangedTabs(steps)
 	return nil
+}
+
+// takesBack returns the command that takes back what was done again, "" where that would take back more.
+func (c *console) takesBack(root string, redone []*past.RedoResult) string {
+	first, last := &redone[0].Doc, &redone[len(redone)-1].Doc
+	isNewest := past.Newest(root) == last.ID
+	switch {
+	case len(redone) == 1 && isNewest:
+		return c.undoCommand(root, "")
+	case len(redone) == 1 && last.Operation != nil:
+		return c.undoCommand(root, *last.Operation)
+	case len(redone) > 1 && isNewest:
+		return c.undoCommand(root, "--to "+first.ID)
+	}
+	return ""
 }
 
 // brought prints what was done again, or why it was not.

@@ -131,6 +131,9 @@ type Options struct {
 	// With is the ID of the first record of a call that takes back several records, one after the
 	// other, so that redo brings back all of them.
 	With string
+	// MoreFollows says that other runs of the same call follow, which need the records that are there: no
+	// room is made yet.
+	MoreFollows bool
 
 	disk  *safefile.Disk // nil: the system's
 	group int            // how many units are committed with one journal; 0: groupUnits
@@ -158,6 +161,7 @@ type Unit struct {
 	Unrecorded bool
 
 	undoes string // the ID of the record that this unit takes back
+	redoes bool   // that record took one back, so that this unit brings back what it did
 }
 
 // Outcome is what became of a unit.

@@ -159,7 +159,10 @@ func (t *commitment) run(ctx context.Context) error {
 	}
 
 	err := t.record(ctx)
-	if no, ok := errors.AsType[*noRecordError](err); ok && !slices.ContainsFunc(t.plans, func(p *plan) bool { return p.Do != Create }) {
+	no, ok := errors.AsType[*noRecordError](err)
+	onlyCreates := !slices.ContainsFunc(t.plans, func(p *plan) bool { return p.Do != Create })
+	isUndo := t.first().undoes != "" // without a record of its own what it takes back would not count as undone
+	if ok && onlyCreates && !isUndo {
 		return t.createAll(no.err)
 	}
 	return err
@@ -217,7 +220,7 @@ func (t *commitment) record(ctx context.Context) (err error) {
 		return &noRecordError{at(t.root.own(""), err)}
 	}
 	t.over = false
-	j := newJournal(t.root, opt, t.undoes(), t.root.canLink(opt.system()))
+	j := newJournal(t.root, opt, t.first(), t.root.canLink(opt.system()))
 	left, err := t.check(ctx, func() (bool, error) { return t.compose(j) })
 	if err != nil || !left {
 		return err
@@ -271,8 +274,8 @@ func (t *commitment) check(ctx context.Context, compose func() (read bool, err e
 	}
 }
 
-// undoes returns the ID of the record that is taken back, or "".
-func (t *commitment) undoes() string { return t.call.units[t.units[0]].undoes }
+// first returns the first of its units, which is the only one where a record is taken back.
+func (t *commitment) first() *Unit { return &t.call.units[t.units[0]] }
 
 // look returns an error if anything is not as it was judged. stale is true where that is only
 // edits that can be rendered again.

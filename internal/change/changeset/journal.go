@@ -48,6 +48,7 @@ type journal struct {
 	Links    bool      `json:"links"`            // the disk has hard links, so inodes are real
 	Precious bool      `json:"precious"`         // never dropped unasked
 	Undoes   string    `json:"undoes,omitempty"` // the ID of the record that this one takes back
+	Redoes   bool      `json:"redoes,omitempty"` // that record took one back
 	With     string    `json:"with,omitempty"`   // the ID of the first record of a call that takes back several
 	Steps    []*step   `json:"steps"`
 }
@@ -375,11 +376,11 @@ func (j *journal) write(r *root, d *safefile.Disk, sync bool) (temp string, err 
 }
 
 // newJournal returns a journal without steps.
-func newJournal(r *root, opt *Options, undoes string, links bool) *journal {
+func newJournal(r *root, opt *Options, u *Unit, links bool) *journal {
 	r.sets++
 	j := &journal{
 		Version: version, ID: r.id, Set: r.sets, Command: opt.Command, Time: opt.Now.UTC(),
-		Host: r.self.Host(), Precious: opt.Precious, Undoes: undoes, With: opt.With, Links: links,
+		Host: r.self.Host(), Precious: opt.Precious, Undoes: u.undoes, Redoes: u.redoes, With: opt.With, Links: links,
 	}
 	j.Realm, j.Pid = r.self.Process()
 	return j

@@ -99,6 +99,7 @@ type Record struct {
 	Undone   bool   // also where it was taken back but for files that somebody had changed
 	UndoneBy string // the ID of the record that took it back; "" where that is not known
 	Undoes   string // the ID of the record that this one took back
+	redoes   bool   // that record took one back; false in old records
 	With     string // the ID of the first record of the call, where it took back several
 	Precious bool   // never dropped unasked
 
@@ -154,7 +155,7 @@ func readRecord(s store, names []string) (rec Record, errs []error) {
 			continue
 		}
 		if len(rec.sets) == 0 {
-			rec = Record{ID: j.ID, Time: j.Time, Command: j.Command, Undoes: j.Undoes, With: j.With, Undone: true}
+			rec = Record{ID: j.ID, Time: j.Time, Command: j.Command, Undoes: j.Undoes, redoes: j.Redoes, With: j.With, Undone: true}
 		}
 		rec.sets = append(rec.sets, j)
 		rec.Precious = rec.Precious || j.Precious

@@ -764,7 +764,7 @@ func TestMakeRoom(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-		}, 1},
+		}, 0}, // nor does what took it back
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, first := recorded(t)

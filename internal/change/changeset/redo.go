@@ -75,7 +75,7 @@ func LastUndo(dir string) (ids []string, err error) {
 		}
 	}
 
-	if len(errs) > 0 && (len(ids) == 0 || newerThan(errs, ids[0])) {
+	if len(errs) > 0 && (len(ids) == 0 || reach(errs, ids[len(ids)-1])) {
 		return nil, errors.Join(errs...)
 	}
 	if len(ids) == 0 {
@@ -86,20 +86,20 @@ func LastUndo(dir string) (ids []string, err error) {
 
 // isUndo reports whether a record took back a command, and did not bring one back.
 func (r *Record) isUndo(byID map[string]*Record) bool {
-	if r.Undoes == "" {
+	if r.Undoes == "" || r.redoes {
 		return false
 	}
 	target := byID[r.Undoes]
-	if target == nil || target.ID >= r.ID { // a stranger's may lead in a circle
+	if target == nil || target.ID >= r.ID { // it was dropped; or is a stranger's, which may lead in a circle
 		return true
 	}
 	return !target.isUndo(byID)
 }
 
-// newerThan reports whether one of the records that cannot be read is newer than id.
-func newerThan(errs []error, id string) bool {
+// reach reports whether one of the records that cannot be read, or cannot be read whole, is id or newer.
+func reach(errs []error, id string) bool {
 	return slices.ContainsFunc(errs, func(err error) bool {
 		unreadable, ok := errors.AsType[*UnreadableError](err)
-		return ok && unreadable.ID > id
+		return ok && unreadable.ID >= id
 	})
 }

@@ -82,16 +82,22 @@ func makeRoom(s store, names []string, opt Options) []Record {
 		ids = ids[:len(ids)-1]
 	}
 	var dropped []Record
+	precious := map[string]bool{}
 	for _, id := range ids {
 		if total <= max(limit, 0) {
 			break
 		}
 		bytes, stays := all[id].measure(s)
 		if stays {
+			precious[id] = true
 			continue
 		}
 		rec, errs := readRecord(s, all[id].records)
-		if len(errs) > 0 || rec.Precious {
+		if len(errs) > 0 {
+			continue
+		}
+		if rec.Precious || precious[rec.Undoes] { // without what took it back it would count as not undone
+			precious[id] = true
 			continue
 		}
 		rec.drop(s, opt)

@@ -132,3 +132,43 @@ func TestLeftOfDropped(t *testing.T) {
 		}
 	}
 }
+
+// What took back a precious record stays with it: else that would count as not undone again.
+func TestRoomKeepsPairs(t *testing.T) {
+	dir, chat := aFolder(t)
+	run := func(u Unit, opt Options) Outcome {
+		t.Helper()
+		opt.Now, opt.NoSync = time.Now(), true
+		out := Run(t.Context(), []Unit{u}, opt)[0]
+		if out.Err != nil {
+			t.Fatal(out.Err)
+		}
+		return out
+	}
+	edit := Unit{Root: dir, Draft: func(_ context.Context, s *Set) error {
+		return s.Edit(chat, safefile.Stamp{}, Bytes(func(old []byte) ([]byte, error) { return append(old, "more"...), nil }), "it")
+	}}
+	precious := run(edit, Options{Precious: true})
+	u, err := Undo(dir, precious.ID, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	undo := run(u.Unit, Options{})
+	run(edit, Options{})
+	last := run(edit, Options{KeepBytes: 1})
+
+	records, _, err := Records(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, rec := range records {
+		left = append(left, rec.ID)
+		if rec.ID == precious.ID && !rec.Undone {
+			t.Error("the precious record is not undone any more")
+		}
+	}
+	if diff := cmp.Diff([]string{last.ID, undo.ID, precious.ID}, left); diff != "" {
+		t.Error(diff)
+	}
+}

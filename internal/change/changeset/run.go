@@ -99,7 +99,7 @@ func (c *call) wroteIn(r *root) int {
 // makeRoom drops old records in a root where this call made new ones, or would have.
 func (c *call) makeRoom(r *root) {
 	last := c.wroteIn(r)
-	if last < 0 {
+	if last < 0 || c.MoreFollows {
 		return
 	}
 	names, err := r.known()

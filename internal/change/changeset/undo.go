@@ -89,8 +89,12 @@ func Undo(dir, id string, force bool) (*Undoing, error) {
 		return nil, err
 	}
 	found := len(records) > 0 && isMeant(&records[len(records)-1])
+	isPart := slices.ContainsFunc(errs, func(err error) bool { // of this record a part cannot be read
+		unreadable, ok := errors.AsType[*UnreadableError](err)
+		return ok && unreadable.ID == id
+	})
 	switch {
-	case len(errs) > 0 && (!found || id == ""):
+	case len(errs) > 0 && (!found || id == ""), isPart && !force:
 		return nil, errors.Join(errs...)
 	case !found && id != "":
 		return nil, fmt.Errorf("%s: %w", id, ErrNoRecord)
@@ -107,7 +111,8 @@ func Undo(dir, id string, force bool) (*Undoing, error) {
 	if u.elsewhere && !force {
 		return nil, fmt.Errorf("%s %w", u.Record.ID, ErrElsewhere)
 	}
-	u.Unit = Unit{Root: dir, undoes: u.Record.ID, Draft: u.draft}
+	isUndo := u.Record.Undoes != "" && !u.Record.redoes
+	u.Unit = Unit{Root: dir, undoes: u.Record.ID, redoes: isUndo, Draft: u.draft}
 	return u, nil
 }
 

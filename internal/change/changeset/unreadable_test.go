@@ -97,3 +97,28 @@ func TestFolderLocked(t *testing.T) {
 		t.Errorf("%+v", out[0])
 	}
 }
+
+// A record of which a part cannot be read is not taken back in part, unless that is asked for.
+func TestPartUnreadable(t *testing.T) {
+	c := newCrashed(t, true).again(t)
+	edit := func(name string) Unit { return replacing(c.dir, name, "touched", nil) }
+	units := []Unit{edit("group chats/Else.jsonl"), edit("group chats/Old.jsonl")}
+	id := ""
+	for _, o := range Run(t.Context(), units, Options{NoSync: true, Now: time.Now(), group: 1}) {
+		if o.Err != nil {
+			t.Fatal(o.Err)
+		}
+		id = o.ID
+	}
+
+	second := newRoot(c.dir).own(id + ".2" + recordSuffix)
+	if err := os.WriteFile(second, []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Undo(c.dir, id, false); err == nil {
+		t.Error("a part is taken back")
+	}
+	if _, err := Undo(c.dir, id, true); err != nil {
+		t.Errorf("not even by force: %v", err)
+	}
+}

@@ -28,6 +28,15 @@ type Redone struct {
 // RedoResult is the result of a redo.
 type RedoResult = ops.Result[Redone]
 
+// Newest returns the ID of the command that undo without an ID would take back, "" for none.
+func Newest(root string) string {
+	u, err := changeset.Undo(root, "", false)
+	if err != nil {
+		return ""
+	}
+	return u.Record.ID
+}
+
 // Redo brings back what the last undo took back that was not brought back since: one command, or all that
 // an undo of several took back, the oldest first, each by itself. It stops at the first that cannot be
 // brought back: the Err of its result, the last one, or err says why. err wraps [changeset.ErrNoRedo] if

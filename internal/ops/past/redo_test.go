@@ -24,10 +24,12 @@ type folder struct {
 	dir string
 	now time.Time
 	ids map[string]string // of the records, by the commands
+
+	most int64 // how many bytes are kept for undo; 0: the usual
 }
 
 func newFolder(t *testing.T) *folder {
-	f := &folder{t, t.TempDir(), time.Date(2026, 11, 21, 20, 33, 25, 0, time.UTC), map[string]string{}}
+	f := &folder{T: t, dir: t.TempDir(), now: time.Date(2026, 11, 21, 20, 33, 25, 0, time.UTC), ids: map[string]string{}}
 	for _, name := range []string{"A", "B"} {
 		if err := os.MkdirAll(f.in(""), 0o777); err != nil {
 			t.Fatal(err)
@@ -49,7 +51,7 @@ func (f *folder) in(name string) string {
 
 func (f *folder) changes(command string) changeset.Options {
 	f.now = f.now.Add(time.Minute)
-	return changeset.Options{Now: f.now, NoSync: true, Command: []string{command}}
+	return changeset.Options{Now: f.now, NoSync: true, Command: []string{command}, KeepBytes: f.most}
 }
 
 func (f *folder) options(id string) past.Options {
@@ -458,4 +460,38 @@ func TestCommands(t *testing.T) {
 	if _, _, err := past.Commands(filepath.Join(f.dir, "no")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
+}
+
+// Where there is little room for records, an undo of several has all that it needs until it is done, and so
+// has the redo of it.
+func TestUndoToWithLittleRoom(t *testing.T) {
+	f := newFolder(t)
+	f.lives()
+	f.most = 1
+	f.undoTo("one")
+	f.want(atFirst)
+
+	f = newFolder(t)
+	f.lives()
+	f.undoTo("one")
+	f.most = 1
+	f.redo()
+	f.want(atLast)
+}
+
+// Once the record of an undo is gone, the redo of it is still none: it is not taken for an undo that could be
+// done again.
+func TestRedoneStaysRedone(t *testing.T) {
+	f := newFolder(t)
+	f.do("one", f.append("A", "1"))
+	f.undo()
+	f.redo()
+	f.want("A=A1 B=B")
+	if _, err := past.Prune(f.Context(), past.PruneOptions{Root: f.dir, Keep: 1, Changes: f.changes("prune")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := past.Redo(f.Context(), f.options("")); !errors.Is(err, changeset.ErrNoRedo) {
+		t.Errorf("done again: %v", err)
+	}
+	f.want("A=A1 B=B")
 }

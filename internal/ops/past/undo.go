@@ -125,9 +125,10 @@ func takeBackAll(ctx context.Context, opt Options, ids []string, ended []changes
 	if opt.Changes.DryRun && len(ids) > 1 {
 		assumed = new(changeset.Assumed)
 	}
-	for _, id := range ids {
+	for i, id := range ids {
 		r := newResult(opt, ended)
 		ended = nil
+		opt.Changes.MoreFollows = i < len(ids)-1 // room is made once all have what they need
 		results = append(results, r)
 		opt.ID = id
 		err := takeBack(ctx, opt, r, assumed)
