@@ -167,13 +167,13 @@ func (e *Extension) Rename(r *extension.Renaming) {
 		for _, kind := range kinds() {
 			timed.Edit(func(effects *rawjson.Object) {
 				for _, key := range effects.Keys() {
-					uid, ok := strings.CutPrefix(key, r.From.Name+".")
+					world, uid, ok := effectOf(key, r.From.Name)
 					entry := is[uid]
 					if !ok || entry == nil && strings.Trim(uid, "0123456789") != "" {
 						continue // of another book
 					}
 					raw := effects.Value(key)
-					edited, follows := followEffect(raw, was[uid], entry, r.From.Name, r.To.Name)
+					edited, follows := followEffect(raw, was[uid], entry, world, r.To.Name)
 					switch {
 					case !follows:
 						effects.Unset(key)
@@ -194,6 +194,19 @@ func (e *Extension) Rename(r *extension.Renaming) {
 	if r.Lost += lost; lost > 0 {
 		r.Add(e, "%s removed: the clone has no entry that fits", plural.S(lost, "timed effect"))
 	}
+}
+
+// effectOf returns the lorebook's name in the key of a timed effect, as the chat writes it, and the
+// entry's uid. It is false if the effect is not of the book called name.
+func effectOf(key, name string) (world, uid string, ok bool) {
+	if uid, ok := strings.CutPrefix(key, name+"."); ok {
+		return name, uid, true
+	}
+	at := strings.LastIndexByte(key, '.')
+	if at < 0 || !extension.LeadsTo(key[:at], name) {
+		return "", "", false
+	}
+	return key[:at], key[at+1:], true
 }
 
 // followEffect returns an effect with the hash of its entry as it is now. An entry that names

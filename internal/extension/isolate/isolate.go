@@ -302,14 +302,15 @@ func renameFor(list []extension.Extension, r *extension.Renaming) {
 func Rebind(r *extension.Renaming) {
 	list, md := all.New(), r.Metadata
 	table := extension.TableOf(list)
+	isFrom := func(name string) bool { return extension.LeadsTo(name, r.From.Name) }
 	world, _ := lorebook.NameIn(md)
-	named := slices.Contains(table.Books(md), r.From.Name)
-	r.Own = world == r.From.Name || !named || autorecap.BookName(md) == r.From.Name
-	if world == r.From.Name || !named {
+	becomesOwn := isFrom(world) || !slices.ContainsFunc(table.Books(md), isFrom)
+	r.Own = becomesOwn || isFrom(autorecap.BookName(md))
+	if becomesOwn {
 		md.Set("world_info", rawjson.Quote(r.To.Name))
 	}
 	table.Rename(md, extension.Metadata, extension.Book, func(k extension.Row, name string) string {
-		if k.Past || name != r.From.Name {
+		if k.Past || !isFrom(name) {
 			return name
 		}
 		_, within, _ := strings.Cut(k.Path, "/")

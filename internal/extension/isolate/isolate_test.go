@@ -2,6 +2,7 @@ package isolate
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -356,6 +357,27 @@ func TestRebind(t *testing.T) {
 	r := &extension.Renaming{Metadata: o, From: from, To: clone}
 	if Rebind(r); len(r.Changes) > 0 || string(o.Bytes()) != `{"timedWorldInfo":[],"auto_lorebooks":{"registry":5},"world_info":"Book copy"}` {
 		t.Errorf("%s, %v", o.Bytes(), r.Changes)
+	}
+}
+
+// SillyTavern notes the name of a lorebook as it was typed: a clone takes over what names its book so, its
+// timed effects, too, and nothing else.
+func TestRebindTypedNames(t *testing.T) {
+	const entries = `{"entries":{"3":{"uid":3,"content":"Blue."}}}`
+	hash := func(book string) int64 {
+		hash, ok := lorebook.EntryHash([]byte(`{"uid":3,"content":"Blue."}`), book)
+		if !ok {
+			t.Fatal("the entry has no hash")
+		}
+		return hash
+	}
+	in := fmt.Sprintf(`{"world_info":"Sea","STMemoryBooks":{"manualLorebook":"Mem: Book"},"timedWorldInfo":{"sticky":{"Mem: Book.3":{"hash":%d},"Sea.3":{"hash":%d}}}}`, hash("Mem: Book"), hash("Sea"))
+	want := fmt.Sprintf(`{"world_info":"Sea 2","STMemoryBooks":{"manualLorebook":"Mem 2"},"timedWorldInfo":{"sticky":{"Sea 2.3":{"hash":%d},"Mem 2.3":{"hash":%d}}}}`, hash("Sea 2"), hash("Mem 2"))
+	md := object(t, in)
+	Rebind(&extension.Renaming{Metadata: md, From: book(t, "Sea", entries), To: book(t, "Sea 2", entries)})
+	Rebind(&extension.Renaming{Metadata: md, From: book(t, "Mem Book", entries), To: book(t, "Mem 2", entries)})
+	if diff := cmp.Diff(want, string(md.Bytes())); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

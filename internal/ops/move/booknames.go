@@ -83,7 +83,8 @@ func (b *bookNames) chats(ctx context.Context) error {
 			return err
 		}
 		md := c.Metadata() // of a chat that is read only to see what would change
-		if !b.r.Doc.TookOver && slices.Contains(all.Table().Books(md), b.clone.Name) {
+		isClone := func(name string) bool { return extension.LeadsTo(name, b.clone.Name) }
+		if !b.r.Doc.TookOver && slices.ContainsFunc(all.Table().Books(md), isClone) {
 			b.r.Warn("%s: names the lorebook %q, which was missing: from now on that is this one", t.Path, b.clone.Name)
 		}
 		lost := b.metadata(md)
@@ -162,7 +163,9 @@ func (b *bookNames) cards() error {
 	}
 	for _, e := range entries {
 		path := filepath.Join(b.dir.Characters(), e.Name())
-		if ext := filepath.Ext(e.Name()); !e.Type().IsRegular() || ext != ".png" && ext != ".json" || strings.Contains(e.Name(), ".state.") {
+		ext := filepath.Ext(e.Name())
+		isState := ext == ".json" && strings.Contains(e.Name(), ".state.") // Luker's, beside a card
+		if !e.Type().IsRegular() || ext != userdir.CardExtension && ext != ".json" || isState {
 			continue
 		}
 		c, err := card.Open(path)
@@ -260,7 +263,7 @@ func editEntries(s *changeset.Set, path, name string, edit func(content []byte) 
 		return false, err
 	}
 	if _, err := lorebook.Parse(raw, path); err != nil {
-		if name == "" || !bytes.Contains(raw, rawjson.Quote(name)) {
+		if name == "" || !mentions(raw, name) {
 			err = nil
 		}
 		return false, err
@@ -270,4 +273,17 @@ func editEntries(s *changeset.Set, path, name string, edit func(content []byte) 
 		return false, nil
 	}
 	return true, s.Edit(path, safefile.Stamp{}, changeset.Bytes(func(old []byte) ([]byte, error) { return edit(old), nil }), "the names in entries of "+filepath.Base(path))
+}
+
+// mentions reports whether a file that cannot be parsed contains the name of a lorebook between two quotes.
+func mentions(raw []byte, name string) bool {
+	if bytes.Contains(raw, rawjson.Quote(name)) {
+		return true
+	}
+	for text := range bytes.SplitSeq(raw, []byte{'"'}) {
+		if extension.LeadsTo(string(text), name) {
+			return true
+		}
+	}
+	return false
 }

@@ -92,7 +92,7 @@ func (n *renameSet) noteBookless(ctx context.Context) {
 	for _, c := range n.goes {
 		going[userdir.RealPath(c.Path)] = true
 		for _, book := range booksOf(ctx, n.lib, c.Path) {
-			left[book] = true
+			left[names.OnDisk(book)] = true
 		}
 	}
 
@@ -105,7 +105,7 @@ func (n *renameSet) noteBookless(ctx context.Context) {
 		}
 		if !going[userdir.RealPath(t.Path)] {
 			for _, book := range booksOf(ctx, n.lib, t.Path) {
-				delete(left, book)
+				delete(left, names.OnDisk(book))
 			}
 		}
 	}

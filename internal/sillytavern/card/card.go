@@ -28,6 +28,7 @@ import (
 	"stchat/internal/change/safefile"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 )
 
@@ -160,11 +161,14 @@ func Chat(chat string) func(json []byte) ([]byte, error) {
 }
 
 // Book returns the edit for [Card.With] that changes the lorebook's name in data.extensions.world to what
-// it is in renamed; any other name stays.
+// it is in renamed, as it is written or as SillyTavern's server makes it safe; any other name stays.
 func Book(renamed map[string]string) func(json []byte) ([]byte, error) {
 	return func(json []byte) ([]byte, error) {
 		name := bookOf(json)
 		to, ok := renamed[name]
+		if !ok {
+			to, ok = renamed[names.OnDisk(name)]
+		}
 		if !ok || to == name {
 			return json, nil
 		}
@@ -191,9 +195,13 @@ func (c *Card) first() *part {
 	return &c.parts[0]
 }
 
-// HasBook reports whether the character's lorebook is called name in some part.
+// HasBook reports whether the character's lorebook is called name in some part, as it is written there
+// or as SillyTavern's server makes it safe.
 func (c *Card) HasBook(name string) bool {
-	return slices.ContainsFunc(c.parts, func(p part) bool { return bookOf(p.json.Bytes()) == name })
+	return slices.ContainsFunc(c.parts, func(p part) bool {
+		written := bookOf(p.json.Bytes())
+		return written == name || names.OnDisk(written) == name
+	})
 }
 
 func bookOf(json []byte) string {

@@ -62,6 +62,24 @@ func TestChat(t *testing.T) {
 	}
 }
 
+// SillyTavern notes the name of a lorebook as it was typed, and makes only that of its file safe.
+func TestBook(t *testing.T) {
+	world := func(name string) string { return `{"data":{"extensions":{"world":"` + name + `"}}}` }
+	for written, want := range map[string]string{"Sea: Lore": "Harbour", "Sea Lore": "Harbour", "Sea: Lore 2": "Sea: Lore 2", "": ""} {
+		c, err := Parse([]byte(world(written)), "x.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has := c.HasBook("Sea Lore"); has != (want == "Harbour") {
+			t.Errorf("%q: has the lorebook: %t", written, has)
+		}
+		got, err := c.With(Book(map[string]string{"Sea Lore": "Harbour"}))
+		if diff := cmp.Diff(world(want), string(got)); diff != "" || err != nil {
+			t.Errorf("%q: %v (-want +got):\n%s", written, err, diff)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	c, err := Parse([]byte(png(text("chara", `{"name":"Mira","chat":"A"}`), text("ccv3", `{"data":{"name":"Mira H."},"chat":"B"}`))), "x.png")
 	if err != nil || c.Chat != "B" || c.Name != "Mira H." {
