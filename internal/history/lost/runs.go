@@ -25,23 +25,28 @@ func lineRuns(runs []history.Run) iter.Seq[[]history.Run] {
 	}
 }
 
+// manyPieces is how many pieces are read at once, at most. A damaged run may have thousands of millions,
+// and is noticed as soon as some of them are not there.
+const manyPieces = 1 << 12
+
 // unread yields the stretches of a run of whole lines that were not read yet: what follows each other
 // together, since packs are unpacked whole.
 func unread(run history.Run, isRead func(piece int64) bool) iter.Seq[history.Run] {
 	return func(yield func(history.Run) bool) {
 		end := run.First + run.Count
-		for from := run.First; from < end; from++ {
-			to := from
-			for to < end && !isRead(to) {
-				to++
-			}
-			if to == from {
+		for from := run.First; from < end; {
+			if isRead(from) {
+				from++
 				continue
+			}
+			to := from + 1
+			for to < min(end, from+manyPieces) && !isRead(to) {
+				to++
 			}
 			if !yield(history.Run{First: from, Count: to - from, Part: history.Whole}) {
 				return
 			}
-			from = to // it was read before
+			from = to
 		}
 	}
 }

@@ -14,7 +14,7 @@ type StoreReader struct {
 	Store *history.Store
 	*Reader
 
-	texts []Text            // by the number of the piece that is a line; 0: not read yet
+	texts map[int64]Text    // by the piece that is the line: in a damaged store that can be any number
 	parts map[string][]Text // of lines that are stored in parts, by these
 	first int64             // the first piece of the version that is read, its header
 	heads map[int64]Version // of headers, by their first pieces
@@ -22,7 +22,7 @@ type StoreReader struct {
 
 // NewStoreReader returns a reader of the versions in a history.
 func NewStoreReader(s *history.Store, r *Reader) *StoreReader {
-	return &StoreReader{Store: s, Reader: r, parts: map[string][]Text{}, heads: map[int64]Version{}}
+	return &StoreReader{Store: s, Reader: r, texts: map[int64]Text{}, parts: map[string][]Text{}, heads: map[int64]Version{}}
 }
 
 // noText stands for a piece that was read and is not a message that counts.
@@ -92,19 +92,25 @@ func (r *StoreReader) lines(ctx context.Context, runs []history.Run) (texts []Te
 		return r.linesInParts(ctx, runs)
 	}
 
-	first := runs[0].First
-	end := first + runs[0].Count
-	if int(end) > len(r.texts) {
-		r.texts = append(r.texts, make([]Text, int(end)-len(r.texts))...)
-	}
-	isRead := func(piece int64) bool { return r.texts[piece] != 0 }
-	for stretch := range unread(runs[0], isRead) {
-		_, err := r.readLines(ctx, []history.Run{stretch}, r.texts[stretch.First:stretch.First])
+	run := runs[0]
+	for stretch := range unread(run, r.has) {
+		read, err := r.readLines(ctx, []history.Run{stretch})
 		if err != nil {
 			return nil, err
 		}
+		for i, t := range read {
+			r.texts[stretch.First+int64(i)] = t
+		}
 	}
-	return r.texts[first:end], nil
+	for id := run.First; id < run.First+run.Count; id++ {
+		texts = append(texts, r.texts[id])
+	}
+	return texts, nil
+}
+
+func (r *StoreReader) has(id int64) bool {
+	_, has := r.texts[id]
+	return has
 }
 
 // linesInParts returns the texts of lines that are stored in parts.
@@ -114,15 +120,15 @@ func (r *StoreReader) linesInParts(ctx context.Context, runs []history.Run) ([]T
 		return texts, nil
 	}
 
-	texts, err := r.readLines(ctx, runs, nil)
+	texts, err := r.readLines(ctx, runs)
 	if err == nil {
 		r.parts[key] = texts
 	}
 	return texts, err
 }
 
-// readLines appends the texts of the lines that runs consist of.
-func (r *StoreReader) readLines(ctx context.Context, runs []history.Run, texts []Text) ([]Text, error) {
+// readLines returns the texts of the lines that runs consist of.
+func (r *StoreReader) readLines(ctx context.Context, runs []history.Run) (texts []Text, err error) {
 	for line, err := range r.Store.Lines(ctx, runs) {
 		if err != nil {
 			return nil, err
