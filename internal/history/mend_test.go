@@ -321,3 +321,37 @@ func TestDropped(t *testing.T) {
 		}
 	}
 }
+
+// A pack whose number of pieces is damaged keeps no other from being mended, and is mended itself.
+func TestMendNumbersOfPieces(t *testing.T) {
+	for _, n := range []string{"0", "-7", "'x'", "1.5", "9223372036854775807"} {
+		s := openNew(t)
+		first, second := chatOf("a", 0, 20), chatOf("b", 0, 20)
+		versions := []Version{take(t, s, "a", first)[0], take(t, s, "b", second)[0]}
+		if err := s.db.Exec(t.Context(), "UPDATE pack SET n = "+n+" WHERE first = 1; UPDATE pack SET data = CAST('x' AS BLOB) WHERE first > 1"); err != nil {
+			t.Fatal(err)
+		}
+		m, err := NewMender(t.Context(), s, func(Problem) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, chat := range [][]byte{first, second} {
+			if err := m.Look(bytes.NewReader(chat), true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := m.Mend(t.Context()); err != nil {
+			t.Errorf("%s: %v", n, err)
+			continue
+		}
+		if list := verified(t, s); len(list) > 0 {
+			t.Errorf("%s: after mending: %+v", n, list)
+		}
+		s.packs = nil
+		for i, want := range [][]byte{first, second} {
+			if !bytes.Equal(back(t, s, versions[i]), want) {
+				t.Errorf("%s: version %d has other bytes", n, i+1)
+			}
+		}
+	}
+}

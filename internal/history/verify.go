@@ -636,7 +636,8 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 	defer dec.Close()
 	err = m.s.transact(ctx, func() error {
 		for first := range m.bad.packs {
-			r, err := packRow(ctx, m.s.db, first)
+			// not the pack that has the piece: how many it has may be what is damaged
+			r, err := onePack(ctx, m.s.db, "first = ?", first)
 			if err != nil {
 				return err
 			}
