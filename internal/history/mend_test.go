@@ -322,6 +322,73 @@ func TestDropped(t *testing.T) {
 	}
 }
 
+// A pack of which nothing is found again stays as it is: what is in it may still be of use to somebody.
+func TestMendLeavesPack(t *testing.T) {
+	for _, damage := range []string{
+		"data = CAST('x' AS BLOB)", "lens = CAST('x' AS BLOB)", "keys = zeroblob(7)", "keys = substr(keys, 1, 100)", "n = 2", "n = 0", "n = -1", "n = 'x'", "raw = 1",
+	} {
+		s := openNew(t)
+		take(t, s, "a", chatOf("a", 0, 20))
+		if err := s.db.Exec(t.Context(), "UPDATE pack SET "+damage); err != nil {
+			t.Fatal(err)
+		}
+		before := rowsOf(t, s)
+		m, err := NewMender(t.Context(), s, func(Problem) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Look(bytes.NewReader(chatOf("b", 0, 20)), true); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := m.Mend(t.Context()); err != nil || n != 0 {
+			t.Errorf("%s: %d pieces came back from nowhere, %v", damage, n, err)
+		}
+		if after := rowsOf(t, s); after != before {
+			t.Errorf("%s: the store was changed", damage)
+		}
+	}
+}
+
+// A pack that lists too few keys comes back by those of the index; what no file has is still named.
+func TestMendCutKeys(t *testing.T) {
+	const found = 5
+	for _, damage := range []string{"zeroblob(7)", "substr(keys, 1, 40)"} {
+		s := openNew(t)
+		chat := chatOf("a", 0, 20)
+		v := take(t, s, "a", chat)[0]
+		if err := s.db.Exec(t.Context(), "UPDATE pack SET keys = "+damage); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range [][]byte{chatOf("a", 0, found), chat} {
+			m, err := NewMender(t.Context(), s, func(Problem) error { return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := m.Look(bytes.NewReader(file), true); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.Mend(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			var lost []int
+			for _, p := range verified(t, s) {
+				if p.Rule != Lost || p.Index == nil {
+					t.Fatalf("%s: %+v is said", damage, p)
+				}
+				lost = append(lost, *p.Index)
+			}
+			want := 20 - bytes.Count(file, []byte("\n"))
+			if len(lost) != want || want > 0 && lost[0] != found {
+				t.Errorf("%s: the messages %v are lost, want %d", damage, lost, want)
+			}
+		}
+		s.packs = nil
+		if !bytes.Equal(back(t, s, v), chat) {
+			t.Errorf("%s: it has other bytes", damage)
+		}
+	}
+}
+
 // A pack whose number of pieces is damaged keeps no other from being mended, and is mended itself.
 func TestMendNumbersOfPieces(t *testing.T) {
 	for _, n := range []string{"0", "-7", "'x'", "1.5", "9223372036854775807"} {

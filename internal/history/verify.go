@@ -42,7 +42,7 @@ type Problem struct {
 
 // damage lists the pieces that cannot be read back.
 type damage struct {
-	badPieces map[int64]key // and the key that each should have, as far as that is known
+	badPieces map[int64]key // and the key that each should have: of the pack, or else of the index; zero if neither has it
 	packs     map[int64]bool
 
 	wrong      int  // rows of the index that lead to other pieces
@@ -548,12 +548,18 @@ func (v *verifier) index(ctx context.Context) error {
 		var k key
 		copy(k[:], raw)
 		ok, err := v.s.isPiece(ctx, id, k)
-		if ok {
+		listed, isBad := v.d.badPieces[id]
+		switch {
+		case err != nil:
+			return err
+		case ok:
 			known = appendRun(known, id, Whole)
-		} else if _, bad := v.d.badPieces[id]; !bad && err == nil {
+		case !isBad:
 			v.d.wrong++
+		case listed.isZero():
+			v.d.badPieces[id] = k // its pack lists too few keys
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return err
@@ -629,7 +635,7 @@ func (m *Mender) Look(r io.Reader, chat bool) error {
 }
 
 // Mend stores the pieces that were found again, and repairs the index of keys if it was
-// damaged. It returns how many pieces were recovered.
+// damaged. It returns how many pieces were recovered. A pack of which nothing was found stays as it is.
 func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 	enc, dec := newEncoder(), newDecoder()
 	defer enc.Close()
@@ -641,24 +647,11 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 			if err != nil {
 				return err
 			}
-			old := &pack{}
-			now := &pack{first: r.first}
-			whole := r.decode(dec, old) == nil
-			for i := range r.pieces() {
-				id := r.first + int64(i)
-				k := keyAt(r, i)
-				var data []byte
-				if whole {
-					data = old.piece(i) // if it is damaged and was not found, it stays lost
-				}
-				again := m.foundAgain(ctx, id, data)
-				if again != nil {
-					data = again
-					k = m.keys.keyOf(again)
-					pieces++
-				}
-				now.add(data, k)
+			now, found := m.mended(ctx, r, dec)
+			if found == 0 {
+				continue // what is left of it may still be of use
 			}
+			pieces += found
 			if err := m.s.putPack(ctx, "REPLACE", now, enc.EncodeAll(now.raw, nil)); err != nil {
 				return err
 			}
@@ -670,6 +663,33 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 		return nil
 	})
 	return pieces, err
+}
+
+// mended returns a pack with the pieces that were found again, and how many these are. The others that
+// are damaged stay lost, and can be mended later by their keys.
+func (m *Mender) mended(ctx context.Context, r *row, dec *zstd.Decoder) (now *pack, found int) {
+	old := &pack{}
+	now = &pack{first: r.first}
+	whole := r.decode(dec, old) == nil
+	for i := range r.pieces() {
+		id := r.first + int64(i)
+		k, isBad := m.bad.badPieces[id]
+		if !isBad {
+			k = keyAt(r, i)
+		}
+		var data []byte
+		if whole {
+			data = old.piece(i)
+		}
+		again := m.foundAgain(ctx, id, data)
+		if again != nil {
+			data = again
+			k = m.keys.keyOf(again)
+			found++
+		}
+		now.add(data, k)
+	}
+	return now, found
 }
 
 // foundAgain returns the bytes of a piece that is damaged, nil if they were not found, or it is not
