@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -385,6 +386,42 @@ func TestMendCutKeys(t *testing.T) {
 		s.packs = nil
 		if !bytes.Equal(back(t, s, v), chat) {
 			t.Errorf("%s: it has other bytes", damage)
+		}
+	}
+}
+
+// What another run forgets while files are looked at does not come back, and the pack is not missed.
+func TestMendForgottenMeanwhile(t *testing.T) {
+	for _, stays := range []bool{true, false} {
+		s := openNew(t)
+		chat := chatOf("a", 0, 20)
+		v := take(t, s, "a", chat)[0]
+		if stays {
+			take(t, s, "b", chatOf("a", 0, 5)) // of the same pack
+		}
+		if err := s.db.Exec(t.Context(), "UPDATE pack SET data = CAST('x' AS BLOB)"); err != nil {
+			t.Fatal(err)
+		}
+		m, err := NewMender(t.Context(), s, func(Problem) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Look(bytes.NewReader(chat), true); err != nil {
+			t.Fatal(err)
+		}
+
+		other, err := OpenWrite(t.Context(), s.Path(), filepath.Dir(s.Path()), noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Forget(t.Context(), other, []int64{v.Chat}); err != nil {
+			t.Fatal(err)
+		}
+		if err := other.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Mend(t.Context()); !errors.Is(err, ErrRewritten) {
+			t.Errorf("another chat stays %v: %v", stays, err)
 		}
 	}
 }

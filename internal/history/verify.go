@@ -641,6 +641,13 @@ func (m *Mender) Mend(ctx context.Context) (pieces int, err error) {
 	defer enc.Close()
 	defer dec.Close()
 	err = m.s.transact(ctx, func() error {
+		var gen int64
+		if err := m.s.db.Get(ctx, metaGeneration, &gen); err != nil {
+			return err
+		}
+		if gen != m.s.gen {
+			return ErrRewritten // what was forgotten since must not come back
+		}
 		for first := range m.bad.packs {
 			// not the pack that has the piece: how many it has may be what is damaged
 			r, err := onePack(ctx, m.s.db, "first = ?", first)
