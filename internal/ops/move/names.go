@@ -165,7 +165,7 @@ func (n *renameSet) decide(ref family.Reference, named *family.Chat) (to string,
 }
 
 // adopt makes the nearest ancestor that stays the parent of a child of what goes, and returns
-// its name, "" for none.
+// its name, "" for none. The name of an ancestor that is missing already is handed on: it may come back.
 func (n *renameSet) adopt(c *family.Chat) string {
 	for p := c.Named; p != nil && p != c; p = p.Named { // in a cycle the chat itself is no parent
 		if !n.gone(p) {
@@ -174,6 +174,9 @@ func (n *renameSet) adopt(c *family.Chat) string {
 		}
 		if p.Cycle {
 			break
+		}
+		if p.Dangling != "" {
+			return p.Dangling
 		}
 	}
 	return ""
