@@ -16,6 +16,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/group"
 )
 
 // Clearing says which of the chats named are deleted.
@@ -160,7 +161,7 @@ func (j *clearingJudge) needed(ctx context.Context, c *family.Chat) (why string,
 		return "too young", nil
 	case j.Newest > 0 && j.newer[c] < j.Newest:
 		return "one of the newest", nil
-	case j.graph.Current(c):
+	case j.isOpen(c):
 		return "is open", nil
 	case j.isPinned(c):
 		return "is pinned", nil
@@ -233,6 +234,11 @@ func (j *clearingJudge) among(c *family.Chat) (sets []any) {
 		sets = append(sets, group)
 	}
 	return sets
+}
+
+// isOpen reports whether a chat is open in its card or in a group, also in one that does not list it.
+func (j *clearingJudge) isOpen(c *family.Chat) bool {
+	return j.graph.IsOpenInCard(c) || slices.ContainsFunc(j.graph.Groups, func(g *group.File) bool { return j.graph.IsOpenIn(g, c) })
 }
 
 func (j *clearingJudge) isPinned(c *family.Chat) bool {

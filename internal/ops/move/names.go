@@ -148,7 +148,7 @@ func (n *renameSet) decide(ref family.Reference, named *family.Chat) (to string,
 	switch {
 	case ref.From != nil && n.gone(ref.From):
 		return "", false // its names go with it
-	case n.elsewhere != nil && ref.Kind != family.Recap && n.stays(ref.From):
+	case n.elsewhere != nil && ref.Kind != family.Recap && n.stays(ref.From) && !n.receives(ref.Path):
 		to = ""
 		switch ref.Kind {
 		case family.Parent:
@@ -197,11 +197,17 @@ func (n *renameSet) chooseOpen() {
 			note(i, n.graph.Card.Path, n.heir(c, nil))
 		}
 		for _, f := range n.graph.Groups {
-			if slices.Contains(c.Groups, f.Path) && n.graph.IsOpenIn(f, c) {
+			isTheirs := len(c.Groups) == 0 || slices.Contains(c.Groups, f.Path) // a group may have a chat open that none lists
+			if isTheirs && !n.receives(f.Path) && n.graph.IsOpenIn(f, c) {
 				note(i, f.Path, cmp.Or(n.heir(c, f), n.lastListed(f), names.Humanized(n.opt.Changes.Now)))
 			}
 		}
 	}
+}
+
+// receives reports whether a group's file is that of the group to which the chats move.
+func (n *renameSet) receives(path string) bool {
+	return n.elsewhere != nil && n.elsewhere.Group != nil && n.elsewhere.Group.Path == path
 }
 
 // heir returns the name of the nearest ancestor of a chat that stays, else of the chat last
