@@ -262,15 +262,14 @@ func (n *renameSet) draft(ctx context.Context) error {
 			continue
 		}
 		n.r.Doc.edited(path, "names", e.Count)
-		var edit changeset.Edit
+		about := plural.S(e.Count, "name")
+		var err error
 		if e.Chat == nil {
-			edit = e.Bytes(path, n.isCard(path), n.open[path])
-		} else if lines, err := ops.FreshSlug(n.s, e.Lines(), n.graph.Folder.Sidecars(e.Chat.Name), n.opt.BumpIntegrity, n.opt.Changes); err != nil {
-			return err
+			err = n.s.Edit(path, safefile.Stamp{}, e.Bytes(path, n.isCard(path), n.open[path]), about)
 		} else {
-			edit = changeset.Joined(path, lines)
+			err = n.editInPlace(e.Chat, e.Lines(), about)
 		}
-		if err := n.s.Edit(path, safefile.Stamp{}, edit, plural.S(e.Count, "name")); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -312,7 +311,7 @@ func (n *renameSet) draftOwn(ctx context.Context, c *family.Chat) error {
 	case to == c.Path && len(lines) == 0:
 		return nil
 	case to == c.Path:
-		return n.s.Edit(c.Path, safefile.Stamp{}, changeset.Joined(c.Path, lines), plural.S(len(lines), "name"))
+		return n.editInPlace(c, lines, plural.S(len(lines), "name"))
 	case to != "" && (len(lines) > 0 || n.noFolder):
 		if err := rewrite(ctx, c, to, lines, about, n.s); err != nil {
 			return err
@@ -337,6 +336,15 @@ func (n *renameSet) draftOwn(ctx context.Context, c *family.Chat) error {
 		}
 	}
 	return nil
+}
+
+// editInPlace drafts an edit of a chat that keeps its path, with a fresh slug where it needs one.
+func (n *renameSet) editInPlace(c *family.Chat, lines chat.Lines, about string) error {
+	lines, err := ops.FreshSlug(n.s, lines, n.graph.Folder.Sidecars(c.Name), n.opt.BumpIntegrity, n.opt.Changes)
+	if err != nil {
+		return err
+	}
+	return n.s.Edit(c.Path, safefile.Stamp{}, changeset.Joined(c.Path, lines), about)
 }
 
 // moveFile drafts that a file moves, or goes if to is "".
