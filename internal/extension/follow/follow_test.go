@@ -249,6 +249,39 @@ func some(random *rand.Rand, n int) (list []int) {
 	return list
 }
 
+// A prompt that keeps its id, since another has the one that it would get, keeps that from a third: no two
+// prompts may have one id.
+func TestPromptsThatKeepTheirIDs(t *testing.T) {
+	id := func(message int) string { return illustrator.PromptID("t", message, 0) }
+	node := func(id string, message int) string {
+		return fmt.Sprintf(`%q:{"id":%[1]q,"messageId":%d,"promptIndex":0,"text":"t","parentId":null}`, id, message)
+	}
+	registry := func(nodes ...string) string {
+		return fmt.Sprintf(`{"auto_illustrator":{"promptRegistry":{"nodes":{%s},"imageToPromptId":{"b.png":%q,"a.png":%q,"c.png":%q}}}}`, strings.Join(nodes, ","), id(5), id(4), id(3))
+	}
+	// the prompt of message 1 has the id of one in message 3, as an earlier change left it
+	for _, order := range [][]int{{5, 4, 1}, {4, 5, 1}, {1, 5, 4}, {1, 4, 5}} {
+		var before, after []string
+		for _, message := range order {
+			was, moved := id(message), message-1
+			if message == 1 {
+				was, moved = id(3), 1
+			}
+			before = append(before, node(was, message))
+			after = append(after, node(was, moved))
+		}
+		c := chat{metadata: registry(before...), lines: slices.Repeat([]string{`{"mes":""}`}, 6)}
+		got, _, said := c.apply(t, Change{Gone: []int{2}}, nil)
+		if diff := cmp.Diff(registry(after...), got.metadata); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", order, diff)
+		}
+		kept := slices.DeleteFunc(said, func(c extension.Change) bool { return !strings.Contains(c.Change, "keeps its id") })
+		if len(kept) != 2 {
+			t.Errorf("%v: said %v", order, said)
+		}
+	}
+}
+
 // Deleting in two calls is deleting in one.
 func TestTwoDeletionsAreOne(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))

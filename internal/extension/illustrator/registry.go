@@ -193,7 +193,7 @@ func PromptID(text string, message, prompt int) string {
 }
 
 // Begin finds the prompts that go, and those whose id changes with their message's index, since it
-// is a hash of it. A prompt whose new id is taken keeps its own.
+// is a hash of it. A prompt whose new id is taken keeps its own, and so does one that would get that.
 func (e *Extension) Begin(f *extension.Following) {
 	e.gone = map[string]bool{}
 	e.renamed = Renames{}
@@ -202,7 +202,7 @@ func (e *Extension) Begin(f *extension.Following) {
 	if registry == nil || !f.Moves() {
 		return
 	}
-	taken := map[string]bool{}
+	holders := map[string]string{} // by id: the prompt that has it afterwards
 	wanted := map[string]string{}
 	var order []string
 	for i := range registry.prompts {
@@ -218,16 +218,28 @@ func (e *Extension) Begin(f *extension.Following) {
 			order = append(order, p.ID)
 			continue
 		}
-		taken[p.ID] = true
+		holders[p.ID] = p.ID
 	}
 
 	for _, id := range order {
 		to := wanted[id]
-		if taken[to] {
-			e.kept = append(e.kept, id)
-			to = id
+		if holders[to] == "" {
+			holders[to] = id
+			continue
 		}
-		if taken[to] = true; to != id {
+		for keeper := id; keeper != ""; {
+			next := holders[keeper] // the one that would get this id
+			holders[keeper] = keeper
+			keeper = next
+		}
+	}
+
+	for _, id := range order {
+		to := wanted[id]
+		switch {
+		case holders[to] != id:
+			e.kept = append(e.kept, id)
+		case to != id:
 			e.renamed[id] = to
 		}
 	}
