@@ -101,7 +101,7 @@ func (p *planner) head(ctx context.Context, c *rules.Chat) (again *rules.Chat, e
 	}
 
 	if slices.Contains(need.missing, rules.NoHeader) && c.Inside != 1 {
-		if need.whole, err = wholeHeaderOf(ctx, src, c, p.opt.Store); err != nil {
+		if need.whole, err = wholeHeaderOf(ctx, src, c, p.checker.Lookup.Folder(c.Folder), p.opt.Store); err != nil {
 			return nil, err
 		}
 	}

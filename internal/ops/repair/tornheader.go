@@ -1,16 +1,17 @@
 package repair
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"hash/maphash"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
+	"stchat/internal/folder/library"
 	"stchat/internal/folder/rules"
 	"stchat/internal/history"
 	"stchat/internal/jsonl"
@@ -23,62 +24,152 @@ import (
 
 // tornHeader is a chat whose first line was its header, and is damaged.
 type tornHeader struct {
-	chat  *rules.Chat
-	slug  string // the integrity slug, if the damaged line still has it whole
-	first []byte // the first message
+	chat *rules.Chat
+	beginning
+	others []*otherChat // of the folder
+}
+
+// otherChat is a chat beside the damaged one.
+type otherChat struct {
+	backups.Facts
+	says func() []uint64
+}
+
+// beginning is what a chat, or an older version of one, begins with. A damaged header tells only what
+// is left of it.
+type beginning struct {
+	backups.Facts
+	header *wholeHeader // nil: it has none that can be read
+	isTorn bool         // the first line was a header, and is damaged
+	begun  bool         // the first line was read
+	says   []uint64     // a hash of each message, up to the first that is damaged
+	dated  bool         // the first message has a date
 }
 
 // wholeHeader is a header that an older version of a chat has.
 type wholeHeader struct {
 	line  []byte
-	slug  string
-	main  string    // the parent
 	at    time.Time // of the version
 	where string    // it is from, for a person
 }
 
 // wholeHeaderOf looks for the header of a chat whose own is damaged: in the history, and among
-// SillyTavern's backups. It returns nil if the first line was no header, or there is none. The newest
-// is taken. store is the file of the history, "" for that of the user folder.
-func wholeHeaderOf(ctx context.Context, src jsonl.Source, c *rules.Chat, store string) (*wholeHeader, error) {
-	if !c.HasDir || c.Kind == userdir.File {
+// SillyTavern's backups. It returns nil if the first line was no header, or there is none that is surely
+// the chat's. The newest is taken. store is the file of the history, "" for that of the user folder.
+func wholeHeaderOf(ctx context.Context, src jsonl.Source, c *rules.Chat, folder *library.Folder, store string) (*wholeHeader, error) {
+	if !c.HasDir || c.Kind == userdir.File || c.Messages == 0 {
 		return nil, nil
 	}
-	torn, err := tornHeaderOf(ctx, src, c)
-	if err != nil || torn == nil {
+	torn := &tornHeader{chat: c}
+	torn.Name = c.Name
+	if err := torn.read(ctx, src, nil); err != nil || !torn.isTorn {
 		return nil, err
 	}
+	for _, name := range folder.Chats {
+		if name != c.Name {
+			torn.others = append(torn.others, newOtherChat(ctx, folder.File(name), name))
+		}
+	}
+
 	newest := torn.inHistory(ctx, store)
-	if backup := torn.inBackups(); backup != nil && (newest == nil || backup.at.After(newest.at)) {
+	if backup := torn.inBackups(ctx); backup != nil && (newest == nil || backup.at.After(newest.at)) {
 		newest = backup
 	}
 	return newest, ctx.Err()
 }
 
-// tornHeaderOf reads a chat up to its first message. It returns nil if its first line cannot have been a
-// header, or no message follows.
-func tornHeaderOf(ctx context.Context, src jsonl.Source, c *rules.Chat) (*tornHeader, error) {
-	torn := &tornHeader{chat: c}
-	isFirst, isHeader := true, false
+// newOtherChat reads the header of another chat; what it says is read when it is asked for.
+func newOtherChat(ctx context.Context, path, name string) *otherChat {
+	head := beginningOf(ctx, path, func(*beginning) bool { return false })
+	head.Name = name
+	says := func() []uint64 { return beginningOf(ctx, path, nil).says }
+	return &otherChat{head.Facts, sync.OnceValue(says)}
+}
+
+// beginningOf reads the beginning of a file; of one that cannot be read, nothing. goesOn is as in
+// [beginning.read].
+func beginningOf(ctx context.Context, path string, goesOn func(head *beginning) bool) *beginning {
+	b := &beginning{}
+	file, stamp, err := chat.OpenStamped(path)
+	if err != nil {
+		return b
+	}
+	defer file.Close()
+	if b.read(ctx, jsonl.Source{R: file, Size: stamp.Size()}, goesOn) != nil {
+		return &beginning{}
+	}
+	return b
+}
+
+// read reads the beginning of a file. goesOn is asked after the first line whether to read what follows;
+// nil: it is read.
+func (b *beginning) read(ctx context.Context, src jsonl.Source, goesOn func(head *beginning) bool) error {
 	err := jsonl.Each(ctx, src, jsonl.MapOptions{Keys: jsonl.NewKeys()}, func(line *jsonl.Line, _ jsonl.Base) error {
-		if isFirst && line.Damage != nil {
-			isHeader = beginsHeader(line.Raw)
-			torn.slug = slugIn(line.Raw)
-		}
-		isFirst = false
-		if line.Damage == nil {
-			torn.first = bytes.Clone(line.Raw)
+		isFirst := !b.begun
+		isEnough := !b.add(line.Raw, line.Damage != nil) || line.Off > mostCompared
+		if isEnough || isFirst && goesOn != nil && !goesOn(b) {
 			return errEnough
 		}
 		return nil
 	})
 	if errors.Is(err, errEnough) {
-		err = nil
+		return nil
 	}
-	if err != nil || !isHeader || torn.first == nil {
-		return nil, err
+	return err
+}
+
+// mostCompared is how many bytes of a chat are compared, about.
+const mostCompared = 16 << 20
+
+// add takes the next line. It reports whether the one after it counts, too.
+func (b *beginning) add(line []byte, damaged bool) bool {
+	isFirst := !b.begun
+	b.begun = true
+	switch {
+	case isFirst && damaged:
+		b.isTorn = beginsHeader(line)
+		b.Slug = textIn(line, "integrity")
+		b.Parent = textIn(line, "main_chat")
+		return true
+	case damaged:
+		return false
+	case isFirst && meta.IsHeader(line):
+		b.Slug, b.Parent = meta.Identity(line)
+		if _, err := meta.Parse(line); err == nil {
+			b.header = &wholeHeader{line: bytes.Clone(line)}
+		}
+		return true
 	}
-	return torn, nil
+	if len(b.says) == 0 {
+		b.dated = len(rawjson.Value(line, "send_date")) > 0
+	}
+	b.says = append(b.says, hashOf(line))
+	return true
+}
+
+// hashSeed is that of all hashes of messages.
+var hashSeed = maphash.MakeSeed()
+
+// hashOf returns a hash of what tells a message from others: all chats of a character have the same
+// greeting, but at different times.
+func hashOf(message []byte) uint64 {
+	var h maphash.Hash
+	h.SetSeed(hashSeed)
+	for _, key := range []string{"name", "is_user", "send_date", "mes"} {
+		_, _ = h.Write(rawjson.Value(message, key))
+		_ = h.WriteByte('\n')
+	}
+	return h.Sum64()
+}
+
+// common returns how many messages two chats begin with alike.
+func common(a, b []uint64) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
 }
 
 // beginsHeader reports whether a damaged line begins as headers do.
@@ -89,39 +180,63 @@ func beginsHeader(raw []byte) bool {
 	})
 }
 
-// slugIn returns the integrity slug in a damaged header, "" if it is not there whole.
-func slugIn(raw []byte) string {
-	_, rest, _ := bytes.Cut(raw, []byte(`"integrity":"`))
-	slug, _, whole := bytes.Cut(rest, []byte(`"`))
-	if !whole {
-		return ""
+// textIn returns the text under a key in a damaged header, "" if it is not there whole.
+func textIn(raw []byte, key string) string {
+	_, rest, _ := bytes.Cut(raw, []byte(`"`+key+`":`))
+	for i := 1; i < len(rest); i++ {
+		switch rest[i] {
+		case '\\':
+			i++
+		case '"':
+			text, _ := rawjson.Unquote(rest[:i+1])
+			return text
+		}
 	}
-	return string(slug)
+	return ""
 }
 
-// isOf reports whether a version with this header and this first message is one of the chat.
-func (t *tornHeader) isOf(h *wholeHeader, first []byte) bool {
-	if t.slug != "" {
-		return h.slug == t.slug
+// mayHave reports whether a version with this header may be one of the chat. wasHere: it was at the chat's
+// path.
+func (t *tornHeader) mayHave(version *beginning, wasHere bool) bool {
+	chat := t.Facts
+	// The damaged header may have named a parent that is not in what is left of it. Only the path then
+	// shows that a version which names one is not a branch of the chat.
+	chat.Begins = wasHere
+	otherSlug := t.Slug != "" && version.Slug != t.Slug
+	return version.header != nil && !otherSlug && !chat.Excludes(&version.Facts)
+}
+
+// isOf reports whether a version that the chat may have is surely its own: both begin alike, and no other
+// chat may have it. One that was at the chat's path and has its slug need not begin alike.
+func (t *tornHeader) isOf(version *beginning, wasHere bool, others []*otherChat) bool {
+	shared := common(t.says, version.says)
+	partsFrom := shared < min(len(t.says), len(version.says))
+	isAlike := shared > 0 && !partsFrom
+	hasSlug := t.Slug != ""
+	isKnown := wasHere && hasSlug
+	if !isAlike && !isKnown {
+		return false
 	}
-	for _, key := range []string{"name", "is_user", "mes"} {
-		if !bytes.Equal(rawjson.Value(t.first, key), rawjson.Value(first, key)) {
+	tellsNothing := !hasSlug && !t.dated // all chats of a character begin with its greeting
+	if tellsNothing && !wasHere {
+		return false
+	}
+
+	for _, other := range others {
+		sameSlug := version.Slug != "" && other.Slug == version.Slug
+		if hasSlug && !sameSlug || other.Excludes(&version.Facts) {
+			continue
+		}
+		theirs := common(other.says(), version.says)
+		isTheirs := theirs > shared
+		if !wasHere {
+			isTheirs = sameSlug || theirs >= shared
+		}
+		if isTheirs {
 			return false
 		}
 	}
 	return true
-}
-
-// headerIn returns the header that begins a version; nil if there is none that can be read.
-func headerIn(line []byte) *wholeHeader {
-	if !meta.IsHeader(line) {
-		return nil
-	}
-	if _, err := meta.Parse(line); err != nil {
-		return nil
-	}
-	slug, parent := meta.Identity(line)
-	return &wholeHeader{line: bytes.Clone(line), slug: slug, main: parent}
 }
 
 // inHistory returns the header of the newest version at the chat's path that has one. A history that
@@ -174,29 +289,34 @@ func (t *tornHeader) ofVersion(ctx context.Context, store *history.Store, v *his
 	if err != nil {
 		return nil
 	}
-	var h *wholeHeader
+	version := &beginning{}
+	size := 0
 	for line, err := range store.Lines(ctx, runs) {
-		switch {
-		case err != nil:
-			return nil
-		case h == nil:
-			if h = headerIn(line.Data); h == nil {
-				return nil
-			}
-			continue
-		case !t.isOf(h, line.Data):
+		if err != nil {
 			return nil
 		}
-		h.at, h.where = v.At, fmt.Sprintf("version %d of the history", v.Rev)
-		return h
+		version.add(line.Data, false)
+		if !t.mayHave(version, true) {
+			return nil
+		}
+		if size += len(line.Data); size > mostCompared {
+			break
+		}
 	}
-	return nil
+
+	if !t.mayHave(version, true) || !t.isOf(version, true, t.others) {
+		return nil
+	}
+	h := version.header
+	h.at = v.At
+	h.where = fmt.Sprintf("version %d of the history", v.Rev)
+	return h
 }
 
 // inBackups returns the header of the newest of SillyTavern's backups of the chat. Chats of one
-// character have their backups under one key, and a chat may share its slug, or at least its first
-// message, with its branches: where it may be one of several chats, none is taken.
-func (t *tornHeader) inBackups() *wholeHeader {
+// character have their backups under one key, and up to SillyTavern 1.18 a chat shares its slug with its
+// branches: where a backup may be of several chats, none is taken.
+func (t *tornHeader) inBackups(ctx context.Context) *wholeHeader {
 	folder, err := backups.Read(t.chat.Dir)
 	if err != nil {
 		return nil
@@ -206,45 +326,37 @@ func (t *tornHeader) inBackups() *wholeHeader {
 		of = t.chat.Name
 	}
 	keys := backups.Keys(of)
-	var newest *wholeHeader
+	var newest *beginning
 	for _, b := range slices.Backward(folder.Backups) {
 		if !slices.Contains(keys, b.Key) {
 			continue
 		}
-		h, first := topOf(b.Path)
-		if h == nil || !t.isOf(h, first) {
+		version := beginningOf(ctx, b.Path, func(head *beginning) bool { return t.mayHave(head, false) })
+		if !t.mayHave(version, false) || !t.isOf(version, false, t.withBackups(b.Key)) {
 			continue
 		}
 		if newest == nil {
-			h.at, h.where = b.At, filepath.Base(folder.Path)+"/"+filepath.Base(b.Path)
-			newest = h
+			newest = version
+			newest.header.at = b.At
+			newest.header.where = filepath.Base(folder.Path) + "/" + filepath.Base(b.Path)
 		}
-		if h.slug != newest.slug || h.main != newest.main {
+		if version.Slug != newest.Slug || version.Parent != newest.Parent {
 			return nil
 		}
 	}
-	return newest
+
+	if newest == nil {
+		return nil
+	}
+	return newest.header
 }
 
-// topOf reads the header and the first message of a file, nil if it has no header.
-func topOf(path string) (h *wholeHeader, first []byte) {
-	const most = 16 << 20
-	file, err := chat.OpenRegular(path)
-	if err != nil {
-		return nil, nil
+// withBackups returns the other chats whose backups have a key, too.
+func (t *tornHeader) withBackups(key string) []*otherChat {
+	if t.chat.Kind == userdir.Solo { // the key is the character's
+		return t.others
 	}
-	defer file.Close()
-	lines := bufio.NewReader(io.LimitReader(file, most))
-	line, err := lines.ReadBytes('\n')
-	if err != nil {
-		return nil, nil
-	}
-	if h = headerIn(bytes.TrimRight(line, "\r\n")); h == nil {
-		return nil, nil
-	}
-	first, err = lines.ReadBytes('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, nil
-	}
-	return h, bytes.TrimRight(first, "\r\n")
+	return slices.DeleteFunc(slices.Clone(t.others), func(other *otherChat) bool {
+		return !slices.Contains(backups.Keys(other.Name), key)
+	})
 }

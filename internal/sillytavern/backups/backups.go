@@ -172,10 +172,10 @@ type Facts struct {
 	Begins bool   // the chat has nothing but its greeting, which may be written over another
 }
 
-// excludes reports whether a backup cannot be of a chat. A branch names its parent from its first
+// Excludes reports whether a backup cannot be of a chat. A branch names its parent from its first
 // save on: what names none was never the branch, and what names a parent was never that parent.
 // A chat that was written over by its greeting names none any more.
-func (chat *Facts) excludes(b *Facts) bool {
+func (chat *Facts) Excludes(b *Facts) bool {
 	sameSlug := b.Slug != "" && b.Slug == chat.Slug
 	if chat.Parent != "" {
 		otherParent := b.Parent != chat.Parent && !sameSlug
@@ -198,7 +198,7 @@ func Belongs(b Facts, chats []Facts, shared func(i int) int) int {
 	only := -1
 	for i := range chats {
 		sameSlug := b.Slug != "" && chats[i].Slug == b.Slug
-		if sameSlug && !chats[i].excludes(&b) {
+		if sameSlug && !chats[i].Excludes(&b) {
 			same++
 			only = i
 		}
@@ -212,7 +212,7 @@ func Belongs(b Facts, chats []Facts, shared func(i int) int) int {
 	most := 0
 	for i := range chats {
 		otherSlug := same > 1 && chats[i].Slug != b.Slug
-		if otherSlug || chats[i].excludes(&b) {
+		if otherSlug || chats[i].Excludes(&b) {
 			continue
 		}
 		if n := shared(i); n > most {
