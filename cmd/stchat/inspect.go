@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"stchat/internal/folder/inspect"
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
+	"stchat/internal/place/userdir"
 	"stchat/internal/show/grid"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/plural"
@@ -20,20 +22,27 @@ import (
 
 func newInspect() verb {
 	return verb{
-		use: "inspect [PATH...]", short: "Show what a chat contains",
+		use: "inspect [PATH...]", short: "Show what a chat, a folder or a lorebook contains",
 		doc: `Show what a chat contains: messages by role, dates, swipes, what the bytes are
 spent on, parent, checkpoints and branches, lorebook, state of extensions, and
-damage. Nothing is written. Damage is shown, but is not an error.
+damage; with --messages, one row per message. Nothing is written. Damage is
+shown, but is not an error.
 
-PATH is a chat, a folder (every *.jsonl below it; links are not followed), a
-SillyTavern user folder (chats/*/ and "group chats"/ only), or SillyTavern's own
-folder, for all its users; - is standard input. Without PATH it is the user
-folder around the working folder, or else the one that STCHAT_DATA names.
+Of a folder it shows what its chats add up to, whose they are (the largest
+first), which are damaged, and how many chats name each lorebook. A character or
+a setting may use one that no chat names. "stchat list" has a row per chat.
 
-One chat is shown as a card, several as a table: one row per chat, checkpoints
-and branches below their parent, and a total.
+Of a lorebook, such as worlds/Saltmere.json, it shows the chats that name it,
+its entries, how many of them are an extension's own, and the operations that
+wait in its queue.
 
-What is counted:
+PATH is a chat, a folder (every *.jsonl below it; links are not followed), an
+owner, a SillyTavern user folder (chats/*/ and "group chats"/ only), or
+SillyTavern's own folder, for all its users; - is standard input. Without PATH
+it is the user folder around the working folder, or else the one that
+STCHAT_DATA names.
+
+What is counted in a chat:
   role       system for narrators, comments and calls of tools, else user if
              is_user is true, else character, hidden or not
   hidden     is_system without extra.type or tool calls: what /hide makes
@@ -44,20 +53,18 @@ What is counted:
              read is shown as it is
   damage     lines that other commands leave out with --skip-damaged
 
-With --messages there is one row per message. In a pipe there is no colour, no
-heading, and nothing is cut; tabs separate the columns. The columns of a chat:
-path, depth below its parent, kind, character or group, header, messages, of the
-user, of the character, of the system, hidden, messages with several swipes,
-swipes, bytes, first date, last date, parent, lorebook, damaged lines; and of a
-message: path (of several chats), index, role, name, date, swipe chosen /
-swipes, marks, first line, bytes. With --json there is one document per line,
-described in docs/json.md; for several chats, the last one is a summary.
+In a pipe nothing is cut. A folder and a lorebook are lines of a name, a tab and
+a value: "owner Mira" has bytes, "lorebook Saltmere" a number of chats, "damage
+PATH" a number of lines. A row of --messages is path (of several chats), index,
+role, name, date, swipe chosen / swipes, marks, first line, bytes. With --json
+there is one document per chat or lorebook, described in docs/json.md; for
+several chats, the last one is a summary.
 `,
-		example: `  stchat inspect "chats/Mira/Harbour.jsonl"
-  stchat inspect SillyTavern/data/default-user
+		example: `  stchat inspect
+  stchat inspect Mira/Harbour
+  stchat inspect worlds/Saltmere.json
   stchat inspect chats --json | jq -r 'select(.damage_total > 0).path'
-  stchat inspect chat.jsonl --messages | less
-  stchat inspect - < chat.jsonl`,
+  stchat inspect Mira/@ --messages | less`,
 		means:   reads(),
 		pages:   everything,
 		options: &inspectOptions{},
@@ -74,22 +81,63 @@ func (o *inspectOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.messages, "messages", false, "show one row per message")
 }
 
-func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
+func (o *inspectOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet, args []string) error {
 	list, err := o.folders(ctx, c, args, nameFolder("inspect"))
 	if err != nil {
 		return err
 	}
+	var books, chats []string
+	for _, path := range list.Paths {
+		if ops.IsBook(path) {
+			books = append(books, path)
+		} else {
+			chats = append(chats, path)
+		}
+	}
+	if len(books) == 0 {
+		return o.inspectChats(ctx, c, list, flags.Args())
+	}
+	if o.messages {
+		return usagef("%s is a lorebook; --messages goes with chats", books[0])
+	}
+
+	printed, err := inspectBooks(ctx, c, books)
+	if err != nil {
+		return err
+	}
+	if len(chats) == 0 {
+		return c.outcome(false)
+	}
+	if printed > 0 && !c.json {
+		c.line("")
+	}
+	list.Paths = chats
+	return o.inspectChats(ctx, c, list, flags.Args())
+}
+
+// inspectChats inspects chats and folders of them, which args named.
+func (o *inspectOptions) inspectChats(ctx context.Context, c *console, list ops.List, args []string) error {
 	opt := ops.InspectOptions{List: list, Stdin: c.In}
+	hasFolder := meansFolder(c, list, args)
 	end := c.meter("inspecting", c.json || o.messages, &opt.Meter)
-	var reports []*inspect.Report
+	cards := 0
 	opt.Each = func(r *inspect.Report, err error) error {
 		switch {
 		case err != nil:
 			c.failed("", err)
 		case c.json:
 			return c.document(r)
-		default:
-			reports = append(reports, r)
+		case !hasFolder:
+			if cards > 0 {
+				c.line("")
+			}
+			cards++
+			writeCard(c, r)
+			c.flush() // before the warnings, and the next chat may take long
+			for _, text := range r.Warnings {
+				c.warn("%s: %s", chat.Label(r.Path), text)
+			}
+			return c.printed()
 		}
 		return nil
 	}
@@ -101,7 +149,7 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 	res, err := ops.Inspect(ctx, opt)
 	end()
 	if err == nil && !o.messages {
-		writeReports(c, reports, res)
+		o.writeSum(c, res, hasFolder, args)
 	}
 	c.table(shown)
 	if err = cmp.Or(err, c.printed()); err != nil {
@@ -114,22 +162,28 @@ func (o *inspectOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, 
 	return c.outcome(false)
 }
 
-// writeReports prints what was read of chats: a table of several, with their sums, or all of one.
-func writeReports(c *console, reports []*inspect.Report, res *ops.Inspected) {
-	onlyErrors := len(reports) == 0 && c.erred
+// meansFolder reports whether a folder is inspected, or all chats of a group, which have no folder of
+// their own; args are as they were typed.
+func meansFolder(c *console, list ops.List, args []string) bool {
+	isOwner := func(arg string) bool {
+		found, err := c.finder().Find(arg)
+		return err == nil && found.Owner
+	}
+	return slices.ContainsFunc(list.Paths, userdir.IsDir) || slices.ContainsFunc(args, isOwner)
+}
+
+// writeSum prints what the chats add up to.
+func (o *inspectOptions) writeSum(c *console, res *ops.Inspected, hasFolder bool, args []string) {
+	onlyErrors := res.Overview.Chats == 0 && c.erred
 	switch {
 	case c.json && res.Several:
-		c.document(res.Summary)
-	case c.json, onlyErrors:
-	case res.Several && c.shown:
-		writeShownTable(c, inspect.Tree(reports), res.Summary)
-	case res.Several:
-		writeTable(c, inspect.Tree(reports), res.Summary)
-	case len(reports) == 1:
-		writeCard(c, reports[0])
-		for _, text := range reports[0].Warnings {
-			c.warn("%s: %s", chat.Label(reports[0].Path), text)
-		}
+		c.document(res.Overview.Summary)
+	case c.json || !hasFolder || onlyErrors:
+	case c.shown:
+		s := newScreen(c, 0)
+		o.showOverview(c, &s, &res.Overview, args)
+	default:
+		writeOverview(c, &res.Overview)
 	}
 }
 

@@ -79,18 +79,20 @@ func TestInspectOfAHostileChat(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	book := filepath.Join(user, "worlds", "Sea.json")
+	writeFile(t, book, `{"entries":{"0":{"uid":0,"comment":`+string(mustJSON(t, hostile))+`}}}`)
 	for _, width := range []int{0, 40, 80, 200} {
-		for _, args := range [][]string{{path}, {user}, {path, "--messages"}, {user, "--messages"}, {path, "--json"}, {user, "--json"}, {path, "--messages", "--json"}} {
+		for _, args := range [][]string{{path}, {user}, {path, filepath.Join(folder, "d.jsonl")}, {book}, {book, "--json"}, {path, "--messages"}, {user, "--messages"}, {path, "--json"}, {user, "--json"}, {path, "--messages", "--json"}} {
 			t.Run(fmt.Sprint(width, " ", strings.Join(args[1:], " ")), func(t *testing.T) {
 				out, errs, code := terminal(t, width, append([]string{"inspect"}, args...)...)
 				if code != 0 || out == "" {
 					t.Fatalf("exit %d: %s%s", code, out, errs)
 				}
 				cells := width
-				if strings.Contains(strings.Join(args, " "), "--json") || args[0] == user && width == 40 {
-					cells = 0 // JSON is not cut; a table needs some room
+				if strings.Contains(strings.Join(args, " "), "--json") {
+					cells = 0 // JSON is not cut
 				}
-				clean(t, strings.ReplaceAll(out, folder, "FOLDER"), cells)
+				clean(t, strings.NewReplacer(folder, "FOLDER", user, "USER").Replace(out), cells)
 				clean(t, strings.ReplaceAll(errs, folder, "FOLDER"), 0)
 			})
 		}
@@ -178,56 +180,125 @@ func TestInspectCardOnATerminal(t *testing.T) {
 	clean(t, strings.ReplaceAll(out, path, "PATH"), 100)
 }
 
-// TestInspectTableOnATerminal holds that a table of Chinese and Japanese
-// names is aligned, and that branches stand below their parents.
-func TestInspectTableOnATerminal(t *testing.T) {
-	inUTC(t)
-	user := t.TempDir()
-	header := func(parent string) string {
-		return `{"chat_metadata":{"main_chat":"` + parent + `"}}` + "\n" + `{"mes":"a","send_date":"2026-01-02T03:04:05.000Z"}`
-	}
-	for path, text := range map[string]string{
-		"chats/汐見 栞/潮.jsonl":             `{"chat_metadata":{}}`,
-		"chats/汐見 栞/枝 - Branch #1.jsonl": header("潮"),
-		"chats/Mira/z.jsonl":             `{"chat_metadata":{}}`,
-		"chats/Mira/a.jsonl":             header("z"),
-		"chats/Mira/b.jsonl":             header("a"),
-		"chats/Mira/c.jsonl":             header("gone") + "\n{",
-		"group chats/g.jsonl":            `{"mes":"a"}`,
-		"worlds/Unused.json":             `{"entries":{}}`,
-		"backups/x.jsonl":                `{}`,
-	} {
-		path = filepath.Join(user, filepath.FromSlash(path))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	out, errs, code := terminal(t, 90, "inspect", "--color", "never", user)
+// TestInspectFolderOnATerminal holds how a folder looks: totals, owners with the largest first, damage, and
+// the lorebooks with the number of their chats.
+func TestInspectFolderOnATerminal(t *testing.T) {
+	user := overviewFolder(t)
+	t.Chdir(user)
+	out, errs, code := terminal(t, 60, "inspect", "--color", "never")
 	if code != 0 || errs != "" {
 		t.Fatalf("exit %d, %s", code, errs)
 	}
-	out = strings.ReplaceAll(strings.ReplaceAll(out, user, "USER"), "\\", "/")
-	want := `chat              messages   size  last message
-USER/chats/Mira
-c                        1   91 B  2026-01-02 03:04  1 damaged line, parent missing
-z                        0   20 B
-└ a                      1   86 B  2026-01-02 03:04
-  └ b                    1   86 B  2026-01-02 03:04
-USER/chats/汐見 栞
-潮                       0   20 B
-└ 枝 - Branch #1         1   88 B  2026-01-02 03:04
-USER/group chats
-g                        1   11 B                    no header
-total                    5  402 B  7 chats
+	want := `5 chats, 4 messages, 245 B
+2 characters, 1 group, 2 damaged lines in 2 chats
 
-2 characters, 0 groups, 7 chats, 5 messages, 402 B
-0 lorebooks used by a chat
-1 lorebook not used by any chat: Unused
+owner        chats  messages   size
+Mira             2         2  157 B
+Pair             1         1   46 B
+汐見 栞          1         0   31 B
+group chats      1         1   11 B
+
+damaged chat  lines  owner
+b                 1  Mira
+潮                1  汐見 栞
+what is wrong, and how to fix it: stchat check
+
+lorebook  chats
+潮            2
+Sea           1
+Unused        0
 `
 	if out != want {
-		t.Errorf("the table is\n%s\nwant\n%s", out, want)
+		t.Errorf("the folder is\n%s\nwant\n%s", out, want)
+	}
+
+	out, _, _ = terminal(t, 60, "inspect", "--color", "never", "chats/Mira", "group chats")
+	if want := "what is wrong, and how to fix it:\n  stchat check " + visible.Args("chats/Mira", "group chats") + "\n"; !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%s", want, out)
+	}
+	for _, args := range [][]string{{"Pair"}, {"group chats"}} {
+		out, _, _ := terminal(t, 60, append([]string{"inspect", "--color", "never"}, args...)...)
+		if !strings.Contains(out, "\nPair             1") && !strings.Contains(out, "\nPair       1") {
+			t.Errorf("%q is no overview:\n%s", args, out)
+		}
+	}
+}
+
+// TestInspectFolderIsCut: of many owners and lorebooks a person sees the first, and all with -v.
+func TestInspectFolderIsCut(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for i := range 15 {
+		writeFile(t, fmt.Sprintf("chats/Mira %d/a.jsonl", i), `{"chat_metadata":{"world_info":"Used"}}`)
+		writeFile(t, fmt.Sprintf("worlds/Book %d.json", i), `{"entries":{}}`)
+	}
+	writeFile(t, "worlds/Used.json", `{"entries":{}}`)
+
+	out, _, _ := terminal(t, 60, "inspect", "--color", "never")
+	for _, want := range []string{"\nand 5 more (-v)\n", "\nUsed         15\n", "\nand 6 more, 6 of them with 0 chats (-v)\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if out, _, _ = terminal(t, 60, "inspect", "-v", "--color", "never"); strings.Contains(out, "more") || strings.Count(out, "\nMira ") != 15 || strings.Count(out, "\nBook ") != 15 {
+		t.Errorf("with -v:\n%s", out)
+	}
+	out, _, _ = terminal(t, 60, "inspect", "worlds/Used.json", "--color", "never")
+	if !strings.Contains(out, "and 3 more (-v lists them)\n") || strings.Count(out, "  Mira ") != 12 {
+		t.Errorf("a lorebook of 15 chats:\n%s", out)
+	}
+	if out, _, _ = terminal(t, 60, "inspect", "-v", "worlds/Used.json", "--color", "never"); strings.Count(out, "  Mira ") != 15 {
+		t.Errorf("with -v:\n%s", out)
+	}
+}
+
+// TestInspectLorebookOnATerminal holds how a lorebook looks.
+func TestInspectLorebookOnATerminal(t *testing.T) {
+	t.Chdir(overviewFolder(t))
+	out, errs, code := terminal(t, 60, "inspect", "--color", "never", "worlds/潮.json", "worlds/Bad.txt.json")
+	want := `潮
+file          worlds/潮.json
+size          151 B
+entries       2  1 of an extension
+queue         1 operation pending
+chats         2
+              a  Mira
+              g  Pair
+`
+	if out != want || code != 2 || !strings.Contains(errs, "Bad.txt.json: the lorebook does not exist") {
+		t.Errorf("exit %d, %s, the lorebook is\n%s\nwant\n%s", code, errs, out, want)
+	}
+}
+
+// overviewFolder makes a user folder with characters, groups, damage and lorebooks.
+func overviewFolder(t *testing.T) string {
+	t.Helper()
+	user := t.TempDir()
+	const book = `{"entries":{"0":{"uid":0,"comment":"Sea"},"1":{"uid":1,"comment":"__operation_queue","content":"{\"queue\":[{\"id\":\"o\",\"status\":\"pending\"}]}"}}}`
+	for path, text := range map[string]string{
+		"chats/Mira/a.jsonl":  `{"chat_metadata":{"world_info":"潮"}}` + "\n" + `{"mes":"a","send_date":"2026-01-02T03:04:05.000Z"}`,
+		"chats/Mira/b.jsonl":  `{"chat_metadata":{"world_info":"Sea","main_chat":"a"}}` + "\n" + `{"mes":"a"}` + "\n{",
+		"chats/汐見 栞/潮.jsonl":  `{"chat_metadata":{}}` + "\n" + `{"mes":"to`,
+		"group chats/g.jsonl": `{"chat_metadata":{"world_info":"潮"}}` + "\n" + `{"m":1}`,
+		"group chats/h.jsonl": `{"mes":"a"}`,
+		"groups/7.json":       `{"id":"7","name":"Pair","chats":["g"],"chat_id":"g"}`,
+		"worlds/Unused.json":  `{"entries":{}}`,
+		"worlds/Sea.json":     `{"entries":{}}`,
+		"worlds/潮.json":       book,
+		"backups/x.jsonl":     `{}`,
+	} {
+		writeFile(t, filepath.Join(user, path), text)
+	}
+	return user
+}
+
+// writeFile writes a file, and makes the folders above it.
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	path = filepath.FromSlash(path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -3,16 +3,11 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"stchat/internal/extension"
 	"stchat/internal/folder/inspect"
-	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
-	"stchat/internal/show/grid"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
@@ -63,16 +58,17 @@ func (k card) line(label string, cells ...string) {
 // missing marks a file that is named but does not exist.
 const missing = "(missing)"
 
-// list writes n lines, on a terminal only about shownLines, and then how many more of
-// total there are.
+// list writes n lines, on a terminal only about shownLines unless all are asked for, and then how many
+// more of total there are.
 func (k card) list(label string, n, total int, cells func(i int) []string) {
 	for i := range n {
-		if k.c.shown && i == shownLines && n > shownLines+1 {
+		isCut := k.c.shown && !k.c.verbose && i == shownLines && n > shownLines+1
+		if isCut {
 			listed := "them"
 			if n < total {
 				listed = fmt.Sprintf("the first %d", n)
 			}
-			k.line("", fmt.Sprintf("%s and %s more (--json lists %s)", k.c.sign("…"), k.c.number(total-i), listed))
+			k.line("", fmt.Sprintf("%s and %s more (-v lists %s)", k.c.sign("…"), k.c.number(total-i), listed))
 			return
 		}
 		before := ""
@@ -285,184 +281,4 @@ func extensionText(e any) (label string, cells []string) {
 		return "unknown", []string{visible.Text(e.Name), formatBytes(e.Bytes)}
 	}
 	return "", nil
-}
-
-// writeTable writes a row for each chat, a total, and what user folders hold.
-func writeTable(c *console, rows []inspect.Row, sum inspect.Summary) {
-	w := c.w
-	for _, row := range rows {
-		r, book := row.Report, ""
-		if r.Lorebook != nil {
-			book = visible.Text(r.Lorebook.Name)
-		}
-		cells := []string{visible.Text(r.Path), strconv.Itoa(row.Depth), r.Kind, textOr(r.Owner), r.Header}
-		for _, n := range []int{r.Messages, r.User, r.Character, r.System, r.Hidden, r.WithSwipes, r.Swipes} {
-			cells = append(cells, strconv.Itoa(n))
-		}
-		c.row(append(cells, strconv.FormatInt(r.Bytes, 10), textOr(r.FirstDate), textOr(r.LastDate), textOr(r.Parent), book, strconv.Itoa(r.DamageTotal))...)
-	}
-
-	// the same columns, with the number of chats in place of the depth
-	fmt.Fprintf(w, "total\t%d\t\t\t\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\t\t\t\t%d\n", sum.Chats, sum.Messages, sum.User, sum.Character, sum.System,
-		sum.Hidden, sum.WithSwipes, sum.Swipes, sum.Bytes, sum.DamagedLines)
-	if sum.Lorebooks == nil {
-		return
-	}
-	fmt.Fprintf(w, "characters\t%d\ngroups\t%d\n", sum.Characters, *sum.Groups)
-	books := func(label string, names []string) {
-		c.row(append([]string{label, strconv.Itoa(len(names))}, keyCells(names)...)...)
-	}
-	books("lorebooks used", sum.Lorebooks.Used)
-	books("lorebooks unused", sum.Lorebooks.Unused)
-}
-
-// writeShownTable writes the table for a person: chats below their folder, checkpoints
-// and branches indented below their parent.
-func writeShownTable(c *console, rows []inspect.Row, sum inspect.Summary) {
-	s := newScreen(c, 0)
-	t := &grid.Table{Columns: []grid.Column{
-		{Title: "chat", Name: true, Code: cyan},
-		{Title: "messages", Right: true, Code: green},
-		{Title: "size", Right: true, Code: green},
-		{Title: "last message", Code: dim},
-		{Text: true, Code: yellow},
-	}}
-
-	rows = byGroup(rows)
-	short := shortNames(rows)
-	title := ""
-	for i, row := range rows {
-		r := row.Report
-		if head := titleOf(r); i == 0 || head != title {
-			title = head
-			t.Rows = append(t.Rows, grid.Row{Heading: title})
-		}
-		cells := []string{s.shortened(short[i]), plural.Grouped(r.Messages), formatBytes(r.Bytes), shownDate(c, deref(r.LastDate)), notes(c, r)}
-		t.Rows = append(t.Rows, grid.Row{Lead: s.leadOf(row), Cells: cells})
-	}
-
-	t.Rows = append(t.Rows, grid.Row{
-		Cells: []string{"total", plural.Grouped(sum.Messages), formatBytes(sum.Bytes), plural.Many(sum.Chats, "chat")},
-		Codes: []string{bold, bold, bold, bold},
-	})
-	if sum.Chats > 0 {
-		s.table(t)
-	} else {
-		fmt.Fprintln(c.w, "no chat here")
-	}
-
-	if sum.Lorebooks == nil {
-		return
-	}
-	fmt.Fprintln(c.w, "\n"+c.prose(strings.Join([]string{
-		plural.Many(sum.Characters, "character"), plural.Many(*sum.Groups, "group"), plural.Many(sum.Chats, "chat"), plural.Many(sum.Messages, "message"), formatBytes(sum.Bytes),
-	}, ", "), ""))
-	writeBooks(c, "used by a chat", sum.Lorebooks.Used)
-	writeBooks(c, "not used by any chat", sum.Lorebooks.Unused)
-}
-
-// leadOf returns what stands before a chat's name: a checkpoint or a branch is indented below its parent.
-func (s *screen) leadOf(row inspect.Row) string {
-	const deepest = 8 // deeper chats are indented no further
-	if row.Depth <= 0 {
-		return ""
-	}
-	return strings.Repeat("  ", min(row.Depth, deepest)-1) + s.sign("└ ")
-}
-
-func writeBooks(c *console, what string, books []string) {
-	text := plural.Many(len(books), "lorebook") + " " + what
-	if len(books) > 0 {
-		text += ": " + keyText(books)
-	}
-	fmt.Fprintln(c.w, c.prose(text, ""))
-}
-
-// byGroup puts the chats below each title together, with their checkpoints and branches.
-func byGroup(rows []inspect.Row) []inspect.Row {
-	var trees [][]inspect.Row
-	for i, r := range rows {
-		if i == 0 || r.Depth == 0 {
-			trees = append(trees, nil)
-		}
-		last := len(trees) - 1
-		trees[last] = append(trees[last], r)
-	}
-
-	first := map[string]int{} // the place of the first tree with each title, from 1
-	for i, tree := range trees {
-		if title := titleOf(tree[0].Report); first[title] == 0 {
-			first[title] = i + 1
-		}
-	}
-
-	slices.SortStableFunc(trees, func(a, b []inspect.Row) int {
-		return cmp.Compare(first[titleOf(a[0].Report)], first[titleOf(b[0].Report)])
-	})
-	return slices.Concat(trees...)
-}
-
-// titleOf returns the title above a chat's row: its folder, and its group if it has one.
-func titleOf(r *inspect.Report) string {
-	title := visible.Text(filepath.Dir(r.Path))
-	if r.Kind == string(userdir.Group) && r.Owner != nil {
-		title += ": " + visible.Text(*r.Owner)
-	}
-	return title
-}
-
-// shortNames returns the short names of rows that are in groups.
-func shortNames(rows []inspect.Row) (list []string) {
-	above := func(i int) (list []string) {
-		for depth, k := rows[i].Depth, i-1; depth > 0 && k >= 0; k-- {
-			if rows[k].Depth < depth {
-				depth, list = rows[k].Depth, append(list, rows[k].Report.Name)
-			}
-		}
-		return list
-	}
-
-	var all []string // of one title
-	for i, row := range rows {
-		all = append(all, cmp.Or(row.Report.Name, chat.Label(row.Report.Path)))
-		if i+1 == len(rows) || titleOf(rows[i+1].Report) != titleOf(row.Report) {
-			from := len(list)
-			list = append(list, names.Shorts(deref(row.Report.Owner), all, func(i int) []string { return above(from + i) })...)
-			all = nil
-		}
-	}
-	return list
-}
-
-// notes returns what is wrong with a chat, in a few words.
-func notes(c *console, r *inspect.Report) string {
-	isMissing := func(exists *bool) bool { return exists != nil && !*exists }
-	dangling := 0
-	for _, l := range slices.Concat(r.Checkpoints, r.Branches) {
-		if isMissing(l.Exists) {
-			dangling++
-		}
-	}
-
-	var list []string
-	if r.DamageTotal > 0 {
-		list = append(list, c.many(r.DamageTotal, "damaged line"))
-	}
-	switch chat.HeaderKind(r.Header) {
-	case chat.None:
-		list = append(list, "no header")
-	case chat.Damaged:
-		list = append(list, "header lost")
-	}
-
-	if isMissing(r.MainChatExists) {
-		list = append(list, "parent missing")
-	}
-	if dangling > 0 {
-		list = append(list, c.many(dangling, "dangling link"))
-	}
-	if r.Lorebook != nil && isMissing(r.Lorebook.Exists) {
-		list = append(list, "lorebook missing")
-	}
-	return strings.Join(list, ", ")
 }

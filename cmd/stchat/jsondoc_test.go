@@ -195,6 +195,7 @@ func TestJSONDocumentsAreDescribed(t *testing.T) {
 		{"inspect", "inspect: the last document", "0", []string{"inspect", "--json", user}},
 		{"inspect", "inspect: the last document", "0", []string{"inspect", "--json", at("chats/Mira"), at("loose.jsonl")}},
 		{"list", "", "0", []string{"list", "--json", user}},
+		{"inspect: a lorebook", "", "0", []string{"inspect", "--json", at("worlds/Sea.json"), at("worlds/Bad.json")}},
 		{"inspect --messages", "", "0", []string{"inspect", "--messages", "--json", user}},
 		{"lost", "lost: the last document", "1", []string{"lost", "--json", user}},
 		{"lost", "lost: the last document", "1", []string{"lost", "--json", "--from", filepath.Join(elsewhere, "chats"), user}},

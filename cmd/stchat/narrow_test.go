@@ -107,7 +107,7 @@ func TestWrongCallsAreRed(t *testing.T) {
 // TestUnknownWidth: what a person gets through a pipe, as with --color always, is 80 cells wide.
 func TestUnknownWidth(t *testing.T) {
 	t.Chdir(hardFolder(t))
-	for _, args := range [][]string{{"tree", "--all"}, {"inspect"}, {"inspect", filepath.Join("chats", "Mira", "deep 9.jsonl")}} {
+	for _, args := range [][]string{{"tree", "--all"}, {"list"}, {"inspect"}, {"inspect", filepath.Join("chats", "Mira", "deep 9.jsonl")}} {
 		piped := display{}
 		text, _ := piped.show(append(args, "--color", "always")...)
 		piped.check(t, args, text, func(string) bool { return false })

@@ -73,6 +73,7 @@ func documents() []document {
 		{"import", "import", bring.Document{}},
 		{"inspect", "inspect", inspect.Report{}},
 		{"inspect-summary", "inspect: the last document", inspect.Summary{}},
+		{"inspect-lorebook", "inspect: a lorebook", inspect.Book{}},
 		{"list", "list", look.Listed{}},
 		{"inspect-message", "inspect --messages", inspect.Message{}},
 		{"message", "show", look.Message{}},

@@ -110,6 +110,7 @@ func TestScreens(t *testing.T) {
 				{"merge", "--dry-run", "-q", user, phone},
 				{"store"},
 				{"state", "get", a},
+				{"list"},
 				{"inspect"},
 				{"inspect", a},
 				{"inspect", a, b, "--messages"},

@@ -83,7 +83,7 @@ func TestTablesTellApart(t *testing.T) {
 		}
 	}
 	for _, width := range []int{60, 80, 100, 120} {
-		for _, args := range [][]string{{"tree", "--all"}, {"inspect"}} {
+		for _, args := range [][]string{{"tree", "--all"}, {"list"}} {
 			out, errs, code := terminal(t, width, append(args, folder)...)
 			if code != 0 || errs != "" {
 				t.Fatalf("%q: exit %d\n%s", args, code, errs)

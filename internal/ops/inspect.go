@@ -39,9 +39,9 @@ type InspectOptions struct {
 
 // Inspected is the outcome of an inspection.
 type Inspected struct {
-	Several bool // whether more than one chat may have been meant
-	Summary inspect.Summary
-	Errs    []error // about what user folders hold; all others went to Each
+	Several  bool // whether more than one chat may have been meant
+	Overview inspect.Overview
+	Errs     []error // about what user folders hold; all others went to Each
 
 	Done, Chats int // how many chats were reported, and how many there are
 }
@@ -98,7 +98,7 @@ func Inspect(ctx context.Context, opt InspectOptions) (*Inspected, error) {
 	if err != nil {
 		return res, err
 	}
-	res.Summary, res.Errs = sum.Finish(walked.Users)
+	res.Overview, res.Errs = sum.Finish(walked.Users)
 	return res, nil
 }
 
