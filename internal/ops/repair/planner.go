@@ -162,6 +162,17 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 	if err := p.checker.Lookup.Folder(c.Folder).Err; err != nil {
 		return ops.PathError(err) // what depends on the chat there is not known
 	}
+	if have.Has(rules.MisplacedHeader) && c.HasHeader {
+		reason, err := p.keepsCopies(ctx, c)
+		if err != nil {
+			return err
+		}
+		if reason != "" {
+			have = have.Without(rules.SetOf(rules.MisplacedHeader))
+			one := p.planOf(c)
+			one.left = append(one.left, reason)
+		}
+	}
 	if have.Has(rules.UnlistedBranch) {
 		if err := p.branch(ctx, c); err != nil {
 			return err
