@@ -50,7 +50,7 @@ Prints the path of each clone, one per line.
 		example: `  stchat clone-lorebook "worlds/Harbour.json" --name "Harbour, spring"
   stchat clone-lorebook --rebind Mira/Harbour
   stchat clone-lorebook --rebind "Mira/*" --internal reset --drop "draft*"`,
-		means:   edits(),
+		means:   &subjects{writes: true, books: true},
 		options: &cloneLorebookOptions{},
 	}
 }

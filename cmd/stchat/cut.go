@@ -24,6 +24,7 @@ import (
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
 	"stchat/internal/place/names"
+	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
@@ -120,6 +121,9 @@ func (o *cutOptions) takeMessages(fs *pflag.FlagSet, ranges []choose.Range) erro
 func (o *cutOptions) takeWhat(fs *pflag.FlagSet, name string) error {
 	if fs.Changed("name") {
 		return usagef("give the name as an argument or with -n, not both")
+	}
+	if userdir.HasExtension(name) {
+		return usagef("a NAME has no ending; a new file anywhere: -o %s", visible.Quote(name))
 	}
 	o.opt.Name = name
 	return nil
@@ -346,7 +350,10 @@ type splitOptions struct {
 }
 
 // takeMessages implements [messageTaker].
-func (o *splitOptions) takeMessages(_ *pflag.FlagSet, ranges []choose.Range) error {
+func (o *splitOptions) takeMessages(fs *pflag.FlagSet, ranges []choose.Range) error {
+	if fs.Changed("every") || fs.Changed("last") {
+		return usagef("parts begin at N, or are of --every N messages, or the --last N: one of these")
+	}
 	for _, r := range ranges {
 		if r.From != r.To {
 			return usagef("parts begin at single messages, such as 400 900")

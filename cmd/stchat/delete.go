@@ -6,6 +6,8 @@ import (
 
 	"stchat/internal/ops/edit"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/choose"
+	"stchat/internal/text/progress"
 
 	"github.com/spf13/pflag"
 )
@@ -41,7 +43,7 @@ func (o *deleteOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *deleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	if o.choosesAll() {
-		return usagef("which messages? All: 0..; the whole chat: `stchat rm %s`", strings.Join(quotedAll(c.args[1:]), " "))
+		return usagef("which messages? All: 0..; the whole chat: `stchat rm %s`", strings.Join(quotedAll(args), " "))
 	}
 	choice, common, err := o.chosenIn(ctx, c, &o.choiceFlags, args, "delete Mira/Harbour 12")
 	if err != nil {
@@ -54,7 +56,8 @@ func (o *deleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 		return usagef("--save takes one CHAT, not %d", len(common.Chats))
 	}
 
-	if len(common.Chats) > 1 {
+	if len(common.Chats)+len(o.walked.Errs) > 1 {
+		o.plan(ctx, c, common, choice)
 		if err := c.confirm("delete messages in " + c.many(len(common.Chats), "chat")); err != nil {
 			return err
 		}
@@ -62,4 +65,22 @@ func (o *deleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 
 	results := edit.Delete(ctx, edit.DeleteOptions{Options: common, Choice: choice, ToolCalls: true, Save: o.save})
 	return o.reportMany(c, results, func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Deleted) })
+}
+
+// plan shows somebody who is asked in how many messages of which chats something would be deleted.
+func (o *deleteOptions) plan(ctx context.Context, c *console, common edit.Options, choice choose.Choice) {
+	isRead := c.InTTY && c.ErrTTY && c.shown
+	if !c.asks() || !isRead || c.json {
+		return
+	}
+	common.Changes.DryRun = true
+	common.Meter = new(progress.Meter)
+	c.dryRun = true
+	for _, r := range edit.Delete(ctx, edit.DeleteOptions{Options: common, Choice: choice, ToolCalls: true}) {
+		if r.Err == nil {
+			c.block(c.editBlock(r))
+		}
+	}
+	c.dryRun = false
+	c.flush()
 }

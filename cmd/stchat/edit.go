@@ -121,6 +121,9 @@ func (o *editOptions) runOps(ctx context.Context, c *console, args []string) err
 	if len(o.chosenBy.Ranges) > 0 {
 		return usagef("the edits in --ops say which messages they are about")
 	}
+	if o.filesFrom != "" {
+		return usagef("--ops takes one CHAT: leave --files-from out")
+	}
 	if len(args) != 1 {
 		return usagef("--ops takes one CHAT, not %d", len(args))
 	}

@@ -112,6 +112,11 @@ func (o *inPlaceFlags) walk(ctx context.Context, c *console, args []string, exam
 		return o.options(c, []string{chat.Stdin}), nil
 	}
 	o.walked = ops.Walk(list)
+	for _, err := range o.walked.Errs {
+		if isA[*ops.NoChatsError](err) { // what is named means nothing, so nothing is done
+			return opt, err
+		}
+	}
 	var paths []string
 	for _, t := range o.walked.Chats {
 		paths = append(paths, t.Path)

@@ -44,7 +44,7 @@ left out (rows has all), and so are comments and calls of tools.
   stchat export "Mira/*" -o site/
   stchat export chats --format openai --leaves -o ~/mira.jsonl`,
 		rules:   []string{"force needs output = --force goes with -o", "dry-run needs output = --dry-run goes with -o"},
-		means:   &subjects{messages: true},
+		means:   &subjects{messages: true, pages: true},
 		options: &exportOptions{},
 	}
 }

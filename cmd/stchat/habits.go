@@ -57,10 +57,10 @@ func habits() []habit {
 		{words: "verify fsck", line: "stchat store --verify", also: "chats are checked with `stchat check`"},
 		{words: "sync", line: "stchat merge INTO FROM", also: "what FROM has more comes into INTO"},
 		{words: "dedupe duplicates", line: "stchat tree --all --by content"},
-		{words: "backup save", line: "stchat snapshot"},
+		{words: "backup save", line: "stchat snapshot", also: "all in one file: `tar -czf chats.tar.gz chats`"},
 		{words: "set note author persona scenario", line: "stchat meta set CHAT note=\"Be brief.\""},
-		{words: "lorebook lore world", line: "stchat list --where lorebook=NAME"},
-		{words: "rename-user anonymize", line: "stchat replace OLD NEW CHAT --names"},
+		{words: "lorebook lore world", line: "stchat list --where lorebook=NAME", also: "what is in it: `stchat inspect worlds/NAME.json`"},
+		{words: "rename-user anonymize", line: "stchat replace OLD NEW CHAT --names", also: "it changes the chats themselves, so work on a copy"},
 		{words: "epub pdf html md txt", line: "stchat export ARGS"},
 	}
 }

@@ -125,9 +125,13 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 		return err
 	}
 	opt.Asked = args
+	means := reads()
+	if o.restore {
+		means = edits()
+	}
 	var paths []string
 	for _, arg := range args {
-		found, err := c.resolve(reads(), []string{arg})
+		found, err := c.resolve(means, []string{arg})
 		if err != nil && !isA[*address.NoneError](err) {
 			return err
 		}

@@ -154,7 +154,6 @@ func (o *mergeOptions) judgeFrom(c *console) error {
 		return nil
 	}
 	f := c.finder()
-	f.Whole = true
 	found, err := f.Find(from)
 	if err != nil || !found.Owner && len(found.Paths) == 0 {
 		return nil // it is a path where nothing is
@@ -200,7 +199,7 @@ func (o *mergeOptions) into(c *console, arg string) (string, error) {
 	case err != nil && !found.Owner: // which may have no chats
 		return "", withHint(err, nil)
 	case found.Owner:
-		owner, err := address.OwnerOf(f.Lib, arg, c.data)
+		owner, err := address.OwnerOf(f.Lib, arg, cmp.Or(f.Root(), c.data))
 		switch {
 		case err != nil:
 			return "", withHint(err, nil)

@@ -18,9 +18,9 @@ import (
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
-	"stchat/internal/ops/address"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
+	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
@@ -265,11 +265,16 @@ func (o *metaSetOptions) keysText() string {
 
 // isAssignment reports whether an argument is KEY=VALUE, and no path.
 func isAssignment(arg string) bool {
-	if !strings.Contains(arg, "=") || address.IsPath(arg) {
+	key, _, isPair := strings.Cut(arg, "=")
+	if !isPair {
 		return false
 	}
-	_, err := os.Lstat(arg)
-	return err != nil
+	if _, err := os.Lstat(arg); err == nil {
+		return false
+	}
+	isPointer := strings.HasPrefix(key, "/")
+	hasFolder := strings.ContainsAny(key, `/\`)
+	return isPointer && !userdir.HasExtension(arg) || !isPointer && !hasFolder
 }
 
 func newDiffMeta() verb {
@@ -318,6 +323,8 @@ func (o *diffMetaOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 		o.format = "json"
 	}
 	c.json = o.format == "json"
+	o.sel.Ignore = metadataKeysOf(o.sel.Ignore)
+	o.sel.Only = metadataKeysOf(o.sel.Only)
 	d, err := ops.DiffMeta(ctx, ops.DiffMetaOptions{A: args[0], B: args[1], Stdin: c.In, Select: o.sel})
 	if err != nil {
 		return err
@@ -343,6 +350,14 @@ func (o *diffMetaOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 		}
 	}
 	return outcome(false, !d.Equal)
+}
+
+// metadataKeysOf is [metadataKey] of several.
+func metadataKeysOf(words []string) (keys []string) {
+	for _, word := range words {
+		keys = append(keys, metadataKey(word))
+	}
+	return keys
 }
 
 // longValue is about how many characters of a value are shown, around what differs.

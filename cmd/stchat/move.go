@@ -202,7 +202,7 @@ still has the old name.
   stchat rename worlds/Sea.json Ocean`,
 		args: cobra.ExactArgs(2),
 		means: &subjects{
-			most: 1, chats: true, writes: true, whole: true, lost: true,
+			most: 1, chats: true, writes: true, whole: true, books: true, lost: true,
 			owner: "those are renamed in SillyTavern; `stchat rename` is for a chat, OWNER/NAME, or a lorebook",
 		},
 		options: &renameOptions{},

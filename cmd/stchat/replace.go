@@ -40,8 +40,19 @@ func chatLast(c *console, args []string) string {
 	if err != nil || len(found.Paths) == 0 {
 		return ""
 	}
-	meant := slices.Concat(args[1:3], args[:1], args[3:])
-	return commandLine("stchat replace", meant)
+
+	line := slices.Clone(c.args) // with the flags and MESSAGES between them
+	at := 0
+	for i, word := range slices.Concat(args[1:3], args[:1]) {
+		next := slices.Index(line[at:], args[i])
+		if next < 0 {
+			return ""
+		}
+		at += next
+		line[at] = word
+		at++
+	}
+	return commandLine("stchat", line)
 }
 
 type replaceOptions struct {

@@ -13,6 +13,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/keep"
+	"stchat/internal/ops/past"
 	"stchat/internal/place/userdir"
 	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
@@ -134,6 +135,8 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	case errors.Is(err, keep.ErrNothing), errors.Is(err, keep.ErrNobody):
 		c.note("%s", err)
 		return errNo
+	case errors.Is(err, keep.ErrUnknown) && c.broughtBackBy(where) != "":
+		return &hinted{err, fmt.Sprintf("; `%s` brings it back", c.broughtBackBy(where))}
 	case err != nil:
 		return withHint(err, []hint{{keep.ErrUnknown, inLost}, {ops.ErrNotRead, "; -o writes a file anywhere"}})
 	case opt.Output == cut.Stdout && opt.At == nil:
@@ -218,6 +221,19 @@ func (c *console) folderBlock(results []*keep.RestoreResult, folder string) bloc
 	}
 	wrote := c.did("wrote", "would write")
 	return block{sentence: fmt.Sprintf("%s %s as of %s", wrote, kinds.text(), newest), made: folder}
+}
+
+// broughtBackBy returns the command that brings a chat back that one of ours took away, "" for none.
+func (c *console) broughtBackBy(where keep.Where) string {
+	root, err := undoRoot(c)
+	if err != nil {
+		return ""
+	}
+	id := past.KeptBy(root, where.Chat)
+	if id == "" {
+		return ""
+	}
+	return c.undoCommand(root, id)
 }
 
 // inLost is the hint for a chat of which neither the history nor a backup is known to have a version.

@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stchat/internal/change/changeset"
 	"stchat/internal/ops/move"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 
 	"github.com/spf13/pflag"
 )
@@ -73,7 +75,7 @@ func (o *rmOptions) addFlags(fs *pflag.FlagSet) {
 func (o *rmOptions) clears() bool { return o.clearing != move.Clearing{} }
 
 func (o *rmOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
-	allowed := &subjects{writes: true, whole: true, deletes: "stchat delete"}
+	allowed := &subjects{writes: true, whole: true, books: true, deletes: "stchat delete"}
 	args, err := c.resolve(allowed, args)
 	if err != nil {
 		return err
@@ -95,6 +97,7 @@ func (o *rmOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args 
 	if err != nil {
 		return err
 	}
+	common.Changes.Call = new(changeset.Call) // one record
 	results, kept := o.delete(ctx, common, paths)
 	err = o.report(c, results)
 	if !c.dryRun && (!c.shown || c.json) {
@@ -109,7 +112,10 @@ func (o *rmOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args 
 // judge refuses lorebooks where only chats are deleted.
 func (o *rmOptions) judge(paths []string) error {
 	book := slices.IndexFunc(paths, isBook)
+	folder := slices.IndexFunc(paths, userdir.IsDir)
 	switch {
+	case folder >= 0 && !o.clears():
+		return chat.CheckName(paths[folder])
 	case book >= 0 && o.clears():
 		return usagef("%s: --older-than, --keep and --checkpoints go with chats", paths[book])
 	case book >= 0 && o.family && !slices.ContainsFunc(paths, isChat):
@@ -145,7 +151,7 @@ func (o *rmOptions) agreed(ctx context.Context, c *console, common move.Options,
 	common.Changes.DryRun = true
 	results, kept := o.delete(ctx, common, paths)
 	results = slices.DeleteFunc(results, func(r *move.Result) bool { return r.Err != nil || isBook(r.Doc.From) })
-	if len(results) == 0 || len(results) == 1 && !o.clears() {
+	if len(results) == 0 || len(results) == 1 && !o.clears() && !o.family {
 		return false, nil // an error is told by the run itself
 	}
 	if c.InTTY && c.ErrTTY && c.shown {

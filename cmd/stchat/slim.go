@@ -56,7 +56,7 @@ func (o *slimOptions) addFlags(fs *pflag.FlagSet) {
 
 // dropped returns the value of --drop: parts, and pointers to keys of extra.
 func (o *slimOptions) dropped() flagValue {
-	parts := someOf(&o.drop, "; or /extra/KEY", "swipes", "reasoning", "images")
+	parts := someOf(&o.drop, "", "swipes", "reasoning", "images", "/extra/KEY") // the last is read here
 	takePart := parts.set
 	parts.set = func(list string) error {
 		for word := range strings.SplitSeq(list, ",") {

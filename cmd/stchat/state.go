@@ -343,7 +343,7 @@ until the chat is reloaded.
   stchat state set Mira/Harbour hp --at -1 --set value=10
   stchat state set characters/Mira.png mood --delete`,
 		rules:   []string{"delete excludes set|unset|merge|patch|replace|at|swipe: the namespace goes"},
-		means:   &subjects{most: 1, chats: true, writes: true},
+		means:   &subjects{most: 1, chats: true, writes: true, cards: true},
 		options: &stateSetOptions{},
 	}
 }

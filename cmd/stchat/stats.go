@@ -41,7 +41,7 @@ of each. --since and --until choose another.
   stchat stats Mira/Harbour --by month
   stchat stats --by week -o year.html`,
 		rules:   []string{"force needs output = --force goes with -o", "json excludes output"},
-		means:   reads(),
+		means:   &subjects{pages: true},
 		pages:   everything,
 		options: &statsOptions{},
 	}

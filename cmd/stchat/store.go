@@ -149,6 +149,9 @@ func (c *console) agreedFor(opt keep.HistoryOptions, change func(keep.HistoryOpt
 		if err != nil {
 			return nil, err
 		}
+		if would.Freed.Versions == 0 && would.Freed.Pieces == 0 {
+			return change(opt) // nothing goes
+		}
 		if err := c.confirm(what(c.many(would.Freed.Versions, "version"))); err != nil {
 			return nil, err
 		}

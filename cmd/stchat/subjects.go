@@ -32,6 +32,9 @@ type subjects struct {
 	all      bool   // as writes, for a command that only reads
 	messages bool   // MESSAGES may follow the CHATs
 	what     string // what may follow MESSAGES, as the synopsis calls it; "" for nothing
+	books    bool   // a lorebook may be named, worlds/X.json
+	cards    bool   // a card may be named
+	pages    bool   // it writes a page, whose name goes with -o
 	lost     bool   // a lorebook may be named that is gone
 	deletes  string // the command that deletes messages, where a number is no CHAT
 	owners   string // the command, where a bare OWNER is refused although it only reads
@@ -103,6 +106,9 @@ func (c *console) findAll(s *subjects, args []string) (paths []string, err error
 
 // find returns the paths of what one argument names.
 func (c *console) find(f *address.Finder, s *subjects, arg string) (paths []string, err error) {
+	if s.pages && isNewPage(arg) {
+		return nil, usagef("%s: there is no such file; to write it: -o %s", visible.Quote(arg), visible.Quote(arg))
+	}
 	found, err := f.Find(arg)
 	if err == nil {
 		err = s.judge(arg, found)
@@ -129,7 +135,10 @@ func (c *console) find(f *address.Finder, s *subjects, arg string) (paths []stri
 
 	paths = expand([]string{arg})
 	for _, path := range paths {
-		_, err := os.Stat(path)
+		info, err := os.Stat(path)
+		if err == nil && s.writes && info.Mode().IsRegular() && !s.takes(path) {
+			return nil, chat.CheckName(path)
+		}
 		isLost := s.lost && isBook(path)
 		if path == chat.Stdin || isLost || !errors.Is(err, fs.ErrNotExist) {
 			continue // what else is wrong shows where it is opened
@@ -140,6 +149,22 @@ func (c *console) find(f *address.Finder, s *subjects, arg string) (paths []stri
 		return nil, s.numbered(arg, &address.NoneError{Arg: path, Known: f.Owners()})
 	}
 	return paths, nil
+}
+
+// isNewPage reports whether an argument is the name of a page that is not there yet.
+func isNewPage(arg string) bool {
+	if !slices.Contains([]string{".html", ".htm", ".md", ".markdown", ".txt"}, strings.ToLower(filepath.Ext(arg))) {
+		return false
+	}
+	_, err := os.Lstat(arg)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// takes reports whether a command takes a file by what its name says that it is.
+func (s *subjects) takes(path string) bool {
+	extension := strings.ToLower(filepath.Ext(path))
+	isCard := extension == ".png" || extension == ".json"
+	return chat.CheckName(path) == nil || s.books && isBook(path) || s.cards && isCard
 }
 
 // isNameOutside reports whether an argument can only be the name of a chat or an owner, and there is no user

@@ -34,7 +34,7 @@ also finds copies. The html page needs no network: open it from disk.
   stchat tree chats/Mira -o family.html
   stchat tree --all --by content`,
 		rules:   []string{"format excludes json", "force needs output = --force goes with -o"},
-		means:   reads(),
+		means:   &subjects{pages: true},
 		pages:   everything,
 		options: &treeOptions{},
 	}

@@ -299,11 +299,14 @@ func (c *console) editBlock(r *edit.Result) block {
 		b.sentence = fmt.Sprintf("%s %s %s %s", did, plural.Many(n, "message"), words.to, name)
 	}
 
+	if r.Swipe > 0 {
+		b.add("swipe", plural.Grouped(r.Swipe))
+	}
 	last := 0
 	if d.Messages != nil {
 		last = *d.Messages - 1
 	}
-	b.facts = c.stateFacts(d.State, last)
+	b.facts = append(b.facts, c.stateFacts(d.State, last)...)
 	b.facts = append(b.facts, factsOf(r.Facts, "")...)
 	if len(d.Deleted) > 0 && !c.dryRun {
 		b.add("undo", "brings it back")

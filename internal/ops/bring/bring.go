@@ -413,6 +413,7 @@ func (c *call) judge(j *job, full *complete) {
 		if hasGrown {
 			grown := ops.Fact{Kind: ops.FactGrown, Path: d.Path, Count: wants(k), Of: k.messages}
 			j.WarnOf(grown, "%s: its source has %s, here are %d; --grown imports it again, beside", d.Path, plural.S(grown.Count, "message"), grown.Of)
+			d.Warnings = slices.Clone(j.Warnings) // nothing will be written
 		}
 		return
 	}

@@ -23,6 +23,7 @@ func nearMetadataKeys(edits []patch.Edit) (list []nearKey) {
 	for _, e := range all.New() {
 		known = append(known, e.About().Keys...)
 	}
+	known = append(known, "note", "lorebook") // which stand for note_prompt and world_info
 	for _, e := range edits {
 		if e.Value != nil && len(e.Path) == 1 {
 			list = append(list, near(e.Path, known)...)

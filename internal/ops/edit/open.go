@@ -127,7 +127,8 @@ func (o *open) scan(ctx context.Context, s scanning, each func(choose.Place) err
 	}
 
 	if scanned.Clipped {
-		o.result.Tell(ops.Fact{Kind: ops.FactClipped, Path: o.chat.Label(), Count: scanned.Messages - 1})
+		last := ops.Fact{Kind: ops.FactClipped, Path: o.chat.Label(), Count: scanned.Messages - 1}
+		o.result.WarnOf(last, "%s: the range ends at message %d, the last", o.chat.Label(), last.Count)
 	}
 	o.messages = scanned.Messages
 	o.last = scanned.Last

@@ -103,6 +103,26 @@ func Undo(ctx context.Context, opt Options) (*Result, error) {
 	return r, err
 }
 
+// KeptBy returns the ID of the newest command that took a chat away and can be undone, "" for none. asked is its
+// path, or OWNER/NAME.
+func KeptBy(root, asked string) string {
+	records, _, _ := changeset.Records(root) // what cannot be read of them names no chat
+	asked = strings.TrimSuffix(filepath.ToSlash(asked), names.Extension)
+	for _, rec := range records {
+		if rec.Undone || rec.Undoes != "" {
+			continue
+		}
+		for _, s := range rec.Steps() {
+			name, isChat := strings.CutSuffix(s.Path, names.Extension)
+			isIt := name == asked || strings.HasSuffix(name, "/"+asked) || strings.HasSuffix(asked, "/"+name)
+			if isChat && isIt && s.Do == changeset.Remove {
+				return rec.ID
+			}
+		}
+	}
+	return ""
+}
+
 // UndoTo takes back the record opt.ID and all later ones, the newest first, each by itself. It stops at
 // the first that cannot be taken back: the Err of its result, the last one, or err says why. err wraps
 // [changeset.ErrNoRecord] or [changeset.ErrUndone] if there is nothing to take back.
