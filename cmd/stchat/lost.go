@@ -127,7 +127,7 @@ func (o *lostOptions) run(ctx context.Context, c *console, flags *pflag.FlagSet,
 	opt.Asked = args
 	means := reads()
 	if o.restore {
-		means = edits()
+		means = &subjects{wholeOwner: true}
 	}
 	var paths []string
 	for _, arg := range args {

@@ -355,7 +355,8 @@ func (o *diffMetaOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 // metadataKeysOf is [metadataKey] of several.
 func metadataKeysOf(words []string) (keys []string) {
 	for _, word := range words {
-		keys = append(keys, metadataKey(word))
+		key := metadataKey(word)
+		keys = append(keys, strings.TrimPrefix(key, "/")) // /note is the key of that name itself
 	}
 	return keys
 }

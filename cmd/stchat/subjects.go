@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,22 +24,24 @@ import (
 // subjects says what the arguments of a command mean: how many stand before the first CHAT, which
 // are CHATs and how freely they may be named, and what may follow them.
 type subjects struct {
-	first    int    // how many arguments stand before the first CHAT
-	most     int    // how many CHATs there are at most; 0: any number
-	others   int    // how many arguments at the end are no CHATs
-	chats    bool   // only chats: no OWNER, no OWNER/*
-	writes   bool   // nothing is done before every CHAT is found, and a bare OWNER is not all its chats
-	whole    bool   // a part of a name is not enough
-	all      bool   // as writes, for a command that only reads
-	messages bool   // MESSAGES may follow the CHATs
-	what     string // what may follow MESSAGES, as the synopsis calls it; "" for nothing
-	books    bool   // a lorebook may be named, worlds/X.json
-	cards    bool   // a card may be named
-	pages    bool   // it writes a page, whose name goes with -o
-	lost     bool   // a lorebook may be named that is gone
-	deletes  string // the command that deletes messages, where a number is no CHAT
-	owners   string // the command, where a bare OWNER is refused although it only reads
-	owner    string // what to do with a bare OWNER, where naming one of its chats is not what is wanted
+	first  int  // how many arguments stand before the first CHAT
+	most   int  // how many CHATs there are at most; 0: any number
+	others int  // how many arguments at the end are no CHATs
+	chats  bool // only chats: no OWNER, no OWNER/*
+	writes bool // nothing is done before every CHAT is found, and a bare OWNER is not all its chats
+	whole  bool // a part of a name is not enough
+	// wholeOwner is what writes means for OWNER/*, where names of chats that are gone are taken, too.
+	wholeOwner bool
+	all        bool   // as writes, for a command that only reads
+	messages   bool   // MESSAGES may follow the CHATs
+	what       string // what may follow MESSAGES, as the synopsis calls it; "" for nothing
+	books      bool   // a lorebook may be named, worlds/X.json
+	cards      bool   // a card may be named
+	pages      bool   // it writes a page, whose name goes with -o
+	lost       bool   // a lorebook may be named that is gone
+	deletes    string // the command that deletes messages, where a number is no CHAT
+	owners     string // the command, where a bare OWNER is refused although it only reads
+	owner      string // what to do with a bare OWNER, where naming one of its chats is not what is wanted
 	// reorder returns the line that was meant if a CHAT stands where it does not belong, else "".
 	reorder func(c *console, args []string) string
 }
@@ -87,7 +90,8 @@ func (c *console) resolve(s *subjects, args []string) (paths []string, err error
 // reads shows the others, and fails where the path of one that is not there would be opened.
 func (c *console) findAll(s *subjects, args []string) (paths []string, err error) {
 	f := c.finder()
-	f.Whole, f.WholeOwner = s.whole, s.writes
+	f.Whole = s.whole
+	f.WholeOwner = s.writes || s.wholeOwner
 	needsAll := s.writes || s.all || len(args) == 1
 	for _, arg := range args {
 		found, err := c.find(f, s, arg)
@@ -120,7 +124,7 @@ func (c *console) find(f *address.Finder, s *subjects, arg string) (paths []stri
 		c.note("%s: the chats of this name are meant, and not the path ./%s", arg, arg)
 	}
 	if len(found.Paths) > 0 {
-		if found.Guess && s.writes {
+		if found.Guess && (s.writes || s.wholeOwner) {
 			c.note("%s is %s", visible.Quote(arg), shortName(found.Paths[0]))
 		}
 		return found.Paths, nil
@@ -137,7 +141,7 @@ func (c *console) find(f *address.Finder, s *subjects, arg string) (paths []stri
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err == nil && s.writes && info.Mode().IsRegular() && !s.takes(path) {
-			return nil, chat.CheckName(path)
+			return nil, s.notTaken(path)
 		}
 		isLost := s.lost && isBook(path)
 		if path == chat.Stdin || isLost || !errors.Is(err, fs.ErrNotExist) {
@@ -165,6 +169,14 @@ func (s *subjects) takes(path string) bool {
 	extension := strings.ToLower(filepath.Ext(path))
 	isCard := extension == ".png" || extension == ".json"
 	return chat.CheckName(path) == nil || s.books && isBook(path) || s.cards && isCard
+}
+
+// notTaken is the error of a file that the command does not take.
+func (s *subjects) notTaken(path string) error {
+	if s.books {
+		return fmt.Errorf("%s: is neither a lorebook (.json) nor a chat (.jsonl)", path)
+	}
+	return chat.CheckName(path)
 }
 
 // isNameOutside reports whether an argument can only be the name of a chat or an owner, and there is no user

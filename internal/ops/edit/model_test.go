@@ -122,6 +122,7 @@ func TestApplyAsTheModel(t *testing.T) {
 
 func FuzzApply(f *testing.F) {
 	f.Add(uint64(2), uint64(3))
+	f.Add(uint64(16), uint64(187))
 	f.Fuzz(func(t *testing.T, a, b uint64) { applyAsTheModel(t, a, b) })
 }
 
@@ -232,7 +233,7 @@ func (m *model) operation(t *testing.T, r *rand.Rand) (op string, clash bool) {
 	body := []string{
 		fmt.Sprintf(`"set":{"/extra/x":%s},"unset":["own"]`, raw), fmt.Sprintf(`"set":{"mes":%s}`, raw),
 		fmt.Sprintf(`"merge":{"new":%s,"twice":3}`, raw), fmt.Sprintf(`"patch":[{"op":"add","path":"/own","value":%s}]`, raw),
-		fmt.Sprintf(`"set":{"/extra/x": %s }`, raw), fmt.Sprintf(`"set":{"twice":[%s, {}]}`, raw),
+		fmt.Sprintf(`"set":{"/extra/x": %s }`, raw), fmt.Sprintf(`"set":{"twice":{"of":[%s, {}]}}`, raw), // no list: one beside swipes may be refused
 	}
 	pick := r.IntN(len(body))
 	for _, l := range chosen {
@@ -257,7 +258,7 @@ func (m *model) operation(t *testing.T, r *rand.Rand) (op string, clash bool) {
 			l.touched["extra"] = true
 			l.object["extra"].(map[string]any)["x"] = decode(t, raw)
 		case 5:
-			l.set("twice", []any{decode(t, raw), map[string]any{}})
+			l.set("twice", map[string]any{"of": []any{decode(t, raw), map[string]any{}}})
 		}
 	}
 	return fmt.Sprintf(`{"op":"set","at":%s,%s}`, which, body[pick]), false
