@@ -191,9 +191,11 @@ func (d *drafting) newHeader(before []byte) ([]byte, error) {
 	if damage := jsonl.Check(header); damage != nil {
 		return nil, d.chat.Errorf("the header would be damaged: %s", damage.Reason)
 	}
-	if d.showsMore() && changesNames {
+	switch {
+	case !d.showsMore():
+	case changesNames:
 		d.result.diff(chat.HeaderIndex, d.header, header)
-	} else if d.showsMore() {
+	default:
 		d.result.diff(chat.HeaderIndex, before, after)
 	}
 	return header, nil

@@ -147,7 +147,7 @@ func logsReach(sidecars []luker.Sidecar, first int) (reaches bool, err error) {
 			}
 			return nil
 		})
-		file.Close()
+		_ = file.Close() // it was only read
 	}
 	return reaches, nil
 }
