@@ -311,16 +311,22 @@ func (c *console) closeTabs(bumped bool, chats ...string) {
 // closeChangedTabs tells the user, once per undo or redo, to reload the chats that it changed.
 func (c *console) closeChangedTabs(steps []changeset.Step) {
 	var chats []string
+	areSillyTaverns := false
 	for _, s := range steps {
 		path := s.Path
 		if s.Do == changeset.Move {
 			path = s.To
 		}
-		if fileKind(path) == "chat" {
+		kind := fileKind(path)
+		if kind == "chat" {
 			chats = append(chats, path)
 		}
+		areSillyTaverns = areSillyTaverns || kind != "file"
 	}
 
+	if !areSillyTaverns { // such as a page
+		return
+	}
 	if len(chats) > 1 && !ops.AnyOfLuker(chats) {
 		c.note("reload these chats in SillyTavern now, or its next save undoes this")
 		return
