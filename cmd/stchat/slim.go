@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,6 +13,8 @@ import (
 	"stchat/internal/json/patch"
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
+	"stchat/internal/sillytavern/choose"
+	"stchat/internal/text/progress"
 )
 
 func newSlim() verb {
@@ -103,12 +106,21 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	how := &saying{hints: editHints(), end: func() {
 		sum.Failed += len(list) - sum.Changed - sum.Unchanged
 		o.sum(c, &sum)
-		if len(edited) > 0 && c.printed() == nil {
+		more := o.more(ctx, c, common, choice)
+		if c.printed() != nil {
+			return
+		}
+		if len(edited) > 0 {
 			free := formatBytes(freed)
 			if drop != "" {
 				free += " once you run '" + drop + "'"
 			}
 			c.also(fact{"free", free})
+		}
+		if more != "" {
+			c.also(fact{"more", more})
+		}
+		if len(edited) > 0 {
 			c.closeTabs(bumped, edited...)
 		}
 	}}
@@ -145,6 +157,33 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 		err = errReported
 	}
 	return err
+}
+
+// more says to a person what other --drop would free of the same messages, "" for nothing.
+func (o *slimOptions) more(ctx context.Context, c *console, common edit.Options, choice choose.Choice) string {
+	if !c.tells() || c.quiet {
+		return ""
+	}
+	common.Changes.DryRun = true
+	common.Meter = new(progress.Meter)
+	all := edit.SlimOptions{Options: common, Choice: choice, KeepLast: o.keepLast, Swipes: true, Reasoning: true, Images: true}
+	frees := map[string]int64{}
+	for _, r := range edit.Slim(ctx, all) {
+		for _, p := range r.Slim.Parts {
+			isDropped := slices.Contains(o.drop, p.Part) // what goes with it is not freed by another
+			if !isDropped {
+				frees[p.Part] += p.Bytes
+			}
+		}
+	}
+
+	var texts []string
+	for _, part := range slices.Sorted(maps.Keys(frees)) {
+		if frees[part] > 0 {
+			texts = append(texts, fmt.Sprintf("--drop %s would free %s", part, formatBytes(frees[part])))
+		}
+	}
+	return strings.Join(texts, ", ")
 }
 
 // parts says what was dropped.
