@@ -309,19 +309,21 @@ func (c *console) closeTabs(bumped bool, chats ...string) {
 }
 
 // closeChangedTabs tells the user, once per undo or redo, to reload the chats that it changed.
-func (c *console) closeChangedTabs(steps []changeset.Step) {
+func closeChangedTabs[D any](c *console, results []*ops.Result[D]) {
 	var chats []string
 	areSillyTaverns := false
-	for _, s := range steps {
-		path := s.Path
-		if s.Do == changeset.Move {
-			path = s.To
+	for _, r := range results {
+		for _, s := range r.Steps {
+			path := s.Path
+			if s.Do == changeset.Move {
+				path = s.To
+			}
+			kind := fileKind(path)
+			if kind == "chat" {
+				chats = append(chats, path)
+			}
+			areSillyTaverns = areSillyTaverns || kind != "file"
 		}
-		kind := fileKind(path)
-		if kind == "chat" {
-			chats = append(chats, path)
-		}
-		areSillyTaverns = areSillyTaverns || kind != "file"
 	}
 
 	if !areSillyTaverns { // such as a page
@@ -359,10 +361,7 @@ func (c *console) leftOut(path string, damage jsonl.Damages, wanted bool) {
 // damaged warns of damaged lines of a chat, and of how many more there are.
 func (c *console) damaged(path, what string, first []jsonl.Damage, more int) {
 	for _, d := range first {
-		did := what
-		if d.Code == jsonl.BOM {
-			did = ops.WithoutBOM
-		}
+		did := ops.BecameOf(d.Code == jsonl.BOM, what)
 		c.warn("%s:%d:%d: %s: %s", chat.Label(path), d.Line, d.Column, did, d.Reason)
 	}
 	if more > 0 {
@@ -497,6 +496,9 @@ func (c *console) ask(question string) (yes, asked bool) {
 
 // asks reports whether a command asks before it does what is worth a second look.
 func (c *console) asks() bool { return !c.yes && !c.dryRun }
+
+// readsPlan reports whether a person sees what would be done before the question.
+func (c *console) readsPlan() bool { return c.InTTY && c.ErrTTY && c.shown }
 
 // confirm asks before something is done that is worth a second look; what says what that is. Without
 // a terminal to ask on it is a usage error, unless --yes is given. A dry run never asks.

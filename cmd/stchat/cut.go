@@ -463,10 +463,7 @@ func cutHints(o *cutOptions) []hint {
 func remark(c *console, d *cut.Document) {
 	source := chat.Label(d.Source)
 	for _, s := range d.Skipped {
-		done := "left out"
-		if s.BOM {
-			done = ops.WithoutBOM
-		}
+		done := ops.BecameOf(s.BOM, "left out")
 		c.warn("%s:%d:%d: %s: %s", source, s.Line, s.Column, done, s.Reason)
 	}
 

@@ -69,8 +69,7 @@ func (o *deleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 
 // plan shows somebody who is asked in how many messages of which chats something would be deleted.
 func (o *deleteOptions) plan(ctx context.Context, c *console, common edit.Options, choice choose.Choice) {
-	isRead := c.InTTY && c.ErrTTY && c.shown
-	if !c.asks() || !isRead || c.json {
+	if !c.asks() || !c.readsPlan() || c.json {
 		return
 	}
 	common.Changes.DryRun = true

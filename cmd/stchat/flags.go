@@ -388,7 +388,7 @@ func (l *listFlags) list(ctx context.Context, c *console, args []string, example
 	case l.filesFrom != "":
 		more, err := l.readList(ctx, c)
 		if err != nil {
-			return list, fmt.Errorf("--files-from: %w", ops.PathError(err))
+			return list, err
 		}
 		if c.means != nil {
 			if more, err = c.findAll(c.means, more); err != nil {
@@ -416,7 +416,7 @@ func (l *listFlags) withLines(ctx context.Context, c *console, args []string) ([
 	}
 	lines, err := l.readList(ctx, c)
 	if err != nil {
-		return nil, fmt.Errorf("--files-from: %w", ops.PathError(err))
+		return nil, err
 	}
 	args = slices.Concat(args, lines)
 	if len(args) == 0 {
@@ -477,7 +477,7 @@ func (l *listFlags) readList(ctx context.Context, c *console) ([]string, error) 
 		return os.ReadFile(l.filesFrom)
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--files-from: %w", ops.PathError(err))
 	}
 
 	end := "\n"

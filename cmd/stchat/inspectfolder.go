@@ -165,37 +165,27 @@ func (c *console) sayMore(n int, about string) {
 // ownerLabels returns the names of owners: where several have one name, and where nobody owns the chats,
 // their places.
 func ownerLabels(owners []inspect.Owner) []string {
-	called := make([]string, len(owners))
-	places := make([]string, len(owners))
-	for i, o := range owners {
-		called[i] = o.Name
-		places[i] = o.Place
-	}
-	return distinctLabels(called, places)
+	return distinctLabels(len(owners), func(i int) (name, place string) { return owners[i].Name, owners[i].Place })
 }
 
 // bookLabels returns the names of lorebooks: where several have one name, their paths.
 func bookLabels(books []inspect.BookUse) []string {
-	called := make([]string, len(books))
-	paths := make([]string, len(books))
-	for i, b := range books {
-		called[i] = b.Name
-		paths[i] = b.Path
-	}
-	return distinctLabels(called, paths)
+	return distinctLabels(len(books), func(i int) (name, place string) { return books[i].Name, books[i].Path })
 }
 
-// distinctLabels returns names, but the place of what has no name, or shares it.
-func distinctLabels(called, places []string) []string {
+// distinctLabels returns the names of n things, but the place of what has no name, or shares it.
+func distinctLabels(n int, of func(i int) (name, place string)) []string {
 	count := map[string]int{}
-	for _, name := range called {
+	for i := range n {
+		name, _ := of(i)
 		count[name]++
 	}
-	labels := make([]string, len(called))
-	for i, name := range called {
+	labels := make([]string, n)
+	for i := range n {
+		name, place := of(i)
 		labels[i] = name
 		if name == "" || count[name] > 1 {
-			labels[i] = places[i]
+			labels[i] = place
 		}
 	}
 	return labels

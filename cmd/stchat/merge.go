@@ -173,7 +173,7 @@ func (o *mergeOptions) agreed(ctx context.Context, c *console) error {
 	if r.Err != nil || len(files) < 2 { // an error is told by the run itself
 		return nil
 	}
-	if c.InTTY && c.ErrTTY && c.shown {
+	if c.readsPlan() {
 		if err := dry.report(c, r); err != nil {
 			return err
 		}

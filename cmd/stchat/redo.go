@@ -64,11 +64,7 @@ func (o *redoOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, _ [
 	if command := c.takesBack(root, results); command != "" {
 		c.also(fact{"undo", command})
 	}
-	var steps []changeset.Step
-	for _, r := range results {
-		steps = append(steps, r.Steps...)
-	}
-	c.closeChangedTabs(steps)
+	closeChangedTabs(c, results)
 	return nil
 }
 

@@ -135,10 +135,13 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	case errors.Is(err, keep.ErrNothing), errors.Is(err, keep.ErrNobody):
 		c.note("%s", err)
 		return errNo
-	case errors.Is(err, keep.ErrUnknown) && c.broughtBackBy(where) != "":
-		return &hinted{err, fmt.Sprintf("; `%s` brings it back", c.broughtBackBy(where))}
+	case errors.Is(err, keep.ErrUnknown):
+		if command := c.broughtBackBy(where); command != "" {
+			return &hinted{err, fmt.Sprintf("; `%s` brings it back", command)}
+		}
+		return withHint(err, []hint{{keep.ErrUnknown, inLost}})
 	case err != nil:
-		return withHint(err, []hint{{keep.ErrUnknown, inLost}, {ops.ErrNotRead, "; -o writes a file anywhere"}})
+		return withHint(err, []hint{{ops.ErrNotRead, "; -o writes a file anywhere"}})
 	case opt.Output == cut.Stdout && opt.At == nil:
 		c.notes(r.Notes)
 		return nil

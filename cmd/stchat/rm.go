@@ -154,7 +154,7 @@ func (o *rmOptions) agreed(ctx context.Context, c *console, common move.Options,
 	if len(results) == 0 || len(results) == 1 && !o.clears() && !o.family {
 		return false, nil // an error is told by the run itself
 	}
-	if c.InTTY && c.ErrTTY && c.shown {
+	if c.readsPlan() {
 		told = !c.json
 		c.dryRun = true
 		o.plan(c, results)

@@ -161,7 +161,8 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 
 // more says to a person what other --drop would free of the same messages, "" for nothing.
 func (o *slimOptions) more(ctx context.Context, c *console, common edit.Options, choice choose.Choice) string {
-	if !c.tells() || c.quiet {
+	isAll := slices.Contains(o.drop, "swipes") && slices.Contains(o.drop, "reasoning") && slices.Contains(o.drop, "images")
+	if isAll || !c.tells() || c.quiet {
 		return ""
 	}
 	common.Changes.DryRun = true

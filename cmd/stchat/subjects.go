@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"stchat/internal/folder/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
+	"stchat/internal/ops/book"
 	"stchat/internal/ops/keep"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
@@ -174,7 +174,7 @@ func (s *subjects) takes(path string) bool {
 // notTaken is the error of a file that the command does not take.
 func (s *subjects) notTaken(path string) error {
 	if s.books {
-		return fmt.Errorf("%s: is neither a lorebook (.json) nor a chat (.jsonl)", path)
+		return book.NeitherError(path)
 	}
 	return chat.CheckName(path)
 }

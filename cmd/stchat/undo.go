@@ -115,11 +115,7 @@ func (o *undoOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		again = c.undoCommand(root, *last.Doc.Redo)
 	}
 	c.also(fact{"redo", again})
-	var steps []changeset.Step
-	for _, r := range results {
-		steps = append(steps, r.Steps...)
-	}
-	c.closeChangedTabs(steps)
+	closeChangedTabs(c, results)
 	return nil
 }
 

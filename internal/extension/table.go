@@ -122,15 +122,11 @@ func (t Table) Rename(root *rawjson.Object, file File, holds Holds, to func(r Ro
 	}
 }
 
-// LeadsTo reports whether a name that is written in a file means the chat or lorebook whose file has
-// a name: SillyTavern notes a name as it was typed, and makes only that of the file safe.
-func LeadsTo(written, name string) bool { return written == name || names.OnDisk(written) == name }
-
 // Replace renames one chat or lorebook wherever the root object of a file names it, and
-// returns in how many places. See [LeadsTo].
+// returns in how many places. See [names.LeadsTo].
 func (t Table) Replace(root *rawjson.Object, file File, holds Holds, from, to string) (n int) {
 	t.Rename(root, file, holds, func(_ Row, name string) string {
-		if !LeadsTo(name, from) || from == to {
+		if !names.LeadsTo(name, from) || from == to {
 			return name
 		}
 		n++
@@ -180,14 +176,11 @@ func (t Table) Books(metadata *rawjson.Object) (names []string) {
 }
 
 // RenameIn returns the content of a file with names of one kind changed to what they are in to, every
-// other byte kept. See [LeadsTo].
+// other byte kept. See [names.Renamed].
 func (t Table) RenameIn(content []byte, file File, holds Holds, to map[string]string) []byte {
 	return rawjson.Edit(content, func(root *rawjson.Object) {
 		t.Rename(root, file, holds, func(_ Row, name string) string {
-			if now, ok := to[name]; ok {
-				return now
-			}
-			if now, ok := to[names.OnDisk(name)]; ok {
+			if now, ok := names.Renamed(to, name); ok {
 				return now
 			}
 			return name

@@ -28,6 +28,9 @@ const (
 	keyText      = "mes"
 )
 
+// KeyImport is the key of the metadata in which import notes the conversation that a chat was made of.
+const KeyImport = "stchat_import"
+
 // BadMetadataError means that a header's chat_metadata is neither an object nor null,
 // so that SillyTavern cannot read it as metadata.
 type BadMetadataError struct {

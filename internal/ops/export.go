@@ -109,16 +109,19 @@ func fileNamed(name string) string {
 	return "_" + names.File("_" + name)[1:]
 }
 
-// WithoutBOM says what is done about a byte order mark, which is damage of the first line.
-const WithoutBOM = "the line is read without it"
+// BecameOf says what became of a damaged line, of which what is done otherwise: one that has only a byte order
+// mark before it is read.
+func BecameOf(isBOM bool, otherwise string) string {
+	if isBOM {
+		return "the line is read without it"
+	}
+	return otherwise
+}
 
 // Damaged returns the warnings of lines of a chat that are left out.
 func Damaged(path string, damages jsonl.Damages) (list []string) {
 	for _, d := range damages.First {
-		did := "left out"
-		if d.Code == jsonl.BOM {
-			did = WithoutBOM
-		}
+		did := BecameOf(d.Code == jsonl.BOM, "left out")
 		list = append(list, fmt.Sprintf("%s:%d:%d: %s: %s", chat.Label(path), d.Line, d.Column, did, d.Reason))
 	}
 	if more := damages.More(); more > 0 {

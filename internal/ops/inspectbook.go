@@ -39,7 +39,7 @@ func InspectBooks(ctx context.Context, opt InspectBooksOptions) error {
 			continue
 		}
 
-		if dir, ok := worldsAround(path); ok {
+		if dir, ok := userdir.AroundBook(path); ok {
 			root := userdir.RealPath(dir.Root)
 			if _, known := named[root]; !known {
 				if named[root], err = opt.readChats(ctx, dir); err != nil {
@@ -62,18 +62,11 @@ func IsBook(path string) bool {
 	if !strings.EqualFold(filepath.Ext(path), lorebook.Extension) || userdir.IsDir(path) {
 		return false
 	}
-	if _, ok := worldsAround(path); ok {
+	if _, ok := userdir.AroundBook(path); ok {
 		return true
 	}
 	_, err := lorebook.Open(path)
 	return err == nil
-}
-
-// worldsAround returns the user folder in whose worlds folder a file lies.
-func worldsAround(path string) (userdir.Dir, bool) {
-	dir, ok := userdir.Enclosing(path)
-	isInWorlds := ok && userdir.RealPath(filepath.Dir(path)) == userdir.RealPath(dir.Worlds())
-	return dir, isInWorlds
 }
 
 // readBook returns what a lorebook holds. That it cannot be parsed is part of the report, not an error.
@@ -88,18 +81,13 @@ func readBook(path string) (*inspect.Book, error) {
 		return nil, fmt.Errorf("%s: not a regular file", path)
 	}
 
-	book := &inspect.Book{Schema: inspect.Schema, Path: path, Bytes: info.Size()}
-	stored, err := lorebook.Open(path)
-	switch _, isDamaged := errors.AsType[*lorebook.NotReadableError](err); {
-	case isDamaged:
-		name := strings.TrimSuffix(filepath.Base(path), lorebook.Extension)
-		book.Lorebook = inspect.Lorebook{Name: name, Exists: new(true), Error: new(err.Error())}
-	case err != nil:
-		return nil, PathError(err)
-	default:
-		book.Lorebook = inspect.Describe(stored)
+	stored := library.ReadBook(path)
+	_, isDamaged := errors.AsType[*lorebook.NotReadableError](stored.Err)
+	if stored.Err != nil && !isDamaged {
+		return nil, PathError(stored.Err)
 	}
-	return book, nil
+	name := strings.TrimSuffix(filepath.Base(path), lorebook.Extension)
+	return &inspect.Book{Schema: inspect.Schema, Path: path, Bytes: info.Size(), Lorebook: *inspect.Describe(name, stored)}, nil
 }
 
 // bookChats holds the chats of a user folder that name its lorebooks, by the file names of these.

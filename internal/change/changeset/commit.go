@@ -160,9 +160,12 @@ func (t *commitment) run(ctx context.Context) error {
 
 	err := t.record(ctx)
 	no, ok := errors.AsType[*noRecordError](err)
+	if !ok {
+		return err
+	}
 	onlyCreates := !slices.ContainsFunc(t.plans, func(p *plan) bool { return p.Do != Create })
 	isUndo := t.first().undoes != "" // without a record of its own what it takes back would not count as undone
-	if ok && onlyCreates && !isUndo {
+	if onlyCreates && !isUndo {
 		return t.createAll(no.err)
 	}
 	return err

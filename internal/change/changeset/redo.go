@@ -75,7 +75,8 @@ func LastUndo(dir string) (ids []string, err error) {
 		}
 	}
 
-	if len(errs) > 0 && (len(ids) == 0 || reach(errs, ids[len(ids)-1])) {
+	isOfThem := func(id string) bool { return id >= ids[len(ids)-1] }
+	if len(errs) > 0 && (len(ids) == 0 || anyUnreadable(errs, isOfThem)) {
 		return nil, errors.Join(errs...)
 	}
 	if len(ids) == 0 {
@@ -96,10 +97,11 @@ func (r *Record) isUndo(byID map[string]*Record) bool {
 	return !target.isUndo(byID)
 }
 
-// reach reports whether one of the records that cannot be read, or cannot be read whole, is id or newer.
-func reach(errs []error, id string) bool {
+// anyUnreadable reports whether one of the records that cannot be read, or cannot be read whole, is a certain
+// one, by its ID.
+func anyUnreadable(errs []error, is func(id string) bool) bool {
 	return slices.ContainsFunc(errs, func(err error) bool {
 		unreadable, ok := errors.AsType[*UnreadableError](err)
-		return ok && unreadable.ID >= id
+		return ok && is(unreadable.ID)
 	})
 }

@@ -89,10 +89,7 @@ func Undo(dir, id string, force bool) (*Undoing, error) {
 		return nil, err
 	}
 	found := len(records) > 0 && isMeant(&records[len(records)-1])
-	isPart := slices.ContainsFunc(errs, func(err error) bool { // of this record a part cannot be read
-		unreadable, ok := errors.AsType[*UnreadableError](err)
-		return ok && unreadable.ID == id
-	})
+	isPart := anyUnreadable(errs, func(of string) bool { return of == id })
 	switch {
 	case len(errs) > 0 && (!found || id == ""), isPart && !force:
 		return nil, errors.Join(errs...)

@@ -10,6 +10,7 @@ import (
 	"stchat/internal/extension"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
+	"stchat/internal/place/names"
 	"stchat/internal/text/plural"
 )
 
@@ -203,7 +204,7 @@ func effectOf(key, name string) (world, uid string, ok bool) {
 		return name, uid, true
 	}
 	at := strings.LastIndexByte(key, '.')
-	if at < 0 || !extension.LeadsTo(key[:at], name) {
+	if at < 0 || !names.LeadsTo(key[:at], name) {
 		return "", "", false
 	}
 	return key[:at], key[at+1:], true

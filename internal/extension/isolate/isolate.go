@@ -27,6 +27,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
+	"stchat/internal/place/names"
 )
 
 // Keys of a message that the scan itself reads.
@@ -302,7 +303,7 @@ func renameFor(list []extension.Extension, r *extension.Renaming) {
 func Rebind(r *extension.Renaming) {
 	list, md := all.New(), r.Metadata
 	table := extension.TableOf(list)
-	isFrom := func(name string) bool { return extension.LeadsTo(name, r.From.Name) }
+	isFrom := func(name string) bool { return names.LeadsTo(name, r.From.Name) }
 	world, _ := lorebook.NameIn(md)
 	becomesOwn := isFrom(world) || !slices.ContainsFunc(table.Books(md), isFrom)
 	r.Own = becomesOwn || isFrom(autorecap.BookName(md))

@@ -3,7 +3,6 @@ package inspect
 import (
 	"stchat/internal/extension/all"
 	"stchat/internal/folder/library"
-	"stchat/internal/lorebook"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
 )
@@ -24,23 +23,6 @@ type BookChat struct {
 	Path  string  `json:"path" is:"path"`
 	Name  string  `json:"name"`
 	Owner *string `json:"owner"` // the character's folder, or the group's name
-}
-
-// Describe returns what a lorebook holds.
-func Describe(b *lorebook.Book) Lorebook {
-	l := Lorebook{
-		Name:     b.Name,
-		Exists:   new(true),
-		Entries:  new(len(b.Entries)),
-		Internal: new(b.InternalCount()),
-	}
-	queue, err := b.Queue()
-	if err != nil {
-		l.Error = new(err.Error())
-		return l
-	}
-	l.Pending = new(queue.Pending())
-	return l
 }
 
 // BooksOf returns the paths of the lorebooks that an open chat of a user folder names, each once. Those that

@@ -132,12 +132,15 @@ func floors(path string) (commits, last *int) {
 
 // lorebookOf describes the lorebook in the user folder, if that is known.
 func lorebookOf(around *library.Library, dir userdir.Dir, hasDir bool, name string) *Lorebook {
-	l := &Lorebook{Name: name}
 	if !hasDir {
-		return l
+		return &Lorebook{Name: name}
 	}
-	b := around.BookOf(dir, name)
-	l.Exists = &b.Exists
+	return Describe(name, around.BookOf(dir, name))
+}
+
+// Describe returns what is known of a lorebook, by the name that it has where it is named.
+func Describe(name string, b *library.Book) *Lorebook {
+	l := &Lorebook{Name: name, Exists: &b.Exists}
 	switch {
 	case b.Err != nil:
 		l.Error = new(b.Err.Error())

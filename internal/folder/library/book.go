@@ -41,13 +41,16 @@ func (l *Library) BookOf(dir userdir.Dir, name string) *Book {
 		return &Book{Path: path, Err: err}
 	}
 
-	return l.digests.Get(path, func() *Book {
-		stored, err := lorebook.Open(path)
-		if err != nil {
-			return &Book{Path: path, Exists: true, Err: err}
-		}
-		return digest(stored, path)
-	})
+	return l.digests.Get(path, func() *Book { return ReadBook(path) })
+}
+
+// ReadBook returns what is known of the lorebook in a file that exists.
+func ReadBook(path string) *Book {
+	stored, err := lorebook.Open(path)
+	if err != nil {
+		return &Book{Path: path, Exists: true, Err: err}
+	}
+	return digest(stored, path)
 }
 
 // digest returns what is kept of a lorebook.

@@ -228,6 +228,11 @@ func (j *job) finish() {
 	}
 }
 
+// NeitherError is the error of a file that by its name is neither a lorebook nor a chat.
+func NeitherError(path string) error {
+	return fmt.Errorf("%s: is neither a lorebook (.json) nor a chat (.jsonl)", path)
+}
+
 // bookOf returns the path of the lorebook that a source is or names.
 func bookOf(ctx context.Context, lib *library.Library, opt Options, source string) (string, error) {
 	switch strings.ToLower(filepath.Ext(source)) {
@@ -235,7 +240,7 @@ func bookOf(ctx context.Context, lib *library.Library, opt Options, source strin
 		return source, nil
 	case names.Extension:
 	default:
-		return "", fmt.Errorf("%s: is neither a lorebook (.json) nor a chat (.jsonl)", source)
+		return "", NeitherError(source)
 	}
 
 	from, err := chat.Open(ctx, source, chat.Options{Data: opt.Data, Groups: lib})

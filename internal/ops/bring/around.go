@@ -17,6 +17,7 @@ import (
 	"stchat/internal/change/safefile"
 	"stchat/internal/folder/library"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/meta"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/ops/bring/convert"
@@ -25,9 +26,6 @@ import (
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 )
-
-// keyImport is the key of the metadata that says where a chat was imported from.
-const keyImport = "stchat_import"
 
 // imported is a chat that was imported before.
 type imported struct {
@@ -130,7 +128,7 @@ func (c *call) look(ctx context.Context, name string) error {
 		return ctx.Err()
 	}
 	defer opened.Close()
-	from := opened.Metadata().Value(keyImport)
+	from := opened.Metadata().Value(meta.KeyImport)
 	format, _ := rawjson.Unquote(rawjson.Value(from, "format"))
 	id, ok := rawjson.Unquote(rawjson.Value(from, "id"))
 	if !ok || opened.Metadata().Has("main_chat") {

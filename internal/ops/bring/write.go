@@ -28,7 +28,8 @@ import (
 type complete struct {
 	*convert.Conversation
 	user, character string
-	renames         [2]string // whose messages get these names: the source's user and character
+	fromUser        string // who becomes user: the source's user
+	fromCharacter   string // who becomes character
 	greeting        *convert.Message
 	dates           []time.Time
 	undated         int
@@ -39,15 +40,16 @@ type complete struct {
 func (c *call) completed(conversation *convert.Conversation, written time.Time) *complete {
 	full := &complete{
 		Conversation: conversation, written: written,
-		user:      cmp.Or(c.User, conversation.User, c.user),
-		character: cmp.Or(c.Character, conversation.Character, c.owner.Name),
-		renames:   [2]string{conversation.User, conversation.Character},
+		user:          cmp.Or(c.User, conversation.User, c.user),
+		character:     cmp.Or(c.Character, conversation.Character, c.owner.Name),
+		fromUser:      conversation.User,
+		fromCharacter: conversation.Character,
 	}
 	if speaks(conversation.Messages, convert.User, c.User) { // beside others, who keep theirs
-		full.renames[0] = c.User
+		full.fromUser = c.User
 	}
 	if speaks(conversation.Messages, convert.Character, c.Character) {
-		full.renames[1] = c.Character
+		full.fromCharacter = c.Character
 	}
 	if c.greets(full) {
 		full.greeting = c.greet(full)
@@ -197,7 +199,7 @@ func (c *call) create(s *changeset.Set, full *complete, d *Document, id string, 
 	h := meta.New()
 	h.Metadata().Set("integrity", rawjson.Quote(c.Changes.NewUUID()))
 	if id != "" {
-		h.Metadata().Set(keyImport, fmt.Appendf(nil, `{"format":%s,"id":%s}`, rawjson.Quote(d.Format), rawjson.Quote(id)))
+		h.Metadata().Set(meta.KeyImport, fmt.Appendf(nil, `{"format":%s,"id":%s}`, rawjson.Quote(d.Format), rawjson.Quote(id)))
 	} else {
 		h.Metadata().Set("main_chat", rawjson.Quote(*d.MainChat))
 	}
@@ -247,9 +249,9 @@ func (full *complete) name(m *convert.Message) string {
 		return m.Name
 	case m.Role == convert.Narrator:
 		return cmp.Or(m.Name, "System")
-	case m.Role == convert.User && (m.Name == "" || m.Name == full.renames[0]):
+	case m.Role == convert.User && (m.Name == "" || m.Name == full.fromUser):
 		return full.user
-	case m.Role == convert.Character && (m.Name == "" || m.Name == full.renames[1]):
+	case m.Role == convert.Character && (m.Name == "" || m.Name == full.fromCharacter):
 		return full.character
 	}
 	return m.Name

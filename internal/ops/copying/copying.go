@@ -222,7 +222,7 @@ func headerOf(src *chat.Chat, path string, opt changeset.Options, r *Result) *me
 	md := h.Metadata()
 	slug := opt.NewUUID()
 	md.Set("integrity", rawjson.Quote(slug))
-	md.Unset(keyImport) // it may go on otherwise than what import finds again
+	md.Unset(meta.KeyImport) // it may go on otherwise than what import finds again
 	name := userdir.ChatName(path)
 	all.Table().SetOwn(md, src.Name, name)
 	h.Complete()
@@ -236,9 +236,6 @@ func headerOf(src *chat.Chat, path string, opt changeset.Options, r *Result) *me
 	}
 	return h
 }
-
-// keyImport is the key of the metadata that says which conversation was imported as the chat.
-const keyImport = "stchat_import"
 
 // keyMainChat is the key of the metadata that names a chat's parent.
 const keyMainChat = "main_chat"

@@ -34,7 +34,7 @@ type drafting struct {
 // first line of the new file.
 func (d *drafting) draft(ctx context.Context) error {
 	before := d.chat.Header.Metadata().Bytes()
-	d.header = bytes.Clone(d.chat.Header.Fields().Bytes())
+	d.header = d.chat.Header.Fields().Bytes()
 	d.result.Doc.BytesBefore = d.chat.Source.Size
 	d.result.Doc.Integrity = rawjson.TextOrNil(d.chat.Header.Metadata().Value("integrity"))
 	if err := d.measure(ctx); err != nil {

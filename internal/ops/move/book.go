@@ -45,8 +45,8 @@ func RenameBook(ctx context.Context, opt RenameOptions) *Result {
 func changeBook(ctx context.Context, opt *Options, path string, draft func(b *bookNames) error) *Result {
 	r := newResult(path)
 	ops.One(ctx, opt.Changes, r, changeset.Unit{Root: changeset.RootOf(path), Draft: func(_ context.Context, s *changeset.Set) error {
-		dir, ok := userdir.Enclosing(path)
-		if !ok || userdir.RealPath(filepath.Dir(path)) != userdir.RealPath(dir.Worlds()) {
+		dir, ok := userdir.AroundBook(path)
+		if !ok {
 			return fmt.Errorf("%s: not a lorebook of a SillyTavern user folder", path)
 		}
 		lib := new(library.Library)

@@ -21,6 +21,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
+	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
@@ -83,7 +84,7 @@ func (b *bookNames) chats(ctx context.Context) error {
 			return err
 		}
 		md := c.Metadata() // of a chat that is read only to see what would change
-		isClone := func(name string) bool { return extension.LeadsTo(name, b.clone.Name) }
+		isClone := func(name string) bool { return names.LeadsTo(name, b.clone.Name) }
 		if !b.r.Doc.TookOver && slices.ContainsFunc(all.Table().Books(md), isClone) {
 			b.r.Warn("%s: names the lorebook %q, which was missing: from now on that is this one", t.Path, b.clone.Name)
 		}
@@ -281,7 +282,7 @@ func mentions(raw []byte, name string) bool {
 		return true
 	}
 	for text := range bytes.SplitSeq(raw, []byte{'"'}) {
-		if extension.LeadsTo(string(text), name) {
+		if names.LeadsTo(string(text), name) {
 			return true
 		}
 	}

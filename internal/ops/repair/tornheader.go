@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -20,6 +19,7 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/backups"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/sillytavern/message"
 )
 
 // tornHeader is a chat whose first line was its header, and is damaged.
@@ -32,17 +32,18 @@ type tornHeader struct {
 // otherChat is a chat beside the damaged one.
 type otherChat struct {
 	backups.Facts
-	says func() []uint64
+	says func() []message.ID
 }
 
 // beginning is what a chat, or an older version of one, begins with. A damaged header tells only what
 // is left of it.
 type beginning struct {
 	backups.Facts
+	ids    *message.Identifier
 	header *wholeHeader // nil: it has none that can be read
 	isTorn bool         // the first line was a header, and is damaged
 	begun  bool         // the first line was read
-	says   []uint64     // a hash of each message, up to the first that is damaged
+	says   []message.ID // up to the first message that is damaged
 	dated  bool         // the first message has a date
 }
 
@@ -62,12 +63,13 @@ func wholeHeaderOf(ctx context.Context, src jsonl.Source, c *rules.Chat, folder 
 	}
 	torn := &tornHeader{chat: c}
 	torn.Name = c.Name
+	torn.ids = message.NewIdentifier(message.NewSeed())
 	if err := torn.read(ctx, src, nil); err != nil || !torn.isTorn {
 		return nil, err
 	}
 	for _, name := range folder.Chats {
 		if name != c.Name {
-			torn.others = append(torn.others, newOtherChat(ctx, folder.File(name), name))
+			torn.others = append(torn.others, torn.newOther(ctx, folder.File(name), name))
 		}
 	}
 
@@ -78,18 +80,18 @@ func wholeHeaderOf(ctx context.Context, src jsonl.Source, c *rules.Chat, folder 
 	return newest, ctx.Err()
 }
 
-// newOtherChat reads the header of another chat; what it says is read when it is asked for.
-func newOtherChat(ctx context.Context, path, name string) *otherChat {
-	head := beginningOf(ctx, path, func(*beginning) bool { return false })
+// newOther reads the header of another chat; what it says is read when it is asked for.
+func (t *tornHeader) newOther(ctx context.Context, path, name string) *otherChat {
+	head := t.beginningOf(ctx, path, func(*beginning) bool { return false })
 	head.Name = name
-	says := func() []uint64 { return beginningOf(ctx, path, nil).says }
+	says := func() []message.ID { return t.beginningOf(ctx, path, nil).says }
 	return &otherChat{head.Facts, sync.OnceValue(says)}
 }
 
 // beginningOf reads the beginning of a file; of one that cannot be read, nothing. goesOn is as in
 // [beginning.read].
-func beginningOf(ctx context.Context, path string, goesOn func(head *beginning) bool) *beginning {
-	b := &beginning{}
+func (t *tornHeader) beginningOf(ctx context.Context, path string, goesOn func(head *beginning) bool) *beginning {
+	b := &beginning{ids: t.ids}
 	file, stamp, err := chat.OpenStamped(path)
 	if err != nil {
 		return b
@@ -143,27 +145,19 @@ func (b *beginning) add(line []byte, damaged bool) bool {
 	if len(b.says) == 0 {
 		b.dated = len(rawjson.Value(line, "send_date")) > 0
 	}
-	b.says = append(b.says, hashOf(line))
+	b.says = append(b.says, b.idOf(line))
 	return true
 }
 
-// hashSeed is that of all hashes of messages.
-var hashSeed = maphash.MakeSeed()
-
-// hashOf returns a hash of what tells a message from others: all chats of a character have the same
-// greeting, but at different times.
-func hashOf(message []byte) uint64 {
-	var h maphash.Hash
-	h.SetSeed(hashSeed)
-	for _, key := range []string{"name", "is_user", "send_date", "mes"} {
-		_, _ = h.Write(rawjson.Value(message, key))
-		_ = h.WriteByte('\n')
-	}
-	return h.Sum64()
+// idOf returns the ID of a message. All chats of a character have the same greeting, but at different times.
+func (b *beginning) idOf(line []byte) message.ID {
+	var name, isUser, text, date []byte
+	rawjson.Into(line, []string{"name", "is_user", "mes", "send_date"}, &name, &isUser, &text, &date)
+	return b.ids.Identity(name, isUser, text, date, false)
 }
 
 // common returns how many messages two chats begin with alike.
-func common(a, b []uint64) int {
+func common(a, b []message.ID) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			return i
@@ -289,7 +283,7 @@ func (t *tornHeader) ofVersion(ctx context.Context, store *history.Store, v *his
 	if err != nil {
 		return nil
 	}
-	version := &beginning{}
+	version := &beginning{ids: t.ids}
 	size := 0
 	for line, err := range store.Lines(ctx, runs) {
 		if err != nil {
@@ -331,7 +325,7 @@ func (t *tornHeader) inBackups(ctx context.Context) *wholeHeader {
 		if !slices.Contains(keys, b.Key) {
 			continue
 		}
-		version := beginningOf(ctx, b.Path, func(head *beginning) bool { return t.mayHave(head, false) })
+		version := t.beginningOf(ctx, b.Path, func(head *beginning) bool { return t.mayHave(head, false) })
 		if !t.mayHave(version, false) || !t.isOf(version, false, t.withBackups(b.Key)) {
 			continue
 		}

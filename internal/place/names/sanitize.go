@@ -64,6 +64,20 @@ func OnDisk(name string) string {
 	return name
 }
 
+// LeadsTo reports whether a name that is written in a file means the chat or lorebook whose file has
+// a name: SillyTavern notes a name as it was typed, and makes only that of the file safe.
+func LeadsTo(written, name string) bool { return written == name || OnDisk(written) == name }
+
+// Renamed returns what a name that is written in a file is now: renamed has the new names by those of the files
+// to which names lead, as [LeadsTo] says. ok is false if it stays.
+func Renamed(renamed map[string]string, written string) (now string, ok bool) {
+	if now, ok = renamed[written]; ok {
+		return now, true
+	}
+	now, ok = renamed[OnDisk(written)]
+	return now, ok
+}
+
 // New makes the name of a new chat or lorebook safe, in at most maxBytes bytes. The
 // errors are those of [Sanitize], and [ErrBlankName] for a name of only white space,
 // which SillyTavern would accept.

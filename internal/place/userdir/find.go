@@ -49,6 +49,12 @@ func Enclosing(path string) (Dir, bool) {
 	return Dir{}, false
 }
 
+// AroundBook returns the user's folder in whose worlds folder a file lies.
+func AroundBook(path string) (Dir, bool) {
+	dir, ok := Enclosing(path)
+	return dir, ok && RealPath(filepath.Dir(path)) == RealPath(dir.Worlds())
+}
+
 // hasChats reports whether a folder has a folder of chats.
 func hasChats(root string) bool {
 	return IsDir(filepath.Join(root, chatsFolder)) || IsDir(filepath.Join(root, groupChatsFolder))

@@ -165,10 +165,7 @@ func Chat(chat string) func(json []byte) ([]byte, error) {
 func Book(renamed map[string]string) func(json []byte) ([]byte, error) {
 	return func(json []byte) ([]byte, error) {
 		name := bookOf(json)
-		to, ok := renamed[name]
-		if !ok {
-			to, ok = renamed[names.OnDisk(name)]
-		}
+		to, ok := names.Renamed(renamed, name)
 		if !ok || to == name {
 			return json, nil
 		}
@@ -198,10 +195,7 @@ func (c *Card) first() *part {
 // HasBook reports whether the character's lorebook is called name in some part, as it is written there
 // or as SillyTavern's server makes it safe.
 func (c *Card) HasBook(name string) bool {
-	return slices.ContainsFunc(c.parts, func(p part) bool {
-		written := bookOf(p.json.Bytes())
-		return written == name || names.OnDisk(written) == name
-	})
+	return slices.ContainsFunc(c.parts, func(p part) bool { return names.LeadsTo(bookOf(p.json.Bytes()), name) })
 }
 
 func bookOf(json []byte) string {
