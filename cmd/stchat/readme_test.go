@@ -186,7 +186,7 @@ func (sh *session) try(s step) {
 	cmd := exec.Command("stchat", words[1:]...)
 	cmd.Dir = sh.dir
 	if s.shown {
-		cmd.Args, cmd.Env = append(cmd.Args, "--color", "always"), append(os.Environ(), "NO_COLOR=1")
+		cmd.Args, cmd.Env = append(cmd.Args, "--color", "always"), append(os.Environ(), "NO_COLOR=1", "TZ=UTC")
 	}
 	out, err := cmd.CombinedOutput()
 	_, failed := errors.AsType[*exec.ExitError](err)
