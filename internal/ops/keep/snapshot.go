@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -76,22 +77,58 @@ type Snapshotted struct {
 
 // Snapshot takes what changed into the store of each user's folder. All files of a folder are
 // read first, and then told apart; what the snapshot found is written at once. A file that
-// cannot be read is left out and listed in Errs. An error is about a store, which then holds the
-// versions that Each was called for and no others.
+// cannot be read is left out and listed in Errs, and so is a store that cannot be written: it
+// then holds the versions that Each was called for and no others. The error is that of Each, or
+// that ctx ended.
 func Snapshot(ctx context.Context, opt SnapshotOptions) (*Snapshotted, error) {
 	list, errs := scopes(ctx, ops.Walk(opt.List), opt.Store, opt.Root)
 	sum := &Snapshotted{Schema: 1, Summary: true, DryRun: opt.DryRun, Errs: errs}
 	for _, s := range list {
 		opt.Meter.Expect(len(s.files), s.bytes)
 	}
+
+	var stopped error
+	each := opt.Each
+	opt.Each = func(t Taken) error {
+		stopped = each(t)
+		return stopped
+	}
+
 	for _, s := range list {
-		if err := snapshotScope(ctx, &opt, s, sum); err != nil {
+		before := *sum
+		err := snapshotScope(ctx, &opt, s, sum)
+		isOver := stopped != nil || ctx.Err() != nil
+		if err != nil && isOver {
 			return sum, err
+		}
+		if err != nil {
+			sum.fail(before, storeError(StoreOf(s.root, opt.Store), err))
 		}
 	}
 
 	sum.LeftOut = len(sum.Errs)
 	return sum, nil
+}
+
+// fail notes that the store of one folder failed, before which the sums were as given: of the files
+// of that folder only those of which a version is safe count. Those of other folders are not its matter.
+func (s *Snapshotted) fail(before Snapshotted, err *ops.SourceError) {
+	before.Files += s.Versions - before.Versions
+	before.Versions = s.Versions
+	before.Stored = s.Stored
+	before.Errs = append(s.Errs, err)
+	*s = before
+}
+
+// storeError returns the error of a store as that of one among several: with its path, which errors
+// of what is in it do not name.
+func storeError(store string, err error) *ops.SourceError {
+	err = ops.PathError(err)
+	_, located := errors.AsType[*ops.SourceError](err)
+	if !located && !strings.HasPrefix(err.Error(), store) {
+		err = fmt.Errorf("%s: %w", store, err)
+	}
+	return &ops.SourceError{Path: store, Err: err}
 }
 
 func snapshotScope(ctx context.Context, opt *SnapshotOptions, sc *scope, sum *Snapshotted) error {
@@ -399,10 +436,11 @@ func (s *snapshot) write(ctx context.Context) error {
 		left = append(left, p)
 	}
 
-	var err error
-	if s.sum.Gone, err = s.countLost(ctx, gone); err != nil {
+	lost, err := s.countLost(ctx, gone)
+	if err != nil {
 		return err
 	}
+	s.sum.Gone += lost // to those of other users
 	run := history.Snapshot{At: s.opt.Now, Whole: s.whole, Note: s.opt.Note}
 	if changed || len(left) > 0 {
 		if run, err = s.w.Take(run); err != nil {

@@ -3,6 +3,7 @@ package keep
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"stchat/internal/history"
+	"stchat/internal/history/sqlfile"
 	"stchat/internal/ops"
 	"stchat/internal/text/progress"
 )
@@ -405,4 +407,80 @@ func TestInterruptedSnapshotCountsWhatStands(t *testing.T) {
 			t.Fatalf("counts %d versions, told %d; %d stand", sum.Versions, told, state.Versions)
 		}
 	}
+}
+
+// Whatever is wrong with the history of one user, those of the others are done, and its files do not
+// count as looked at. An error of Each and an interruption end the whole call.
+func TestSnapshotOthers(t *testing.T) {
+	for name, spoil := range map[string]func(store string) error{
+		"junk":     func(store string) error { return os.WriteFile(store, []byte("junk"), 0o600) },
+		"cut":      func(store string) error { return os.Truncate(store, 30_000) },
+		"a folder": func(store string) error { return errors.Join(os.Remove(store), os.Mkdir(store, 0o700)) },
+		"a table":  func(store string) error { return dropTable(t.Context(), store, "version") },
+		"a link":   func(store string) error { return relink(filepath.Dir(store)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			users := []*user{newUser(t), newUser(t), newUser(t)}
+			opt := SnapshotOptions{Now: users[0].now, Rescan: true}
+			for _, u := range users {
+				u.write("A", "a", "one")
+				u.snapshot()
+				u.write("A", "a", "one", "two")
+				opt.List.Paths = append(opt.List.Paths, u.root)
+			}
+			store := StoreOf(users[1].root, "")
+			if err := spoil(store); err != nil {
+				t.Fatal(err)
+			}
+
+			var taken []string
+			opt.Each = func(d Taken) error { taken = append(taken, d.Path); return nil }
+			sum, err := Snapshot(t.Context(), opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := []string{users[0].path("A"), users[2].path("A")}; !slices.Equal(taken, want) {
+				t.Errorf("took %q", taken)
+			}
+			if sum.Files != 2 || sum.Versions != 2 || sum.LeftOut != 1 {
+				t.Errorf("%+v", sum)
+			}
+			if len(sum.Errs) != 1 || sum.Errs[0].Path != store || !strings.HasPrefix(sum.Errs[0].Error(), filepath.Dir(store)) {
+				t.Errorf("errors: %v", sum.Errs)
+			}
+		})
+	}
+
+	for name, end := range map[string]func(cancel func()) error{
+		"Each":        func(func()) error { return errors.New("no more") },
+		"interrupted": func(cancel func()) error { cancel(); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			users := []*user{newUser(t), newUser(t)}
+			ctx, cancel := context.WithCancel(t.Context())
+			taken := 0
+			opt := SnapshotOptions{Now: users[0].now, Each: func(Taken) error { taken++; return end(cancel) }}
+			for _, u := range users {
+				u.write("A", "a", "one")
+				opt.List.Paths = append(opt.List.Paths, u.root)
+			}
+			if sum, err := Snapshot(ctx, opt); err == nil || taken != 1 || len(sum.Errs) > 0 {
+				t.Errorf("%v after %d, and %v", err, taken, sum.Errs)
+			}
+		})
+	}
+}
+
+// dropTable removes a table of a history.
+func dropTable(ctx context.Context, store, table string) error {
+	db, err := sqlfile.Open(ctx, sqlfile.Source(store, "rw"), "foreign_keys = OFF")
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Exec(ctx, "DROP TABLE "+table), db.Close())
+}
+
+// relink puts a link in the place of a folder.
+func relink(dir string) error {
+	return errors.Join(os.Rename(dir, dir+".real"), os.Symlink(dir+".real", dir))
 }

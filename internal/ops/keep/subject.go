@@ -494,7 +494,7 @@ func openToWrite(ctx context.Context, root, named string, now time.Time, dryRun 
 	} else if info, err := os.Stat(filepath.Dir(named)); err != nil {
 		return nil, ops.PathError(err)
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("%s: not a folder", filepath.Dir(named))
+		return nil, ops.AtPath(filepath.Dir(named), errors.New("not a folder"))
 	}
 
 	s, err := history.OpenWrite(ctx, path, root, now)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,6 +16,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"stchat/internal/history"
+	"stchat/internal/history/sqlfile"
 	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/look"
@@ -123,9 +126,9 @@ func (f *folder) remove(name string) {
 }
 
 func (f *folder) snapshot() {
-	_, err := keep.Snapshot(context.Background(), keep.SnapshotOptions{List: ops.List{Paths: []string{f.root}}, Now: time.Now().Add(time.Hour), Each: func(keep.Taken) error { return nil }})
-	if err != nil {
-		f.t.Fatal(err)
+	sum, err := keep.Snapshot(context.Background(), keep.SnapshotOptions{List: ops.List{Paths: []string{f.root}}, Now: time.Now().Add(time.Hour), Each: func(keep.Taken) error { return nil }})
+	if err != nil || len(sum.Errs) > 0 {
+		f.t.Fatal(err, sum.Errs)
 	}
 	for _, lines := range f.chats {
 		f.kept = append(f.kept, lines...)
@@ -315,5 +318,58 @@ func TestSearchAround(t *testing.T) {
 				t.Errorf("%s: %s, not %s", word, got, want)
 			}
 		}
+	}
+}
+
+// A history whose table of versions is gone is an error of its own: those of other users are searched.
+func TestSearchDamagedHistory(t *testing.T) {
+	data := t.TempDir()
+	for _, user := range []string{"a", "b", "c"} {
+		root := filepath.Join(data, user)
+		path := filepath.Join(root, "chats", "Mira", "A.jsonl")
+		for _, dir := range []string{"characters", "worlds", filepath.Join("chats", "Mira")} {
+			if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write := func(text string) {
+			line := fmt.Sprintf(`{"name":"M","mes":%q}`, text)
+			if err := os.WriteFile(path, []byte(line), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write("the " + user + " heron")
+		f := &folder{t: t, root: root}
+		f.snapshot()
+		write("nothing")
+	}
+
+	broken := keep.StoreOf(filepath.Join(data, "b"), "")
+	db, err := sqlfile.Open(t.Context(), sqlfile.Source(broken, "rw"), "foreign_keys = OFF")
+	if err == nil {
+		err = errors.Join(db.Exec(t.Context(), "DROP TABLE version"), db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	query, err := words.Parse("heron")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	res, err := look.Search(t.Context(), look.SearchOptions{
+		List: ops.List{Paths: []string{data}}, Query: query, Gone: true, Meter: new(progress.Meter),
+		Store: func(root string) string { return keep.StoreOf(root, "") },
+		Each:  func(hit *look.SearchHit) error { found = append(found, hit.Snippet); return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"the a heron", "the c heron"}; !slices.Equal(found, want) {
+		t.Errorf("found %q, not %q", found, want)
+	}
+	if len(res.Errs) != 1 || !errors.Is(res.Errs[0], history.ErrBroken) || !strings.HasPrefix(res.Errs[0].Error(), broken) {
+		t.Errorf("errors: %v", res.Errs)
 	}
 }

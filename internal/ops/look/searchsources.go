@@ -70,16 +70,19 @@ func (s *searcher) addChats(chats []ops.Target) {
 	}
 }
 
-// open opens the histories of the chats' folders.
-func (s *searcher) open(ctx context.Context, walked ops.Walked) (err error) {
+// open opens the histories of the chats' folders. One that cannot be read is noted in errs, and the
+// others are searched.
+func (s *searcher) open(ctx context.Context, walked ops.Walked) error {
 	for _, root := range ops.Roots(walked) {
 		if !root.User {
 			continue
 		}
-		store, err := history.OpenRead(ctx, s.Store(root.Path))
+		st, err := openSearchStore(ctx, s.Store(root.Path), root)
 		switch {
 		case err == nil:
-			s.stores = append(s.stores, &searchStore{store: store, root: root})
+			s.stores = append(s.stores, st)
+		case ctx.Err() != nil:
+			return err
 		case !errors.Is(err, history.ErrNoStore):
 			s.errs = append(s.errs, ops.PathError(err))
 		}
@@ -88,12 +91,21 @@ func (s *searcher) open(ctx context.Context, walked ops.Walked) (err error) {
 	if s.Gone && len(s.stores)+len(s.errs) == 0 {
 		return ErrNoHistory
 	}
-	for _, st := range s.stores {
-		if st.versions, err = st.store.VersionsSince(ctx, 0); err != nil {
-			return err
-		}
-	}
 	return nil
+}
+
+// openSearchStore opens the history of a user's folder, and reads which versions it has.
+func openSearchStore(ctx context.Context, path string, root *ops.Root) (*searchStore, error) {
+	store, err := history.OpenRead(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := store.VersionsSince(ctx, 0)
+	if err != nil {
+		_ = store.Close() // nothing was written to it
+		return nil, err
+	}
+	return &searchStore{store: store, root: root, versions: versions}, nil
 }
 
 // unchanged returns the whole lines of a history that chats have which were read, and which are as the
