@@ -29,8 +29,8 @@ func fieldsOf(t *testing.T, name string) (rows [][]string) {
 	return rows
 }
 
-// TestOldFlags: docs/flags.md says of every flag that went what took its place, and it is a flag that is
-// not there any more. With -update the page is written.
+// TestOldFlags: docs/flags.md says what replaced every removed flag, and has no flag that is there. The page is
+// written with go test ./cmd/stchat -run TestOldFlags -update.
 func TestOldFlags(t *testing.T) {
 	instead := map[string]string{}
 	for _, row := range fieldsOf(t, "instead.txt") {
@@ -52,8 +52,7 @@ func TestOldFlags(t *testing.T) {
 	}
 
 	var page strings.Builder
-	page.WriteString("# Commands and flags that went\n\nWhat took the place of each command and flag of the first surface.\n")
-	page.WriteString("This page is written by a test (`go test ./cmd/stchat -run TestOldFlags -update`).\n\n")
+	page.WriteString("# What replaced the removed commands and flags\n\n")
 	page.WriteString("| command | now |\n|---|---|\n" + strings.Join(renamed, "\n") + "\n\n")
 	page.WriteString("| flag | of | now |\n|---|---|---|\n")
 	var names []string
@@ -64,10 +63,10 @@ func TestOldFlags(t *testing.T) {
 	for _, name := range names {
 		now := cmp.Or(instead[name], "")
 		if now == "" {
-			t.Errorf("--%s of %s: nothing says what took its place", name, strings.Join(gone[name], ", "))
+			t.Errorf("--%s of %s: nothing says what replaced it", name, strings.Join(gone[name], ", "))
 		}
 		if now == "-" {
-			now = "nothing: no example used it"
+			now = "nothing"
 		}
 		fmt.Fprintf(&page, "| `--%s` | %s | %s |\n", name, strings.Join(gone[name], ", "), now)
 	}

@@ -68,7 +68,7 @@ func TestScale(t *testing.T) {
 		t.Skip("GNU parallel is not installed: what needs it was not run")
 	}
 	made, err := filepath.Glob(filepath.Join(dir, "archive", "*", "chats", "*", "*__*.jsonl"))
-	if want := 3 * 2; err != nil || len(made) != want {
+	if want := 3 * 6; err != nil || len(made) != want {
 		t.Errorf("%d checkpoints, want %d: %v", len(made), want, made)
 	}
 	count := func(files string) (chats int) {
