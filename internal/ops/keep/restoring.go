@@ -145,12 +145,12 @@ func (r *restoring) keepPresent(ctx context.Context) error {
 		List: ops.List{Paths: []string{r.s.path}}, Store: path, Now: r.opt.Now, Source: history.FromRestore, Root: root,
 		Each: func(Taken) error { return nil },
 	})
+	if err == nil && len(sum.Errs) > 0 {
+		err = sum.Errs[0]
+	}
 	if errors.Is(err, history.ErrOtherRoot) {
 		r.res.Warn("%v: what is replaced is kept for undo alone", err)
 		err = nil
-	}
-	if err == nil && len(sum.Errs) > 0 {
-		err = sum.Errs[0]
 	}
 	return err
 }
