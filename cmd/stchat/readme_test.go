@@ -111,7 +111,7 @@ type step struct {
 	command string
 	output  []string
 	clean   bool // it must end with exit code 0
-	shown   bool // its output is that on a terminal
+	shown   bool // its output is that on a terminal of 80 columns
 }
 
 // consoleBlocks returns the sessions of a page: its fenced console blocks, where one that says
@@ -185,10 +185,16 @@ func (sh *session) try(s step) {
 	}
 	cmd := exec.Command("stchat", words[1:]...)
 	cmd.Dir = sh.dir
+	run := cmd.CombinedOutput
 	if s.shown {
-		cmd.Args, cmd.Env = append(cmd.Args, "--color", "always"), append(os.Environ(), "NO_COLOR=1", "TZ=UTC")
+		cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "STCHAT_PAGER=", "TZ=UTC", "LC_ALL=C.UTF-8")
+		run = func() ([]byte, error) { return onTerminal(cmd) }
 	}
-	out, err := cmd.CombinedOutput()
+	out, err := run()
+	if s.shown && errors.Is(err, errors.ErrUnsupported) { // it is run all the same, for the steps below
+		out, err = cmd.CombinedOutput()
+		s.output = []string{"..."}
+	}
 	_, failed := errors.AsType[*exec.ExitError](err)
 	if misused := bytes.HasSuffix(out, []byte(" for usage.\n")); misused || err != nil && (!failed || s.clean) {
 		sh.t.Errorf("line %d: %s: %v\n%s", s.line, s.command, err, out)

@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"regexp"
 	"syscall"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -39,6 +42,37 @@ func scriptTerminal(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Check(runErr)
 }
+
+// onTerminal runs a program on a terminal of 80 columns, and returns what it shows in the end, without what was
+// written over.
+func onTerminal(cmd *exec.Cmd) (shown []byte, err error) {
+	screen, terminal, err := openTerminal()
+	if err != nil {
+		return nil, err
+	}
+	err = unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: 80})
+
+	var sent bytes.Buffer
+	read := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(&sent, screen)
+		read <- err
+	}()
+	if err == nil {
+		cmd.Stdout, cmd.Stderr = terminal, terminal
+		err = cmd.Run()
+	}
+
+	closed := terminal.Close() // the last writer is gone: now the reader comes to the end
+	if readErr := <-read; !isHungUp(readErr) {
+		closed = errors.Join(closed, readErr)
+	}
+	shown = overwritten.ReplaceAll(bytes.ReplaceAll(sent.Bytes(), []byte("\r\n"), []byte("\n")), nil)
+	return shown, cmp.Or(errors.Join(closed, screen.Close()), err)
+}
+
+// overwritten is what progress leaves of itself: a line that another replaces, and the commands that erase it.
+var overwritten = regexp.MustCompile(`[^\n]*\r|\x1b\[[0-9;?]*[A-Za-z]`)
 
 // isHungUp tells whether a read failed because nobody has the terminal open any more, see pty(7).
 func isHungUp(err error) bool {

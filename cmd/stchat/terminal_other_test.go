@@ -2,7 +2,15 @@
 
 package main
 
-import "github.com/rogpeppe/go-internal/testscript"
+import (
+	"errors"
+	"os/exec"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// onTerminal says that there are none.
+func onTerminal(*exec.Cmd) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 // scriptTerminal says that there are none: its scripts are for Linux.
 func scriptTerminal(ts *testscript.TestScript, _ bool, _ []string) {
