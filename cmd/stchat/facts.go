@@ -109,6 +109,8 @@ func factOf(same []ops.Fact) fact {
 		return fact{"output", fmt.Sprintf("would write %s to standard output, %s", messages, formatBytes(int64(first.Of)))}
 	case ops.FactGrown:
 		return fact{"grown", fmt.Sprintf("its source has %s, here are %s; --grown imports it again, beside", plural.Many(first.Count, "message"), plural.Grouped(first.Of))}
+	case ops.FactChatUser:
+		return fact{"user", named + ", as in the other chats"}
 	case ops.FactConverted:
 		return fact{"source", strings.Join(namesOf, "; ")}
 	case ops.FactCommitted:

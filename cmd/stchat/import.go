@@ -42,8 +42,8 @@ left out and counted.
 Other replies at the same place become swipes; with --branches the other ends of
 a tree of messages become branches. Messages without a date are dated by their
 neighbours, or by FILE, so that the same FILE makes the same chats. Names are
-those of the source, else those of SillyTavern. In a text the user is the one
-whom SillyTavern's settings name, or --user.
+those of the source, else those of SillyTavern. In a text the user is --user, else
+whom SillyTavern's settings name, else whom all of OWNER's chats have as the user.
 `, no: "there was no message in any FILE",
 		example: `  stchat import chatgpt-export.zip Mira --branches
   stchat import story.json chats/Mira --open
@@ -113,7 +113,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		}
 
 		if c.verbose {
-			c.noteFacts(r.Doc.Path, c.importBlock(r).facts)
+			c.noteFacts(r.Doc.Path, c.importFacts(r)) // r.Facts are told already
 			if r.Doc.Existed {
 				c.note("%s: imported before", r.Doc.Path)
 			}
@@ -152,35 +152,45 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 
 // importBlock tells a person of one conversation that was imported.
 func (c *console) importBlock(r *bring.Result) block {
+	return block{
+		sentence: c.importSentence(&r.Doc),
+		facts:    append(factsOf(r.Facts, ""), c.importFacts(r)...),
+		made:     r.Doc.Path,
+	}
+}
+
+// importFacts returns what the document of an imported conversation says beside the sentence.
+func (c *console) importFacts(r *bring.Result) (facts []fact) {
+	add := func(label, text string) { facts = append(facts, fact{label, text}) }
 	d := &r.Doc
-	b := block{sentence: c.importSentence(d), facts: factsOf(r.Facts, ""), made: d.Path}
 	if d.Existed {
 		if opens := len(d.Steps) > 0 && !c.dryRun; opens {
-			b.add("open", "it is now the chat that is open")
+			add("open", "it is now the chat that is open")
 		}
-		return b
+		return facts
 	}
 
 	if d.Swipes > 0 {
-		b.add("swipes", plural.Grouped(d.Swipes))
+		add("swipes", plural.Grouped(d.Swipes))
 	}
 	if d.Undated > 0 {
-		b.add("undated", plural.Many(d.Undated, "message")+", dated by their neighbours or the file")
+		add("undated", plural.Many(d.Undated, "message")+", dated by their neighbours or the file")
 	}
-	if len(d.Dropped) > 0 {
-		b.add("left out", convert.Counts(d.Dropped))
+	isWarned := func(left convert.Dropped) bool { return left.What == convert.LinesBefore }
+	if dropped := slices.DeleteFunc(slices.Clone(d.Dropped), isWarned); len(dropped) > 0 {
+		add("left out", convert.Counts(dropped))
 	}
 	if n := len(r.More); n > 0 {
-		b.add("branches", plural.Grouped(n)+" beside it")
+		add("branches", plural.Grouped(n)+" beside it")
 	}
 	if d.Branches > 0 {
 		text := plural.Many(d.Branches, "other end") + " of the conversation left out; --branches imports them too"
 		if !c.dryRun {
 			text += ", after 'stchat undo'"
 		}
-		b.add("branches", text)
+		add("branches", text)
 	}
-	return b
+	return facts
 }
 
 // importSentence says what was imported from where.

@@ -45,6 +45,7 @@ const (
 	FactUnnamedBook                   // Name: a lorebook that no chat names any more
 	FactUnreached                     // Name: what names a chat or a lorebook, and cannot be edited
 	FactClipped                       // Count: the last message, at which a range ends instead of beyond it
+	FactChatUser                      // Name: the user in a text, as the owner's chats call him
 	FactOtherSwipe                    // Count: the swipe that the value is of, while Of is chosen in message Name
 )
 

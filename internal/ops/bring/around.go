@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"path/filepath"
@@ -25,6 +26,7 @@ import (
 	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
+	"stchat/internal/sillytavern/message"
 )
 
 // imported is a chat that was imported before.
@@ -72,7 +74,6 @@ func (c *call) lookAround(ctx context.Context) error {
 	if raw, _, err := safefile.Read(filepath.Join(c.owner.Dir.Root, "settings.json")); err == nil {
 		c.user, _ = rawjson.Unquote(rawjson.Value(raw, "username"))
 	}
-	c.user = cmp.Or(c.user, "User")
 	if c.owner.Group != nil {
 		c.faces = map[string]string{}
 		for avatar := range rawjson.Texts(rawjson.Value(c.owner.Group.Raw(), "members")) {
@@ -105,6 +106,39 @@ func (c *call) lookForChats(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// readChatUser returns the name that the user has in all messages of the owner's chats, "" if there are
+// several or none. Chats that cannot be read do not count.
+func (c *call) readChatUser(ctx context.Context) (name string) {
+	errSeveral := errors.New("several names")
+	ofUser := choose.Choice{Filter: choose.Filter{Roles: []string{string(message.User)}}}
+	for _, known := range c.folder.Chats {
+		if c.owner.Group != nil && !c.owner.Group.Lists(known) {
+			continue
+		}
+		opened, err := chat.Open(ctx, c.folder.File(known), chat.Options{Any: true, Groups: c.lib})
+		if err != nil {
+			continue
+		}
+		_, err = ofUser.Scan(ctx, choose.SourceOf(opened), func(at choose.Place) error {
+			line, err := opened.Source.ReadSection(nil, at.Off, at.Len)
+			if err != nil {
+				return err
+			}
+			speaker, _ := rawjson.Unquote(rawjson.Value(line, "name"))
+			name = cmp.Or(name, speaker)
+			if speaker != name {
+				return errSeveral
+			}
+			return nil
+		})
+		opened.Close()
+		if errors.Is(err, errSeveral) {
+			return ""
+		}
+	}
+	return name
 }
 
 // lookAgain gives up the names of a conversation, and finds what the owner has since.

@@ -102,7 +102,8 @@ type call struct {
 	lib       *library.Library
 	owner     *address.Owner
 	folder    *library.Folder   // of its chats
-	user      string            // SillyTavern's own name of the user
+	user      string            // SillyTavern's own name of the user; "": it has none
+	chatUser  func() string     // the user's name in the owner's chats, which are read once
 	greetings func() []string   // of the owner's card, which is read once
 	faces     map[string]string // of a group: the avatars of its members, by name
 	seen      map[string]bool   // chats that were looked at, or are of this call
@@ -146,6 +147,7 @@ func Run(ctx context.Context, opt Options, tell func(list []*Result)) (ended []c
 		seen: map[string]bool{}, taken: map[string]bool{}, next: map[string]int{}, known: map[string][]imported{},
 	}
 	c.greetings = sync.OnceValue(c.readGreetings)
+	c.chatUser = sync.OnceValue(func() string { return c.readChatUser(ctx) })
 	err = c.run(ctx)
 	return c.ended, c.notes, err
 }
@@ -310,7 +312,7 @@ func (c *call) formatOf(s *source) (string, error) {
 	if err != nil || isJSON {
 		return "", err
 	}
-	return "txt", nil
+	return formatText, nil
 }
 
 // empty says of a conversation that there is no message in it.
@@ -342,7 +344,7 @@ func (c *call) read(f convert.Found, raw string) (*convert.Conversation, error) 
 	if c.Character != "" {
 		opt.Characters = append(opt.Characters, c.Character)
 	}
-	opt.Users = []string{cmp.Or(c.User, c.user)}
+	opt.Users = []string{c.userIn(f.Format)}
 	for name := range c.faces {
 		opt.Characters = append(opt.Characters, name)
 	}
@@ -352,6 +354,22 @@ func (c *call) read(f convert.Found, raw string) (*convert.Conversation, error) 
 	}
 	return conversation, err
 }
+
+// userIn returns whom a conversation may call its user. A text says of nobody that he is the user, so there
+// the owner's chats are asked too.
+func (c *call) userIn(format string) string {
+	name := cmp.Or(c.User, c.user)
+	if name == "" && format == formatText {
+		name = c.chatUser()
+	}
+	return cmp.Or(name, unnamedUser)
+}
+
+// formatText is the format of texts.
+const formatText = "txt"
+
+// unnamedUser is the user's name where nothing says it.
+const unnamedUser = "User"
 
 // decide notes what becomes of a conversation.
 func (c *call) decide(s *source, f convert.Found, conversation *convert.Conversation) {
@@ -413,8 +431,9 @@ func (c *call) judge(j *job, full *complete) {
 		if hasGrown {
 			grown := ops.Fact{Kind: ops.FactGrown, Path: d.Path, Count: wants(k), Of: k.messages}
 			j.WarnOf(grown, "%s: its source has %s, here are %d; --grown imports it again, beside", d.Path, plural.S(grown.Count, "message"), grown.Of)
-			d.Warnings = slices.Clone(j.Warnings) // nothing will be written
 		}
+		c.warnOfReading(j, full)              // another source may have the same messages, and more around them
+		d.Warnings = slices.Clone(j.Warnings) // nothing will be written
 		return
 	}
 

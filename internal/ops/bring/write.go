@@ -22,6 +22,7 @@ import (
 	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/group"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/visible"
 )
 
 // complete is a conversation with what the source does not say.
@@ -40,7 +41,7 @@ type complete struct {
 func (c *call) completed(conversation *convert.Conversation, written time.Time) *complete {
 	full := &complete{
 		Conversation: conversation, written: written,
-		user:          cmp.Or(c.User, conversation.User, c.user),
+		user:          cmp.Or(c.User, conversation.User, c.user, unnamedUser),
 		character:     cmp.Or(c.Character, conversation.Character, c.owner.Name),
 		fromUser:      conversation.User,
 		fromCharacter: conversation.Character,
@@ -134,15 +135,17 @@ func (c *call) compose(j *job, full *complete, s *changeset.Set) error {
 	for _, note := range full.Notes {
 		j.WarnOf(ops.Fact{Kind: ops.FactConverted, Path: d.Path, Name: note}, "%s: %s", d.Path, note)
 	}
-	for _, warning := range full.Warnings {
-		j.Warn("%s: %s", d.Path, warning)
+	c.warnOfReading(j, full)
+	isFromChats := c.User == "" && c.user == "" && full.Format == formatText
+	if isFromChats && full.Speaks(convert.User) {
+		j.Tell(ops.Fact{Kind: ops.FactChatUser, Path: d.Path, Name: full.user})
 	}
 	d.Branches = len(full.Branches) - len(j.branches)
 	if c.greets(full) && full.greeting == nil {
 		j.Warn("%s: there is no card with a greeting, so the chat begins without one", d.Path)
 	}
 	if c.owner.Group != nil {
-		c.strangers(j, full)
+		c.warnOfOutsiders(j, full)
 	}
 	noted := map[int][]string{}       // branches, by the message that they part at
 	for i, name := range j.branches { // what is named comes before what names it
@@ -179,8 +182,50 @@ func (c *call) open(s *changeset.Set, chats ...string) error {
 	return err
 }
 
-// strangers warns of speakers who are not members of the group.
-func (c *call) strangers(j *job, full *complete) {
+// warnOfReading warns of what may have been understood wrongly.
+func (c *call) warnOfReading(j *job, full *complete) {
+	for _, warning := range full.Warnings {
+		j.Warn("%s: %s", j.Doc.Path, warning)
+	}
+	c.warnOfStrangers(j, full)
+}
+
+// warnOfStrangers names those who may speak in a text although nobody knows them. For the first of them, the
+// most frequent, it says which flag makes their lines messages, unless that flag is used already.
+func (c *call) warnOfStrangers(j *job, full *complete) {
+	flag, value := "--user", c.User
+	if full.Speaks(convert.User) {
+		flag, value = "--character", c.Character
+	}
+	for i, s := range full.Strangers {
+		begin, no := "lines begin", "they are no messages of their own"
+		if s.Lines == 1 {
+			begin, no = "line begins", "it is no message of its own"
+		}
+		text := fmt.Sprintf("%d %s with %q, who is neither the user nor a character here: %s", s.Lines, begin, s.Name+":", no)
+		if i == 0 && value == "" {
+			text += "; " + c.remedy(j, flag, s.Name)
+		}
+		j.Warn("%s: %s", j.Doc.Path, text)
+	}
+}
+
+// remedy says how a stranger becomes a speaker.
+func (c *call) remedy(j *job, flag, name string) string {
+	who := "the user"
+	if flag == "--character" {
+		who = "another character"
+	}
+	text := fmt.Sprintf("if that is %s, import it with %s %s", who, flag, visible.Quote(name))
+	isWritten := !c.Changes.DryRun && !j.Doc.Existed
+	if isWritten {
+		text += ", after 'stchat undo'"
+	}
+	return text
+}
+
+// warnOfOutsiders warns of speakers who are not members of the group.
+func (c *call) warnOfOutsiders(j *job, full *complete) {
 	var list []string
 	for i := range full.Messages {
 		m := &full.Messages[i]

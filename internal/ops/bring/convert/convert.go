@@ -58,8 +58,16 @@ type Conversation struct {
 	Damage    *jsonl.Damage // the first line that cannot be read, of a source of lines; the others are
 	Notes     []string
 	Warnings  []string // what may have been understood wrongly
+	Strangers []Stranger
 
 	unknown int // messages of which nobody knows who wrote them
+}
+
+// Stranger is a name at the beginning of lines of a text, as if somebody spoke, who is neither the user nor a
+// character. The lines are no messages of their own.
+type Stranger struct {
+	Name  string
+	Lines int
 }
 
 // Branch is a way through a tree of messages to another leaf.
@@ -173,6 +181,11 @@ func Read(name, raw string, opt Options) (*Conversation, error) {
 	c.User = cmp.Or(c.User, c.nameOf(User))
 	c.Character = cmp.Or(c.Character, c.nameOf(Character))
 	return c, nil
+}
+
+// Speaks reports whether a message is of a role.
+func (c *Conversation) Speaks(role Role) bool {
+	return slices.ContainsFunc(c.Messages, func(m Message) bool { return m.Role == role })
 }
 
 // Counts says in words what was left out.

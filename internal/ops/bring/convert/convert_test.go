@@ -60,6 +60,9 @@ func shown(c *Conversation) string {
 	for _, note := range c.Notes {
 		fmt.Fprintf(&b, "  note %s\n", note)
 	}
+	for _, s := range c.Strangers {
+		fmt.Fprintf(&b, "  stranger %d %s\n", s.Lines, s.Name)
+	}
 	for _, warning := range c.Warnings {
 		fmt.Fprintf(&b, "  warning %s\n", warning)
 	}
@@ -320,6 +323,36 @@ openai id="" title="" user="" character="" greeting=-1
 			`txt id="" title="" user="Tom" character="Mira" greeting=-1
   user "a\nb" name="Tom"
   char "c" name="Mira"`,
+		},
+		{
+			"where the user says nothing, one line may be the user's", "txt", "Mira: a\n\nInes: b\n\nMira: c\n\nSo: d\n\nSo: e\n",
+			`txt id="" title="" user="" character="Mira" greeting=-1
+  char "a\n\nInes: b" name="Mira"
+  char "c\n\nSo: d\n\nSo: e" name="Mira"
+  stranger 2 So
+  stranger 1 Ines`,
+		},
+		{
+			"also within a paragraph", "txt", "Mira: a\nInes: b\n\nMira: c\n",
+			`txt id="" title="" user="" character="Mira" greeting=-1
+  char "a\nInes: b" name="Mira"
+  char "c" name="Mira"
+  stranger 1 Ines`,
+		},
+		{
+			"where the user speaks, it may be a text's own", "txt", "Mira: a\n\nTom: b\nSo: c\nSo: d\n\nInes: e\n",
+			`txt id="" title="" user="Tom" character="Mira" greeting=-1
+  char "a" name="Mira"
+  user "b\nSo: c\nSo: d\n\nInes: e" name="Tom"`,
+		},
+		{
+			"before the first speaker it is left out", "txt", "Ines: a\n\nMira: b\n\nTom: c\n",
+			`txt id="" title="" user="Tom" character="Mira" greeting=-1
+  char "b" name="Mira"
+  user "c" name="Tom"
+  dropped 1 lines before the first speaker
+  stranger 1 Ines
+  warning 1 line before the first speaker is left out`,
 		},
 		{
 			"places", "", "[{\"mapping\":{}},\n {\"odd\":1}, {\"mapping\":{\n\"a\":x}}, {\"mapping\":{y}}]", `chatgpt id="" title="" user="" character="" greeting=-1

@@ -151,25 +151,26 @@ func readText(c *Conversation, raw string, opt *Options) error {
 	text := strings.ToValidUTF8(raw, "�")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 
-	t := &textReader{Conversation: c, opt: opt, speakers: speakers, strangers: map[string]int{}}
+	t := &textReader{Conversation: c, opt: opt, speakers: speakers, strangers: map[string]*stranger{}}
 	behindBlank, within := t.countStarts(text)
 	t.isLog = within > behindBlank
 	t.read(text)
 	if t.began {
-		t.warnOfStrangers()
+		c.Strangers = t.suspects()
+		t.warnOfLinesBefore()
 		t.warnOfStarts(within)
 		return nil
 	}
 
 	err := ErrNoSpeaker
-	clear(t.strangers)
-	t.isLog = true // for the names at the beginning of any line
-	t.read(text)
-	if names := t.frequentStrangers(1); len(names) > 0 {
-		err = fmt.Errorf("%w; lines begin with %s", err, quoted(names))
+	if list := t.suspects(); len(list) > 0 {
+		err = fmt.Errorf("%w; lines begin with %s", err, quoted(list))
 	}
 	return err
 }
+
+// LinesBefore is what is counted of lines in front of the first speaker's name.
+const LinesBefore = "lines before the first speaker"
 
 // ErrNoSpeaker means that no message of a text begins with the name of somebody who is known.
 var ErrNoSpeaker = errors.New("no paragraph begins with the name of the user or of a character, and a colon")
@@ -183,7 +184,16 @@ type textReader struct {
 	next      Message         // the message that is being read
 	said      strings.Builder // its text
 	began     bool            // a message began
-	strangers map[string]int  // how often a paragraph begins as if by somebody of this name
+	userSays  bool            // one of the messages is the user's
+	left      int             // lines before the first message
+	strangers map[string]*stranger
+}
+
+// stranger counts the lines that begin as if somebody of one name spoke.
+type stranger struct {
+	begins   int  // lines where a message may begin
+	within   int  // other lines
+	isBefore bool // one of them stands before the first message
 }
 
 // countStarts counts the lines that begin with a speaker's name, but for the first of them: those behind a
@@ -237,11 +247,12 @@ func (t *textReader) read(text string) {
 		case t.began:
 			t.said.WriteString(line)
 		case !isBlank(line):
-			t.drop("lines before the first speaker", 1)
+			t.left++
+			t.drop(LinesBefore, 1)
 		}
 
-		if mayBegin && name == "" {
-			t.countStranger(line)
+		if name == "" {
+			t.countStranger(line, mayBegin)
 		}
 		afterBlank = isBlank(line)
 	}
@@ -255,6 +266,7 @@ func (t *textReader) beginMessage(name string) {
 	t.next = Message{Name: name}
 	if slices.Contains(t.opt.Users, name) {
 		t.next.Role = User
+		t.userSays = true
 	}
 }
 
@@ -268,38 +280,55 @@ func (t *textReader) endMessage() {
 }
 
 // countStranger counts a line that begins as if somebody spoke.
-func (t *textReader) countStranger(line string) {
+func (t *textReader) countStranger(line string, mayBegin bool) {
 	const longest = 40
 	name, _, ok := strings.Cut(line, ": ")
-	isName := ok && name != "" && len(name) <= longest
-	if isName {
-		t.strangers[name]++
+	isName := ok && strings.TrimSpace(name) != "" && len(name) <= longest
+	if !isName || t.speaker(line) != "" { // a speaker's name within a paragraph is counted otherwise
+		return
 	}
+
+	known := t.strangers[name]
+	if known == nil {
+		known = &stranger{}
+		t.strangers[name] = known
+	}
+	if mayBegin {
+		known.begins++
+	} else {
+		known.within++
+	}
+	known.isBefore = known.isBefore || !t.began
 }
 
-// frequentStrangers returns the names that begin so many paragraphs or more, the most frequent first.
-// There may be any number, so it returns only some.
-func (t *textReader) frequentStrangers(least int) (names []string) {
+// suspects returns those who may speak although nobody knows them, the most frequent first: what they say is
+// in the text of the message before, or left out if there is none. Where the user says nothing, one line is
+// enough, since the user may have another name. There may be any number, so it returns only some.
+func (t *textReader) suspects() (list []Stranger) {
 	const most = 5
-	for name, n := range t.strangers {
-		if n >= least {
-			names = append(names, name)
+	for name, known := range t.strangers {
+		lines := known.begins
+		if !t.userSays {
+			lines += known.within
+		}
+		isSuspect := lines > 1 || known.isBefore || !t.userSays
+		if lines > 0 && isSuspect {
+			list = append(list, Stranger{name, lines})
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(t.strangers[b]-t.strangers[a], strings.Compare(a, b))
+	slices.SortFunc(list, func(a, b Stranger) int {
+		return cmp.Or(b.Lines-a.Lines, strings.Compare(a.Name, b.Name))
 	})
-	return names[:min(len(names), most)]
+	return list[:min(len(list), most)]
 }
 
-// warnOfStrangers names those who begin paragraphs, but are neither the user nor a character: what they say
-// is in the text of the message before, or left out if there is none.
-func (t *textReader) warnOfStrangers() {
-	for _, name := range t.frequentStrangers(2) {
-		paragraphs := plural.Many(t.strangers[name], "paragraph")
-		warning := fmt.Sprintf("%s begin with %q, who is neither the user nor a character here: they are no messages of their own", paragraphs, name+":")
-		t.Warnings = append(t.Warnings, warning)
+// warnOfLinesBefore warns of what is left out since no speaker's name stands before it.
+func (t *textReader) warnOfLinesBefore() {
+	if t.left == 0 {
+		return
 	}
+	warning := plural.Of(t.left, "line before the first speaker is left out", "lines before the first speaker are left out")
+	t.Warnings = append(t.Warnings, warning)
 }
 
 // warnOfStarts tells how many speakers' names within paragraphs begin no message.
@@ -312,10 +341,10 @@ func (t *textReader) warnOfStarts(within int) {
 }
 
 // quoted lists names.
-func quoted(names []string) string {
-	var list []string
-	for _, name := range names {
-		list = append(list, strconv.Quote(name+":"))
+func quoted(list []Stranger) string {
+	var words []string
+	for _, s := range list {
+		words = append(words, strconv.Quote(s.Name+":"))
 	}
-	return strings.Join(list, ", ")
+	return strings.Join(words, ", ")
 }
