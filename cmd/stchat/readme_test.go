@@ -17,8 +17,7 @@ import (
 
 // TestReadme does what the README tells its readers to do, in a copy of the
 // repository's testdata: every "$ " line of its console blocks, whose output is
-// compared, and every command that it runs with go run. So it does with the
-// pages in docs.
+// compared. So it does with the pages in docs.
 func TestReadme(t *testing.T) {
 	repo := filepath.Join("..", "..")
 	pages, err := filepath.Glob(filepath.Join(repo, "docs", "*.md"))
@@ -110,15 +109,14 @@ type step struct {
 	line    int
 	command string
 	output  []string
-	clean   bool // it must end with exit code 0
 	shown   bool // its output is that on a terminal of 80 columns
 }
 
 // consoleBlocks returns the sessions of a page: its fenced console blocks, where one that says
 // "continued" goes on with the one before and one that says "terminal" shows what a terminal
-// shows, and each indented go run of the program.
+// shows. The program may also be run with go run.
 func consoleBlocks(page string) (sessions [][]step) {
-	var block, indented []step
+	var block []step
 	inside, shown := false, false
 	number := 0
 	for line := range strings.Lines(page) {
@@ -134,18 +132,11 @@ func consoleBlocks(page string) (sessions [][]step) {
 			inside = false
 			sessions = append(sessions, block)
 		case inside && strings.HasPrefix(line, "$ "):
-			block = append(block, step{line: number, command: line[2:], shown: shown})
+			command := strings.Replace(line[2:], "go run ./cmd/stchat ", "stchat ", 1)
+			block = append(block, step{line: number, command: command, shown: shown})
 		case inside && len(block) > 0:
 			last := &block[len(block)-1]
 			last.output = append(last.output, line)
-		case !inside && strings.HasPrefix(line, "    go run ./cmd/stchat "):
-			command := strings.Replace(line[4:], "go run ./cmd/stchat", "stchat", 1)
-			indented = append(indented, step{line: number, command: command, output: []string{"..."}, clean: true})
-			continue
-		}
-		if len(indented) > 0 { // lines together are one session
-			sessions = append(sessions, indented)
-			indented = nil
 		}
 	}
 	return sessions
@@ -196,7 +187,7 @@ func (sh *session) try(s step) {
 		s.output = []string{"..."}
 	}
 	_, failed := errors.AsType[*exec.ExitError](err)
-	if misused := bytes.HasSuffix(out, []byte(" for usage.\n")); misused || err != nil && (!failed || s.clean) {
+	if misused := bytes.HasSuffix(out, []byte(" for usage.\n")); misused || err != nil && !failed {
 		sh.t.Errorf("line %d: %s: %v\n%s", s.line, s.command, err, out)
 	}
 	if !asShown(s.output, string(out)) {
