@@ -444,15 +444,25 @@ func (l *listFlags) sources(ctx context.Context, c *console, args []string, exam
 // folders is [listFlags.list] for a command that reads folders: the default is that of --data, else the user folder around the working folder, else STCHAT_DATA.
 func (l *listFlags) folders(ctx context.Context, c *console, args []string, example string) (ops.List, error) {
 	if len(args) == 0 && l.filesFrom == "" {
-		data := []string{c.data}
-		if around, ok := userdir.Around("."); ok {
-			data = append(data, userdir.Near(around))
-		}
-		if data = append(data, c.Getenv(dataVariable)); cmp.Or(data...) != "" {
-			args = []string{cmp.Or(data...)}
+		folder := cmp.Or(c.data, folderAround(), c.Getenv(dataVariable))
+		if folder != "" {
+			args = []string{folder}
 		}
 	}
 	return l.list(ctx, c, args, example)
+}
+
+// folderAround returns the folder of a user or of SillyTavern that the working folder is or lies in, "" if
+// there is none. For SillyTavern's data folder that is the working folder itself, so that paths stay short.
+func folderAround() string {
+	if len(userdir.UsersIn(".")) > 0 {
+		return "."
+	}
+	around, ok := userdir.Around(".")
+	if !ok {
+		return ""
+	}
+	return userdir.Near(around)
 }
 
 // userFolder returns --data, or if that is empty and no path lies in a user folder,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,11 +40,13 @@ func habits() []habit {
 		{words: "snapshots", runs: "log --snapshots ARGS"},
 		{words: "swipes", runs: "swipe ARGS"},
 		{words: "recover undelete", runs: "lost ARGS"},
+		{words: "doctor health validate lint", runs: "check ARGS"},
 
 		{words: "mv", line: "stchat move ARGS"},
 		{words: "cp clone convert", line: "stchat copy ARGS"},
 		{words: "del remove", line: "stchat rm ARGS"},
 		{words: "change modify text", line: "stchat edit ARGS"},
+		{words: "sed", line: "stchat replace OLD NEW CHAT"},
 		{words: "fork rewind", line: "stchat branch ARGS"},
 		{words: "bookmark", line: "stchat checkpoint ARGS"},
 		{words: "append concat", line: "stchat join ARGS"},
@@ -55,8 +58,11 @@ func habits() []habit {
 		},
 		{words: "forget", line: "stchat store --prune --keep-daily 30", also: "all that is kept of a chat goes with `stchat store --forget CHAT`"},
 		{words: "verify fsck", line: "stchat store --verify", also: "chats are checked with `stchat check`"},
-		{words: "sync", line: "stchat merge INTO FROM", also: "what FROM has more comes into INTO"},
+		{words: "gc vacuum", line: "stchat store --compact", also: "old versions go with `stchat store --prune`"},
+		{words: "checkout revert reset", line: "stchat restore ARGS", also: "what stchat itself did is taken back by `stchat undo`"},
+		{words: "sync transfer", line: "stchat merge INTO FROM", also: "what FROM has more comes into INTO"},
 		{words: "dedupe duplicates", line: "stchat tree --all --by content"},
+		{words: "commit", line: "stchat snapshot ARGS"},
 		{words: "backup save", line: "stchat snapshot", also: "all in one file: `tar -czf chats.tar.gz chats`"},
 		{words: "set note author persona scenario", line: "stchat meta set CHAT note=\"Be brief.\""},
 		{words: "lorebook lore world", line: "stchat list --where lorebook=NAME", also: "what is in it: `stchat inspect worlds/NAME.json`"},
@@ -122,21 +128,50 @@ func numbered(args []string) (n int, others []string) {
 	return n, others
 }
 
-// noCommand is the error of a word that is no command; args are those behind it.
+// noCommand is the error of a word that is no command, or none below cmd; args are those behind it.
 func noCommand(cmd *cobra.Command, word string, args []string) error {
-	if !cmd.HasParent() {
-		if (word == "message" || word == "chat") && len(args) > 0 {
-			return usagef("there is no command %q; here it is `%s`", word, "stchat "+commandLine(formerly(args[0]), args[1:]))
+	if cmd.HasParent() {
+		return noSubcommand(cmd, word, args)
+	}
+	if (word == "message" || word == "chat") && len(args) > 0 {
+		return usagef("there is no command %q; here it is `%s`", word, commandLine("stchat "+formerly(args[0]), args[1:]))
+	}
+	if h := habitOf(word); h != nil {
+		also := ""
+		if h.also != "" {
+			also = "; " + h.also
 		}
-		if h := habitOf(word); h != nil {
-			also := ""
-			if h.also != "" {
-				also = "; " + h.also
-			}
-			return usagef("there is no command %q; here it is `%s`%s", word, h.copied(word, args), also)
-		}
+		return usagef("there is no command %q; here it is `%s`%s", word, h.copied(word, args), also)
 	}
 	return usagef("there is no command %q%s", word, didYouMean(word, commandNames(cmd), ""))
+}
+
+// noSubcommand is noCommand for a word behind meta or state.
+func noSubcommand(cmd *cobra.Command, word string, args []string) error {
+	noWord := fmt.Sprintf("there is no command %q", cmd.Name()+" "+word)
+	line := ""
+	switch word {
+	case "list", "show", "print", "cat", "log":
+		line = commandLine(cmd.CommandPath()+" get", args)
+	case "delete", "remove", "unset":
+		line = cmd.CommandPath() + " set PATH --unset KEY"
+		if cmd.Name() == "state" {
+			line = cmd.CommandPath() + " set PATH NS --delete"
+		}
+	case "prune":
+		line = "stchat repair --rule RULE"
+	}
+	if word == "log" {
+		line += " --log"
+	}
+
+	if line == "" && strings.ContainsAny(word, `/\`) { // it is a chat
+		line = commandLine(cmd.CommandPath()+" get", append([]string{word}, args...))
+	}
+	if line != "" {
+		return usagef("%s; here it is `%s`", noWord, line)
+	}
+	return usagef("%s%s", noWord, didYouMean(word, commandNames(cmd), ""))
 }
 
 // formerly returns the command that does what a command below message did.
@@ -144,6 +179,8 @@ func formerly(word string) string {
 	switch word {
 	case "get":
 		return "show"
+	case "count":
+		return "show --count"
 	case "set", "apply":
 		return "edit"
 	}
@@ -189,38 +226,53 @@ func commandLine(command string, args []string) string {
 	return command
 }
 
+// strange is a flag of other programs.
+type strange struct {
+	flags string // separated by spaces, without dashes
+	// where says which commands it is about: a flag that they have, or the name of one; "" means all.
+	where string
+	says  string // what does it here
+}
+
+// strangers returns the flags of other programs of which it is known what does the same here. The first that fits counts.
+func strangers() []strange {
+	return []strange{
+		{flags: "date on before after", where: "since", says: "by time: --since, --until"},
+		{flags: "date on before", where: "as-of", says: "as of a time: --as-of"},
+		{flags: "preview n simulate", where: "dry-run", says: "--dry-run shows what would be done"},
+		{flags: "n tail", where: "last", says: "the last N: --last N"},
+		{flags: "n", where: "limit", says: "--limit N"},
+		{flags: "first", where: "last", says: "the first ten: ..9, behind the chat"},
+		{flags: "E", where: "search", says: "for a regular expression: stchat show . --match RE"},
+		{flags: "i ignore-case", where: "search", says: "letter case makes no difference"},
+		{flags: "name", where: "speaker", says: "who speaks is --speaker"},
+		{flags: "lorebook", where: "where", says: "--where lorebook=X"},
+		{flags: "note", where: "where", says: "--where note=X"},
+		{flags: "lorebook", where: "set", says: "--set lorebook=X"},
+		{flags: "note", where: "set", says: "--set note=X"},
+		{flags: "deleted gone", where: "list", says: "what is gone: stchat lost"},
+		{flags: "l list", where: "undo", says: "stchat log --commands"},
+		{flags: "older-than", where: "store", says: "versions go by --prune with --keep-last N, --keep-daily N and the like"},
+		{flags: "exit-code porcelain", where: "check", says: "the exit code says it: stchat help exit"},
+		{flags: "0 z null print0", where: "files-from", says: "--files-from takes a list ended by NUL as it is"},
+		{flags: "r recursive", where: "files-from", says: "of a folder all is taken"},
+		{flags: "all", where: "files-from", says: "of a folder all is taken, such as ."},
+		{flags: "output-dir out-dir", where: "output", says: "into a folder: -o DIR/"},
+		{flags: "V", where: "stchat", says: "stchat version"},
+		{flags: "user", says: "whose chats is said by the path, or by --data with the folder of that user"},
+	}
+}
+
 // strangeFlag says what does here what a flag of other programs does, "" if that is not known.
 func strangeFlag(cmd *cobra.Command, name string) string {
-	has := func(flag string) bool { return cmd.Flags().Lookup(flag) != nil }
-	switch name {
-	case "date", "on", "before", "after":
-		if has("since") {
-			return "; by time: --since, --until"
-		}
-	case "preview", "n", "simulate":
-		if has("dry-run") {
-			return "; --dry-run shows what would be done"
-		}
-		if has("last") {
-			return "; the last N: --last N"
-		}
-		if has("limit") {
-			return "; --limit N"
-		}
-	case "E":
-		if cmd.Name() == "search" {
-			return "; for a regular expression: stchat show . --match RE"
-		}
-	case "name":
-		if has("speaker") {
-			return "; who speaks is --speaker"
-		}
-	case "lorebook", "note":
-		if has("where") {
-			return "; --where " + name + "=X"
-		}
-		if has("set") {
-			return "; --set " + name + "=X"
+	isNumber := strings.Trim(name, "0123456789") == ""
+	if isNumber && name != "0" && cmd.Flags().Lookup("limit") != nil {
+		return "; --limit N"
+	}
+	for _, s := range strangers() {
+		isMeant := s.where == "" || s.where == cmd.Name() || cmd.Flags().Lookup(s.where) != nil
+		if isMeant && slices.Contains(strings.Fields(s.flags), name) {
+			return "; " + s.says
 		}
 	}
 	return ""

@@ -16,7 +16,6 @@ import (
 	"stchat/internal/ops/keep"
 	"stchat/internal/place/userdir"
 	"stchat/internal/show/grid"
-	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 
@@ -89,15 +88,6 @@ func (o *logOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.backups, "backups", false, "also list SillyTavern's own backups of the chat")
 }
 
-// ofOneUser refuses a folder of several users, each of whom has a story of his own.
-func ofOneUser(folder string) error {
-	users := userdir.UsersIn(folder)
-	if len(users) < 2 {
-		return nil
-	}
-	return usagef("%s: SillyTavern has %s here; name the folder of one, such as %s", visible.Quote(folder), plural.S(len(users), "user"), visible.Quote(users[0].Root))
-}
-
 func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		root, err := undoRoot(c)
@@ -117,7 +107,7 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		return err
 	}
 	if userdir.IsDir(where.Chat) {
-		if err := ofOneUser(where.Chat); err != nil {
+		if where.Chat, err = onlyUser(where.Chat); err != nil {
 			return err
 		}
 		return o.folder(ctx, c, where)

@@ -383,6 +383,10 @@ func (c *console) execute(ctx context.Context, root *cobra.Command) (*cobra.Comm
 		return root, err
 	}
 	if word := firstOperand(cmd, rest); word != "" && len(cmd.Commands()) > 0 && cmd.Name() != "help" {
+		isCommand := slices.Contains(commandNames(cmd), word)
+		if strange := cmd.ParseFlags(rest); isCommand && strange != nil { // behind a flag unknown to Cobra
+			return cmd, flagError(cmd, strange)
+		}
 		return cmd, onlyCommands(cmd, behind(rest, word))
 	}
 	if err := emptyFlag(cmd, rest); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -179,7 +180,7 @@ func (o *undoOptions) nothing(c *console, root string, results []*past.Result, e
 	}
 	text := err.Error()
 	if _, gone := os.Lstat(filepath.Join(root, userdir.Own)); gone != nil && !userdir.IsUserDir(root) {
-		text += ": in a folder that is not a user folder, a new file is undone by deleting it"
+		text += "; this is no SillyTavern user folder: go into yours, or name it with --data"
 	}
 	if last.Doc.ID != "" {
 		text += fmt.Sprintf("; --prune %s drops this record, so that undo reaches the command before it", last.Doc.ID)
@@ -265,17 +266,23 @@ func undoRoot(c *console) (string, error) {
 		if !info.IsDir() {
 			return "", usagef("%s: %s is not a folder", from, data)
 		}
-		return data, nil
+		return onlyUser(data)
 	}
 
-	root, users := userdir.UserAround()
-	if users > 1 {
-		return "", usagef("SillyTavern has %s here; say which one with --data", plural.S(users, "user"))
+	return onlyUser(cmp.Or(folderAround(), "."))
+}
+
+// onlyUser returns the folder of the only user whose data lie in a folder, or the folder itself if it holds
+// none. Each of several has a story and a history of his own, so one of them must be named.
+func onlyUser(folder string) (string, error) {
+	users := userdir.UsersIn(folder)
+	switch len(users) {
+	case 0:
+		return folder, nil
+	case 1:
+		return users[0].Root, nil
 	}
-	if users == 0 {
-		return ".", nil
-	}
-	return root, nil
+	return "", usagef("SillyTavern has %s here; say which one, such as --data %s", plural.S(len(users), "user"), visible.Quote(users[0].Root))
 }
 
 // undoCommand returns the undo command that reaches the records of a root from the working folder.

@@ -10,8 +10,12 @@ import (
 	"stchat/internal/place/userdir"
 )
 
-// ErrSame means that INTO and FROM are one, or one is inside the other.
-var ErrSame = error(&ops.Kind{Code: "refused", Text: "INTO and FROM are the same, or one lies inside the other"})
+var (
+	// ErrSame means that INTO and FROM are one, or one is inside the other.
+	ErrSame = error(&ops.Kind{Code: "refused", Text: "INTO and FROM are the same, or one lies inside the other"})
+	// ErrUsers means that a folder is that of a SillyTavern, or of all its users.
+	ErrUsers = error(&ops.Kind{Code: "usage", Text: "users are merged one by one; name the folder of one"})
+)
 
 // Run merges FROM into INTO, whatever they are: a chat into a chat, a chat or a folder of chats
 // into a folder, or a user folder, or a zip of one, into another.
@@ -49,12 +53,21 @@ func (opt *Options) judgePaths() error {
 			return ops.PathError(err)
 		}
 	}
-	err := cmp.Or(notIn(opt.From, opt.Into, ErrSame), notIn(opt.Into, opt.From, ErrSame))
+	err := cmp.Or(notIn(opt.From, opt.Into, ErrSame), notIn(opt.Into, opt.From, ErrSame), oneUsers(opt.Into), oneUsers(opt.From))
 	if err != nil || opt.Base == "" {
 		return err
 	}
 	why := fmt.Errorf("%w: it is INTO or FROM, or inside one", ErrBase)
 	return cmp.Or(notIn(opt.Base, opt.Into, why), notIn(opt.Base, opt.From, why))
+}
+
+// oneUsers refuses a folder that holds user folders, one of which must be named.
+func oneUsers(path string) error {
+	users := userdir.UsersIn(path)
+	if len(users) == 0 || userdir.IsUserDir(path) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w, such as %s", path, ErrUsers, users[0].Root)
 }
 
 // notIn refuses a path that is another one or lies inside it. A zip may lie inside.

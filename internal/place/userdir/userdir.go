@@ -189,13 +189,16 @@ func IsPart(path string) bool {
 
 // Users returns the folders of the users of the SillyTavern at root: those in
 // its data folder. If root is no SillyTavern, there are none.
-func Users(root string) (users []Dir) {
-	entries, err := os.ReadDir(filepath.Join(root, dataFolder))
+func Users(root string) (users []Dir) { return usersOf(filepath.Join(root, dataFolder)) }
+
+// usersOf returns the user folders in a data folder.
+func usersOf(data string) (users []Dir) {
+	entries, err := os.ReadDir(data)
 	if err != nil {
 		return nil
 	}
 	for _, e := range entries {
-		if path := filepath.Join(root, dataFolder, e.Name()); IsUserDir(path) {
+		if path := filepath.Join(data, e.Name()); IsUserDir(path) {
 			users = append(users, Dir{Root: path})
 		}
 	}
@@ -209,7 +212,7 @@ func UsersIn(folder string) (users []Dir) {
 	if err != nil || filepath.Base(full) != dataFolder {
 		return Users(folder)
 	}
-	return Users(likePath(filepath.Dir(full), folder))
+	return usersOf(folder)
 }
 
 // UserAround returns the user's folder to use if none is named, as [Around] finds it from the
