@@ -111,9 +111,12 @@ const used = {
         // Before 1.19 the page gives a copy the slug of its source, and before 1.15 a group's chats have no header.
         const shared = t.atLeast('1.19.0') ? [] : ['integrity-shared', 'integrity-shared'];
         const old = t.legacy ? ['group-old-layout'] : [];
+        // Then its chats share one object of metadata as well: a chat is saved as its own parent, or not, as the saves fall.
+        const mayBe = t.legacy ? ['chat-cycle'] : [];
         for (const [file, want] of [[source.folder, shared], [group.file, old]]) {
             const found = t.stchat({ code: want.length ? 1 : 0 }, 'check', '--format', 'json', '--severity', 'info', file);
-            same(found.trim().split('\n').map((line) => JSON.parse(line).rule).filter(Boolean), want, 'what check finds');
+            const rules = found.trim().split('\n').map((line) => JSON.parse(line).rule).filter(Boolean);
+            same(rules.filter((rule) => !mayBe.includes(rule)), want, 'what check finds');
         }
     },
 };
