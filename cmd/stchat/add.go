@@ -12,6 +12,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops/edit"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plain"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -56,16 +57,20 @@ func (o *addOptions) addFlags(fs *pflag.FlagSet) {
 	fs.VarP(number(&o.at, math.MinInt, "a message number such as 23 or -1"), "at", "a", "add before `MESSAGE`; -1 is the last one; default: at the end")
 	fs.Var(oneOf(&o.role, "", addRoles()...), "role", "make one message with this `ROLE`: "+strings.Join(addRoles(), ", "))
 	fs.Var(notEmptyText(&o.speaker), "speaker", "`NAME` of who speaks; default: that of the last message of the same role")
-	fs.StringVar(&o.text, "text", "", "`TEXT` of the message")
+	fs.StringVar(&o.text, "text", "", "`TEXT` of the message; - is stdin")
 	o.inPlaceFlags.addFlags(fs, "go on where pending work of an extension refers to messages that move")
 }
 
 func (o *addOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	opt := edit.AddOptions{Options: o.options(c, args[:1]), Role: o.role, Name: o.speaker, Text: o.text, At: given(fs, "at", &o.at)}
-	if !fs.Changed("text") {
-		if err := o.read(ctx, c, args[1:], &opt); err != nil {
-			return err
-		}
+	opt := edit.AddOptions{Options: o.options(c, args[:1]), Role: o.role, Name: o.speaker, At: given(fs, "at", &o.at)}
+	var err error
+	if fs.Changed("text") {
+		opt.Text, err = textOrStdin(ctx, c, o.text)
+	} else {
+		err = o.read(ctx, c, args[1:], &opt)
+	}
+	if err != nil {
+		return err
 	}
 	return o.report(c, edit.Add(ctx, opt), func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Added) })
 }
@@ -78,7 +83,7 @@ func (o *addOptions) read(ctx context.Context, c *console, args []string, opt *e
 		return err
 	}
 	if o.role != "" {
-		opt.Text = withoutLineEnd(data)
+		opt.Text = plain.Text(data)
 		return nil
 	}
 	opt.Objects, err = objects(chat.Label(path), data)

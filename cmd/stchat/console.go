@@ -297,14 +297,30 @@ func (c *console) path(p string) string {
 // chats that were edited; none if only a card or a group was, which has no slug to renew. A tab of Luker
 // is not stopped by a new slug: it fetches the chat and writes its own messages over it.
 func (c *console) closeTabs(bumped bool, chats ...string) {
+	if len(chats) == 0 && !bumped {
+		c.note("reload SillyTavern now, or its next save undoes this")
+		return
+	}
+	which, whose := "this chat", "its"
+	if chats[0] != chats[len(chats)-1] { // what is edited twice follows on itself
+		which, whose = "these chats", "their"
+	}
+	c.reload(bumped, which, whose, chats)
+}
+
+// closeOtherTabs is closeTabs for chats that were edited beside one that has another name or place now.
+func (c *console) closeOtherTabs(bumped bool, chats []string) {
+	c.reload(bumped, "the other chats that changed", "their", chats)
+}
+
+// reload tells the user to reload chats.
+func (c *console) reload(bumped bool, which, whose string, chats []string) {
 	switch {
 	case c.lukersTabs(chats):
 	case bumped:
-		c.note("reload this chat in SillyTavern: an open tab cannot save over it any more")
-	case len(chats) > 0:
-		c.note("reload this chat in SillyTavern now, or its next save undoes this")
+		c.note("reload %s in SillyTavern: an open tab cannot save over it any more", which)
 	default:
-		c.note("reload SillyTavern now, or its next save undoes this")
+		c.note("reload %s in SillyTavern now, or %s next save undoes this", which, whose)
 	}
 }
 
@@ -327,10 +343,6 @@ func closeChangedTabs[D any](c *console, results []*ops.Result[D]) {
 	}
 
 	if !areSillyTaverns { // such as a page
-		return
-	}
-	if len(chats) > 1 && !ops.AnyOfLuker(chats) {
-		c.note("reload these chats in SillyTavern now, or its next save undoes this")
 		return
 	}
 	c.closeTabs(false, chats...)

@@ -191,15 +191,11 @@ func (o *cutOptions) edited(ctx context.Context, c *console) (cut.MessageEdit, e
 	if o.text == "" {
 		return nil, nil
 	}
-	if o.text == chat.Stdin {
-		data, err := readInput(ctx, c, chat.Stdin)
-		if err != nil {
-			return nil, err
-		}
-		o.text = withoutLineEnd(data)
+	text, err := textOrStdin(ctx, c, o.text)
+	if err != nil {
+		return nil, err
 	}
-
-	set := edit.SetOptions{Values: patch.Changes{Edits: []patch.Edit{{Path: patch.Path{"mes"}, Value: rawjson.Quote(o.text)}}}}
+	set := edit.SetOptions{Values: patch.Changes{Edits: []patch.Edit{{Path: patch.Path{"mes"}, Value: rawjson.Quote(text)}}}}
 	return func(m *cut.SourceMessage) ([]byte, error) {
 		edited, err := set.Line(m.Line)
 		if err == nil && bytes.Equal(edited, m.Line) {

@@ -66,14 +66,16 @@ func (o *editOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	if err != nil {
 		return err
 	}
+	takesStdin := o.filesFrom == chat.Stdin || o.text == chat.Stdin
 	o.texts = o.texts || fs.Changed("text")
 	if o.texts {
-		if err := o.readText(ctx, c); err != nil {
+		var err error
+		if o.text, err = textOrStdin(ctx, c, o.text); err != nil {
 			return err
 		}
 	}
 
-	values, err := o.changes(ctx, c, o.filesFrom == chat.Stdin || o.text == chat.Stdin)
+	values, err := o.changes(ctx, c, takesStdin)
 	if err != nil {
 		return err
 	}
@@ -101,19 +103,6 @@ func givesText(values *patch.Changes) bool {
 	inPatch := slices.ContainsFunc(values.Patch, func(o patch.Operation) bool { return isText(o.Path) })
 	inMerge := rawjson.Value(values.Merge, "mes") != nil || rawjson.Value(values.MergePatch, "mes") != nil
 	return inEdits || inPatch || inMerge || values.Replace != nil
-}
-
-// readText reads the text from stdin if it is given as -.
-func (o *editOptions) readText(ctx context.Context, c *console) error {
-	if o.text != chat.Stdin {
-		return nil
-	}
-	data, err := readInput(ctx, c, chat.Stdin)
-	if err != nil {
-		return err
-	}
-	o.text = withoutLineEnd(data)
-	return nil
 }
 
 // runOps makes the edits of --ops.

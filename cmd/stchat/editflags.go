@@ -23,6 +23,7 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
+	"stchat/internal/text/plain"
 	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 	"stchat/internal/text/visible"
@@ -55,9 +56,13 @@ func expected(o *edit.Terms) flagValue {
 // deletes is the usage of --force for a command that may delete messages.
 const deletes = "delete all messages of a chat; go on where pending work of an extension refers to messages that move"
 
-// withoutLineEnd returns a text that was read, without the line end behind it.
-func withoutLineEnd(data []byte) string {
-	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+// textOrStdin returns a text that was typed, or for - what stdin holds.
+func textOrStdin(ctx context.Context, c *console, text string) (string, error) {
+	if text != chat.Stdin {
+		return text, nil
+	}
+	data, err := readInput(ctx, c, chat.Stdin)
+	return plain.Text(data), err
 }
 
 // quotedAll returns words as a shell takes them.
@@ -608,14 +613,16 @@ func readJSON(ctx context.Context, c *console, path string) ([]byte, error) {
 }
 
 // readInput reads a regular file, or standard input for -, which may block and is left when ctx
-// ends. It does not open a FIFO, which would wait for its writer.
+// ends. It does not open a FIFO, which would wait for its writer. What is in UTF-16, or has a byte order
+// mark, is returned in UTF-8 without it.
 func readInput(ctx context.Context, c *console, path string) ([]byte, error) {
 	if path == chat.Stdin {
-		return progress.Until(ctx, func() ([]byte, error) { return io.ReadAll(c.In) })
+		data, err := progress.Until(ctx, func() ([]byte, error) { return io.ReadAll(c.In) })
+		return plain.UTF8(data), err
 	}
 	data, _, err := safefile.Read(path)
 	if errors.Is(err, safefile.ErrNotRegular) {
 		err = fmt.Errorf("%w; name a file, or give - to read standard input", err)
 	}
-	return data, ops.PathError(err)
+	return plain.UTF8(data), ops.PathError(err)
 }

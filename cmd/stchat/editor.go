@@ -17,6 +17,7 @@ import (
 	"stchat/internal/ops/look"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
+	"stchat/internal/text/plain"
 )
 
 // runEditor lets a person edit the text of the one chosen message in an editor.
@@ -103,7 +104,7 @@ func (c *console) edited(ctx context.Context, old string) (text, path string, er
 	if err != nil {
 		return "", "", err
 	}
-	return withoutLineEnd(data), path, nil
+	return plain.Text(plain.UTF8(data)), path, nil
 }
 
 // editorCommand returns the command that opens a file in VISUAL, EDITOR, or what the system has.

@@ -129,7 +129,7 @@ func formatOf(output string, args []string) (publish.Format, error) {
 			output, visible.Args(args...), between, between, visible.Quote(output))
 	}
 	if extension == "" {
-		return "", usagef("-o %s: a folder ends in a slash, '-o %s/'; the known endings of files are .html, .md and .txt", output, output)
+		return "", usagef("-o %s: a folder ends in a slash: -o %s; the known endings of files are .html, .md and .txt", output, visible.Quote(output+"/"))
 	}
 	return "", usagef("-o %s: the known endings are .html, .md and .txt; with --format any name will do", output)
 }

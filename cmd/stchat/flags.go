@@ -23,6 +23,7 @@ import (
 	"stchat/internal/place/sendate"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
+	"stchat/internal/text/plain"
 	"stchat/internal/text/progress"
 )
 
@@ -490,6 +491,7 @@ func (l *listFlags) readList(ctx context.Context, c *console) ([]string, error) 
 		return nil, fmt.Errorf("--files-from: %w", ops.PathError(err))
 	}
 
+	data = plain.UTF8(data)
 	end := "\n"
 	if bytes.IndexByte(data, 0) >= 0 { // as find -print0 writes it
 		end = "\x00"
@@ -503,11 +505,28 @@ func (l *listFlags) readList(ctx context.Context, c *console) ([]string, error) 
 		if path == chat.Stdin { // a file may be named so; it is not stdin here
 			path = "./" + path
 		}
-		if path != "" {
+		isBlank := strings.TrimSpace(path) == ""
+		if !isBlank {
 			paths = append(paths, path)
 		}
 	}
 	return paths, nil
+}
+
+// unquoted returns a path without the quotation marks that a list or a shell has left around it, unless
+// something is called so. On Windows, where no name has one, "C:\chats\" comes as C:\chats", since the last
+// backslash takes away the meaning of the mark behind it.
+func unquoted(path string) string {
+	if _, err := os.Lstat(path); err == nil {
+		return path
+	}
+	inside, begins := strings.CutPrefix(path, `"`)
+	inside, ends := strings.CutSuffix(inside, `"`)
+	isWindows := runtime.GOOS == "windows"
+	if begins && ends || isWindows && ends {
+		return inside
+	}
+	return path
 }
 
 // expand replaces each pattern that no shell expanded, as on Windows, with the files
@@ -519,6 +538,7 @@ func expand(args []string) (paths []string) {
 	}
 	escape := strings.NewReplacer(escapes...)
 	for _, arg := range args {
+		arg = unquoted(arg)
 		if _, err := os.Lstat(arg); err == nil || !strings.Contains(arg, "*") {
 			paths = append(paths, arg)
 			continue

@@ -26,7 +26,7 @@ type habit struct {
 // habits returns the words that are no commands.
 func habits() []habit {
 	return []habit{
-		{words: "ls dir chats recent", runs: "list ARGS"},
+		{words: "ls dir chats recent characters", runs: "list ARGS"},
 		{words: "cat read view less get", runs: "show ARGS"},
 		{words: "head", runs: "show ARGS ..19"},
 		{words: "tail", runs: "show ARGS --last 20"},
@@ -49,7 +49,8 @@ func habits() []habit {
 		{words: "sed", line: "stchat replace OLD NEW CHAT"},
 		{words: "fork rewind", line: "stchat branch ARGS"},
 		{words: "bookmark", line: "stchat checkpoint ARGS"},
-		{words: "append concat", line: "stchat join ARGS"},
+		{words: "append concat", line: "stchat join ARGS", also: "a message is added with `stchat add CHAT --role user --text TEXT`"},
+		{words: "insert write", line: "stchat add CHAT --role user --text TEXT"},
 		{words: "fix mend", line: "stchat repair ARGS"},
 		{words: "compact clean shrink strip", line: "stchat slim CHAT --drop swipes,reasoning,images"},
 		{
@@ -62,10 +63,14 @@ func habits() []habit {
 		{words: "checkout revert reset", line: "stchat restore ARGS", also: "what stchat itself did is taken back by `stchat undo`"},
 		{words: "sync transfer", line: "stchat merge INTO FROM", also: "what FROM has more comes into INTO"},
 		{words: "dedupe duplicates", line: "stchat tree --all --by content"},
+		{words: "init", line: "stchat snapshot", also: "nothing has to be set up before"},
 		{words: "commit", line: "stchat snapshot ARGS"},
 		{words: "backup save", line: "stchat snapshot", also: "all in one file: `tar -czf chats.tar.gz chats`"},
 		{words: "set note author persona scenario", line: "stchat meta set CHAT note=\"Be brief.\""},
-		{words: "lorebook lore world", line: "stchat list --where lorebook=NAME", also: "what is in it: `stchat inspect worlds/NAME.json`"},
+		{
+			words: "lorebook lore world lorebooks worlds", line: "stchat list --where lorebook=NAME",
+			also: "what is in it: `stchat inspect worlds/NAME.json`; a chat gets one: `stchat meta set CHAT lorebook=NAME`",
+		},
 		{words: "rename-user anonymize", line: "stchat replace OLD NEW CHAT --names", also: "it changes the chats themselves, so work on a copy"},
 		{words: "epub pdf html md txt", line: "stchat export ARGS"},
 	}

@@ -135,7 +135,7 @@ func (o *mergeOptions) sides(c *console, args []string) (err error) {
 	case !opt.Conflicts && strings.EqualFold(filepath.Ext(args[0]), ".zip"):
 		return usagef("%s is a zip, which is FROM: `stchat merge %s`", args[0], visible.Args(args[1], args[0]))
 	default:
-		if opt.Into, err = o.into(c, args[0]); err != nil {
+		if opt.Into, err = o.into(c, unquoted(args[0])); err != nil {
 			return err
 		}
 	}
@@ -143,7 +143,7 @@ func (o *mergeOptions) sides(c *console, args []string) (err error) {
 	if opt.Conflicts {
 		return nil
 	}
-	opt.From = args[len(args)-1]
+	opt.From = unquoted(args[len(args)-1])
 	return o.judgeFrom(c)
 }
 
@@ -265,6 +265,10 @@ func (c *console) mergeBlock(r *merge.Result, opt merge.Options) block {
 	b := block{sentence: fmt.Sprintf("%s %s of %s", merged, plural.Many(d.Done, "change"), from)}
 	if d.Done == 0 {
 		b.sentence = "nothing of " + from + " is new"
+	}
+	isElsewhere := userdir.RealPath(opt.Into) != userdir.RealPath(c.finder().Root())
+	if userdir.IsUserDir(opt.Into) && isElsewhere { // which of two folders has changed should be seen
+		b.add("into", visible.Quote(opt.Into))
 	}
 	if d.Same > 0 {
 		b.add("the same", plural.Grouped(d.Same))

@@ -267,6 +267,7 @@ func (c *console) operands(v *verb, cmd *cobra.Command, args []string) ([]string
 		means.all = true
 	}
 
+	means.listed = isGiven(fs, "files-from")
 	chats, err := means.following(fs, v.options, args)
 	if err != nil {
 		return nil, err

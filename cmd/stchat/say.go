@@ -110,7 +110,11 @@ func sayAll[R, D any](c *console, how *saying, results []R, of func(R) (source s
 		if how.left && !c.dryRun {
 			c.closeLeftTabs()
 		}
-		if len(how.edited) > 0 && !c.dryRun {
+		switch {
+		case len(how.edited) == 0, c.dryRun:
+		case how.left:
+			c.closeOtherTabs(how.bumped, how.edited)
+		default:
 			c.closeTabs(how.bumped, how.edited...)
 		}
 		if how.end != nil {

@@ -100,8 +100,13 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 			is, missing := isPath(arg)
 			if found, err := c.isSubject(arg); err != nil {
 				return opt, err
-			} else if len(found.Paths) > 0 && strings.Contains(arg, "/") && !userdir.HasExtension(arg) {
+			} else if len(found.Paths) > 0 && strings.ContainsAny(arg, separators) && !userdir.HasExtension(arg) {
 				paths = append(paths, found.Paths...)
+				continue
+			}
+			isPattern := strings.ContainsAny(arg, separators) && !strings.Contains(arg, `"`)
+			if files := expand([]string{arg}); isPattern && files[0] != arg { // which no shell expanded
+				paths = append(paths, files...)
 				continue
 			}
 			if missing != nil {
@@ -156,12 +161,15 @@ func (o *searchOptions) noteOwner(c *console, word string) {
 	}
 }
 
+// separators are the characters that stand between the parts of a path or an address.
+const separators = "/" + string(filepath.Separator)
+
 // isPath reports whether an argument of search is a path: it looks like one, and exists. It is
 // an error if it is certainly meant as one, and does not exist: it ends in .jsonl, or its first
 // part is a folder.
 func isPath(arg string) (bool, error) {
 	isChat := userdir.HasExtension(arg)
-	if !isChat && !strings.ContainsAny(arg, "/"+string(filepath.Separator)) {
+	if !isChat && !strings.ContainsAny(arg, separators) {
 		return false, nil
 	}
 	_, err := os.Lstat(arg)

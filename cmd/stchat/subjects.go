@@ -34,6 +34,7 @@ type subjects struct {
 	wholeOwner bool
 	all        bool   // as writes, for a command that only reads
 	messages   bool   // MESSAGES may follow the CHATs
+	listed     bool   // --files-from names CHATs
 	what       string // what may follow MESSAGES, as the synopsis calls it; "" for nothing
 	books      bool   // a lorebook may be named, worlds/X.json
 	cards      bool   // a card may be named
@@ -94,6 +95,7 @@ func (c *console) findAll(s *subjects, args []string) (paths []string, err error
 	f.WholeOwner = s.writes || s.wholeOwner
 	needsAll := s.writes || s.all || len(args) == 1
 	for _, arg := range args {
+		arg = unquoted(arg)
 		found, err := c.find(f, s, arg)
 		if err != nil && isA[*address.NoneError](err) && !needsAll {
 			c.unknown[arg] = withHint(err, nil)
@@ -202,6 +204,9 @@ func (s *subjects) numbered(arg string, err error) error {
 	}
 	if s.deletes != "" {
 		return usagef("%s: no chat is called so; messages are deleted with `%s CHAT %s`", arg, s.deletes, arg)
+	}
+	if s.messages && s.listed {
+		return usagef("%s: no chat is called so; messages of listed chats go with --at %s", arg, arg)
 	}
 	return usagef("%s: no chat is called so", arg)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"stchat/internal/ops/edit"
-	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/visible"
 
 	"github.com/spf13/cobra"
@@ -75,14 +74,11 @@ func (o *swipeOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, a
 
 	opt := edit.SwipeOptions{Options: o.options(c, args), Choice: choice, SwipeChange: edit.SwipeChange{Choose: o.choose, Delete: o.remove}}
 	if adds {
-		if o.add == chat.Stdin {
-			data, err := readInput(ctx, c, chat.Stdin)
-			if err != nil {
-				return err
-			}
-			o.add = withoutLineEnd(data)
+		text, err := textOrStdin(ctx, c, o.add)
+		if err != nil {
+			return err
 		}
-		opt.Add = &o.add
+		opt.Add = &text
 	}
 
 	c.words = o.words(adds)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"stchat/internal/ops"
 	"stchat/internal/place/userdir"
@@ -63,8 +64,11 @@ func (opt *Options) judgePaths() error {
 
 // oneUsers refuses a folder that holds user folders, one of which must be named.
 func oneUsers(path string) error {
-	users := userdir.UsersIn(path)
-	if len(users) == 0 || userdir.IsUserDir(path) {
+	if userdir.IsUserDir(path) {
+		return nil
+	}
+	users := slices.Concat(userdir.Users(path), userdir.UsersBelow(path)) // of a SillyTavern; of its data folder, or a copy
+	if len(users) == 0 {
 		return nil
 	}
 	return fmt.Errorf("%s: %w, such as %s", path, ErrUsers, users[0].Root)

@@ -28,8 +28,6 @@ var (
 	ErrNoOwner = error(&ops.Kind{Code: "refused", Text: "does not hold the chats of a character; name a folder in chats, or the user folder"})
 	// ErrGroup means that a folder holds the chats of all groups.
 	ErrGroup = error(&ops.Kind{Code: "refused", Text: "holds the chats of all groups; name a group's file, or the user folder"})
-	// ErrEmpty means that FROM holds nothing that could be merged.
-	ErrEmpty = error(&ops.Kind{Code: "usage", Text: "holds no chats; name a chat, a folder of chats, or a user folder"})
 	// ErrBase means that something is not the same kind of thing as INTO and FROM, or not apart from them.
 	ErrBase = error(&ops.Kind{Code: "refused", Text: "cannot be the base of this merge"})
 )
@@ -64,10 +62,6 @@ func (opt *Options) openSides(ctx context.Context, lib *library.Library) (*sides
 		}
 	}
 
-	isEmpty := s.from.only == "" && s.from.misnamed == "" && s.from.folder.Kind == userdir.File && len(s.from.folder.Chats) == 0
-	if isEmpty {
-		return nil, fmt.Errorf("%s: %w", opt.From, ErrEmpty)
-	}
 	if s.into.misnamed != "" {
 		return nil, ops.PathError(chat.CheckName(s.into.misnamed))
 	}

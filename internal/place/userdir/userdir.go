@@ -189,10 +189,10 @@ func IsPart(path string) bool {
 
 // Users returns the folders of the users of the SillyTavern at root: those in
 // its data folder. If root is no SillyTavern, there are none.
-func Users(root string) (users []Dir) { return usersOf(filepath.Join(root, dataFolder)) }
+func Users(root string) (users []Dir) { return UsersBelow(filepath.Join(root, dataFolder)) }
 
-// usersOf returns the user folders in a data folder.
-func usersOf(data string) (users []Dir) {
+// UsersBelow returns the user folders that lie in a folder.
+func UsersBelow(data string) (users []Dir) {
 	entries, err := os.ReadDir(data)
 	if err != nil {
 		return nil
@@ -212,7 +212,7 @@ func UsersIn(folder string) (users []Dir) {
 	if err != nil || filepath.Base(full) != dataFolder {
 		return Users(folder)
 	}
-	return usersOf(folder)
+	return UsersBelow(folder)
 }
 
 // UserAround returns the user's folder to use if none is named, as [Around] finds it from the
