@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"stchat/internal/extension"
 	"stchat/internal/folder/family"
@@ -19,7 +16,6 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/text/visible"
-	"stchat/internal/text/words"
 )
 
 // judgeBook judges whether a chat's two names of its lorebook agree, and whether the books
@@ -35,8 +31,15 @@ func judgeBook(around *Lookup, c *Chat) {
 
 	for _, name := range c.Books {
 		mismatch := name == c.AutoBook && name != c.Lorebook // that is told
-		if !mismatch && c.HasDir && around.BookOf(c.Dir, name).Path == "" {
+		if mismatch || !c.HasDir {
+			continue
+		}
+		path := around.BookOf(c.Dir, name).Path
+		switch {
+		case path == "":
 			c.addHead(missingBook(around, c.Dir, name))
+		case !around.isListed(c.Dir, path):
+			c.addHead(misspelledBook(c, name, path))
 		}
 	}
 }
@@ -56,42 +59,35 @@ func missingBook(around *Lookup, dir userdir.Dir, name string) Finding {
 	return f
 }
 
-// bookLike returns the name of the only lorebook in the user folder whose name is like that of the missing one
-// at path, "" if there is none or more than one.
-func (s *Lookup) bookLike(dir userdir.Dir, path, name string) string {
-	return s.likes.Get(path, func() string {
-		alike := slices.DeleteFunc(listBooks(dir.Worlds()), func(other string) bool { return !likeName(name, other) })
-		if len(alike) != 1 {
-			return ""
+// misspelledBook returns the finding of a lorebook at path that is there only since the disk ignores letter case.
+func misspelledBook(c *Chat, name, path string) Finding {
+	listed, _ := lorebook.Spelling(path)
+	f := Finding{
+		Rule: LorebookMissing, Index: noMessage,
+		Message: fmt.Sprintf("the lorebook %q is called %q: SillyTavern's menus tell them apart", clip(name), clip(listed)),
+		repair:  "choose it again in SillyTavern",
+	}
+	if name == c.Lorebook {
+		f.repair += ", or 'stchat meta set CHAT " + visible.Quote("world_info="+listed) + "'"
+	}
+	return f
+}
+
+// isListed reports whether a worlds folder lists the file at path under this very name.
+func (s *Lookup) isListed(dir userdir.Dir, path string) bool {
+	listed := s.shelved.Get(dir.Worlds(), func() map[string]bool {
+		all := map[string]bool{}
+		for _, name := range lorebook.List(dir.Worlds()) {
+			all[name] = true
 		}
-		return alike[0]
+		return all
 	})
+	return listed[strings.TrimSuffix(filepath.Base(path), lorebook.Extension)]
 }
 
-// likeName reports whether a name may be another after it was changed: of their letters and digits, one
-// contains the other, or they differ by a few letters.
-func likeName(was, now string) bool {
-	const few = 4 // letters that a name must have for a part of another to mean anything
-	a, b := lettersOf(was), lettersOf(now)
-	if a == b {
-		return a != ""
-	}
-	shorter := min(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
-	if shorter < few {
-		return false
-	}
-	isPart := strings.Contains(a, b) || strings.Contains(b, a)
-	return isPart || words.Distance(a, b) <= shorter/few
-}
-
-// lettersOf returns the letters and digits of a name, folded.
-func lettersOf(name string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return r
-		}
-		return -1
-	}, names.Fold(name))
+// bookLike is [lorebook.Like] for the missing one at path.
+func (s *Lookup) bookLike(dir userdir.Dir, path, name string) string {
+	return s.likes.Get(path, func() string { return lorebook.Like(dir.Worlds(), name) })
 }
 
 // judgeSharedBooks finds chats that write the same lorebook, among all that are known.
@@ -200,22 +196,9 @@ func judgeBookFiles(look *Lookup, chats []*Chat, scope Scope) []Finding {
 	}
 
 	for _, dir := range scope.Worlds {
-		for _, name := range listBooks(dir.Worlds()) {
+		for _, name := range lorebook.List(dir.Worlds()) {
 			judge(look.BookOf(dir, name), false)
 		}
 	}
 	return out
-}
-
-// listBooks returns the names of the lorebooks in a worlds folder, none where it cannot
-// be read.
-func listBooks(worlds string) []string {
-	entries, _ := os.ReadDir(worlds)
-	var list []string
-	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), lorebook.Extension); ok && name != "" && !e.IsDir() {
-			list = append(list, name)
-		}
-	}
-	return list
 }

@@ -16,6 +16,8 @@ type Lookup struct {
 	begun library.Once[map[listed]bool]   // by user folder
 	moved library.Once[map[string]string] // likewise, where files went
 	likes library.Once[string]            // by the path of a lorebook that is missing: [Lookup.bookLike]
+
+	shelved library.Once[map[string]bool] // by worlds folder, the lorebooks that it lists
 }
 
 // groups returns the groups that a group chat may be of; an empty set for any other chat, and

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -172,9 +173,20 @@ func judgeBook(o *open, before []byte) {
 	if !ok || !o.chat.HasDir || bytes.Equal(raw, rawjson.Value(before, "world_info")) {
 		return
 	}
-	_, err := lorebook.Find(o.chat.Dir.Worlds(), name)
-	if errors.Is(err, lorebook.ErrMissing) {
-		o.result.Warn("%s: there is no lorebook %q", o.chat.Label(), name)
+
+	worlds := o.chat.Dir.Worlds()
+	path, err := lorebook.Find(worlds, name)
+	switch {
+	case errors.Is(err, lorebook.ErrMissing):
+		text := fmt.Sprintf("there is no lorebook %q", name)
+		if like := lorebook.Like(worlds, name); like != "" {
+			text += fmt.Sprintf("; did you mean %q?", like)
+		}
+		o.result.Warn("%s: %s", o.chat.Label(), text)
+	case err == nil:
+		if listed, exact := lorebook.Spelling(path); !exact {
+			o.result.Warn("%s: the lorebook %q is called %q: SillyTavern's menus tell them apart", o.chat.Label(), name, listed)
+		}
 	}
 }
 
