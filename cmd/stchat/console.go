@@ -297,20 +297,20 @@ func (c *console) path(p string) string {
 // chats that were edited; none if only a card or a group was, which has no slug to renew. A tab of Luker
 // is not stopped by a new slug: it fetches the chat and writes its own messages over it.
 func (c *console) closeTabs(bumped bool, chats ...string) {
-	if len(chats) == 0 && !bumped {
+	if len(chats) == 0 {
 		c.note("reload SillyTavern now, or its next save undoes this")
 		return
 	}
-	which, whose := "this chat", "its"
+	which, whose := "this chat in SillyTavern", "its"
 	if chats[0] != chats[len(chats)-1] { // what is edited twice follows on itself
-		which, whose = "these chats", "their"
+		which, whose = "these chats in SillyTavern", "their"
 	}
 	c.reload(bumped, which, whose, chats)
 }
 
 // closeOtherTabs is closeTabs for chats that were edited beside one that has another name or place now.
 func (c *console) closeOtherTabs(bumped bool, chats []string) {
-	c.reload(bumped, "the other chats that changed", "their", chats)
+	c.reload(bumped, "the other chats that changed, too,", "their", chats)
 }
 
 // reload tells the user to reload chats.
@@ -318,9 +318,9 @@ func (c *console) reload(bumped bool, which, whose string, chats []string) {
 	switch {
 	case c.lukersTabs(chats):
 	case bumped:
-		c.note("reload %s in SillyTavern: an open tab cannot save over it any more", which)
+		c.note("reload %s: an open tab can no longer save", which)
 	default:
-		c.note("reload %s in SillyTavern now, or %s next save undoes this", which, whose)
+		c.note("reload %s now, or %s next save undoes this", which, whose)
 	}
 }
 

@@ -95,6 +95,7 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.opt.Link, "link", false, "also note the new chat in the source, on the message")
 	fs.BoolVar(&o.opt.Isolate, "isolate", false, "share nothing that changes: a lorebook of its own, and what extensions keep as it was at the message")
 	fs.Var(oneOf(&o.opt.Lorebook, cut.LorebookShare, cut.LorebookShare, cut.LorebookClone, cut.LorebookSnapshot), "lorebook", "what becomes of the lorebook: `HOW` is share, clone, or snapshot, a clone as of the nearest scene break")
+	fs.Lookup("lorebook").DefValue = "share; with --isolate clone"
 	fs.Var(someOf(&o.require, "", autorecap.Requirements()...), "require", "refuse unless `LIST` holds at the message: queue-empty, scene-break, scene-recap, running-recap, or auto-recap for all")
 	fs.BoolVar(&o.opt.SkipDamaged, "skip-damaged", false, "leave damaged lines out instead of refusing the chat")
 	fs.BoolVar(&o.opt.Force, "force", false, "replace a "+o.opt.Kind.String()+" that was made from this source before; with -o any file")
@@ -316,7 +317,7 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 		switch {
 		case o.opt.Output == cut.Stdout:
 		case c.tells():
-			c.block(c.cutBlock(r, o.opt.Name))
+			c.block(c.cutBlock(r, o.opt.Name, o.opt.Isolate))
 		default:
 			c.made(r.Doc.Path)
 		}

@@ -22,8 +22,7 @@ them, the oldest first; running redo twice goes two undos back. Nothing is
 computed anew: the files become what the command had made of them. If a file is
 not as undo left it, nothing is done. 'stchat undo' takes a redo back.
 `, no: "there is nothing to do again", also: "undo, log",
-		example: `  stchat undo
-  stchat redo
+		example: `  stchat redo
   stchat redo --dry-run`,
 		args:    cobra.NoArgs,
 		options: &redoOptions{},

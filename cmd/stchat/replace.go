@@ -23,7 +23,7 @@ What pictures and links point to stays as it is, unless OLD has a slash.
 `, no: "OLD is not found, or --expect fails",
 		example: `  stchat replace harbor harbour Mira/Harbour
   stchat replace Jon John "Mira/*" -w --dry-run
-  stchat replace -E "(\w+)'s lamp" "the lamp of $1" Mira/@ 40..`,
+  stchat replace -E "(\w+)'s lamp" 'the lamp of $1' Mira/@ 40..`,
 		means:   &subjects{first: 2, writes: true, messages: true, reorder: chatLast},
 		args:    cobra.MinimumNArgs(2),
 		empty:   true,

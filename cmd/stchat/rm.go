@@ -199,11 +199,11 @@ func (o *rmOptions) reportKept(c *console, results []*move.Result, kept []move.K
 		why[k.Why]++
 	}
 	for _, reason := range slices.Sorted(maps.Keys(why)) {
-		because := reason
+		which := "it"
 		if why[reason] > 1 {
-			because = "each " + reason
+			which = "each"
 		}
-		c.note("%s kept: %s", c.many(why[reason], noun), because)
+		c.note("%s kept: %s %s", c.many(why[reason], noun), which, reason)
 	}
 }
 

@@ -51,8 +51,8 @@ the one that STCHAT_DATA names.
 
 The newest message comes first, by its send_date. Equal texts are shown once,
 where they stand last: a branch repeats its parent's. The texts are searched as
-they are shown, and with --swipes the other swipes too, in the chats as they are
-now and in the versions that snapshot keeps.
+they are stored, and with --swipes the other swipes too, in the chats as they
+are now and in the versions that snapshot keeps.
 
 In a pipe there is a row for each text, separated by tabs: path:#index, version,
 date, name, places, part of the text. With -C the messages around it have

@@ -338,7 +338,7 @@ If it has a floor log, the change is one commit, of the last message or that of
 --at; --at begins a log where NS holds nothing. What others write there
 meanwhile is kept, but for what --expect refuses. Luker keeps what it has read
 until the chat is reloaded.
-`, no: "a test of --patch does not hold, a path is not there,\n     or the namespace does not hold what is expected",
+`, no: "a test of --patch or --expect does not hold, or a path is not there",
 		example: `  stchat state set Mira/Harbour memory_graph --set /nodes/mira={}
   stchat state set Mira/Harbour hp --at -1 --set value=10
   stchat state set characters/Mira.png mood --delete`,

@@ -183,17 +183,21 @@ func (o *storeOptions) print(c *console, d *keep.History) {
 		c.told(o.verifyBlock(d))
 		return
 	}
-	if f := d.Freed; f != nil && !o.compact {
-		c.told(c.freedBlock(f))
-	}
-	s := newScreen(c, 0)
-	s.line(cyan, visible.Text(d.Store))
-	s.table(&grid.Table{Columns: []grid.Column{{}, {Code: green}}, Rows: []grid.Row{
+	rows := []grid.Row{
 		{Cells: []string{"  chats and files", c.number(int(d.Chats))}},
 		{Cells: []string{"  versions", fmt.Sprintf("%s, %s as files", c.number(int(d.Versions)), formatBytes(d.Raw))}},
 		{Cells: []string{"  lines", c.number(int(d.Pieces))}},
 		{Cells: []string{"  on disk", formatBytes(d.Bytes)}},
-	}})
+	}
+	if f := d.Freed; f != nil && !o.compact {
+		c.told(c.freedBlock(f))
+		if !c.shown { // where no sentence says it
+			rows = append(rows, grid.Row{Cells: []string{"  " + c.did("dropped", "would drop"), plural.Many(f.Versions, "version") + ", " + formatBytes(f.Bytes)}})
+		}
+	}
+	s := newScreen(c, 0)
+	s.line(cyan, visible.Text(d.Store))
+	s.table(&grid.Table{Columns: []grid.Column{{}, {Code: green}}, Rows: rows})
 }
 
 // verifyBlock tells a person what came of checking the history.

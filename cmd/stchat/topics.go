@@ -168,5 +168,6 @@ const exitTopic = `  0  done
 
 Results go to stdout; notes, warnings and errors go to stderr. In a pipe there
 are no colours, headings or cut lines, and a tab stands between columns. With
---json there is a document a line, errors too (docs/json.md).
+--json there is a document a line, also of an error, but for wrong usage
+(docs/json.md).
 `

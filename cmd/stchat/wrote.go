@@ -147,7 +147,7 @@ func nameOf(path string) string {
 }
 
 // cutBlock tells of a checkpoint or a branch; label is the name that was given, "" for none.
-func (c *console) cutBlock(r *cut.Result, label string) block {
+func (c *console) cutBlock(r *cut.Result, label string, isolated bool) block {
 	d := &r.Doc
 	source := nameOf(d.Source)
 	label = cmp.Or(label, names.Short(filepath.Base(filepath.Dir(absolute(d.Path))), userdir.ChatName(d.Path), userdir.ChatName(d.Source)))
@@ -164,7 +164,11 @@ func (c *console) cutBlock(r *cut.Result, label string) block {
 	}
 
 	b.addClones(d)
-	b.facts = append(b.facts, factsOf(r.Facts, "--isolate gives the new one its own")...)
+	giveOwn := "--isolate gives the new one its own"
+	if isolated { // and shares the lorebook all the same
+		giveOwn = "--lorebook clone gives the new one its own"
+	}
+	b.facts = append(b.facts, factsOf(r.Facts, giveOwn)...)
 	b.facts = append(b.facts, c.stateFacts(d.State, d.At)...)
 	b.addLuker(d)
 	if d.Linked {
