@@ -332,7 +332,8 @@ func newSplit() verb {
 		doc: `Parts begin at message 0 and at each N; they are new chats beside CHAT, which
 stays as it is. --last N makes a single new chat of the last N messages, to go
 on in. Their main_chat is the chat, and a group lists them. State that refers to
-messages by number follows. Checkpoints and branches remain the chat's own.
+messages by number follows. Messages keep their links to checkpoints and
+branches, whose parent remains CHAT.
 `,
 		example: "  stchat split Mira/Harbour 400 900\n  stchat split Mira/Harbour --every 500\n  stchat split Mira/Harbour --last 60 -n \"Harbour II\"",
 		args:    cobra.ExactArgs(1),
