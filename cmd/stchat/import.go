@@ -42,8 +42,8 @@ left out and counted.
 Other replies at the same place become swipes; with --branches the other ends of
 a tree of messages become branches. Messages without a date are dated by their
 neighbours, or by FILE, so that the same FILE makes the same chats. Names are
-those of the source, else those of SillyTavern. In a text the user is --user, else
-whom SillyTavern's settings name, else whom all of OWNER's chats have as the user.
+those of the source, else those of SillyTavern. In a text the user is --user,
+else the name in SillyTavern's settings, else the one in all of OWNER's chats.
 `, no: "there was no message in any FILE",
 		example: `  stchat import chatgpt-export.zip Mira --branches
   stchat import story.json chats/Mira --open
