@@ -30,7 +30,7 @@ func OpenRead(ctx context.Context, path string) (*Store, error) {
 // is none; the folder that it lies in must exist. A store of another root is refused, with
 // an [ErrOtherRoot], as long as that root exists.
 func OpenWrite(ctx context.Context, path, root string, now time.Time) (*Store, error) {
-	made, err := sqlfile.Make(path)
+	made, err := sqlfile.Make(path, isIn(root, path))
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +42,14 @@ func OpenWrite(ctx context.Context, path, root string, now time.Time) (*Store, e
 		return nil, err
 	}
 	return s.unless(belong(ctx, s, root, now))
+}
+
+// isIn reports whether a store lies in its user's folder, whose owner then must be able to use it.
+func isIn(root, path string) bool {
+	root, rootErr := filepath.Abs(root)
+	path, pathErr := filepath.Abs(path)
+	rel, err := filepath.Rel(root, path)
+	return errors.Join(rootErr, pathErr, err) == nil && filepath.IsLocal(rel)
 }
 
 // unless returns the store, or closes it for an error.

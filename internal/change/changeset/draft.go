@@ -7,8 +7,10 @@ import (
 	"hash"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"stchat/internal/change/safefile"
+	"stchat/internal/place/userdir"
 )
 
 // Draft is a file that has no name yet, beside its target; [Run] gives it one, or removes
@@ -40,7 +42,7 @@ func Like(was safefile.Stamp) DraftOption { return func(o *draftOptions) { o.lik
 
 func newDraft(target string, self *safefile.Self, opt Options, o draftOptions) (*Draft, error) {
 	if !opt.DryRun {
-		t, err := safefile.New(target, safefile.Options{NoSync: opt.NoSync, Like: o.like.Info(), Disk: opt.disk, Self: self})
+		t, err := safefile.New(target, safefile.Options{NoSync: opt.NoSync, Like: o.like.Info(), Home: homeOf(target), Disk: opt.disk, Self: self})
 		if err != nil {
 			return nil, err
 		}
@@ -50,6 +52,16 @@ func newDraft(target string, self *safefile.Self, opt Options, o draftOptions) (
 		return nil, err
 	}
 	return &Draft{}, nil
+}
+
+// homeOf returns the user's folder in which a file is made. Only for root, who works in the folders of
+// others, it is looked for.
+func homeOf(target string) string {
+	if !safefile.WorksForOthers() {
+		return ""
+	}
+	home, _ := userdir.Above(target)
+	return home
 }
 
 // makeFolder makes the missing folders above target, forces them to disk and counts them. creatable is
@@ -63,7 +75,17 @@ func makeFolder(target string, opt Options) (folders int, creatable string, err 
 	if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
 		return 0, "", err
 	}
+	var made []string
 	for dir := filepath.Dir(target); dir != filepath.Dir(topmost); dir = filepath.Dir(dir) {
+		made = append(made, dir)
+	}
+	if homeOf(target) != "" {
+		for _, dir := range slices.Backward(made) { // each gets the owner of the one above
+			safefile.AdoptFolderOwner(dir)
+		}
+	}
+
+	for _, dir := range made {
 		folders++
 		if opt.NoSync {
 			continue

@@ -361,14 +361,12 @@ func (j *journal) write(r *root, d *safefile.Disk, sync bool) (temp string, err 
 	if err != nil {
 		return "", err
 	}
+	safefile.AdoptOwner(f)
 	_, err = d.Write(f, append(data, '\n'))
 	if err == nil && sync {
 		err = d.Sync(f)
 	}
-	if err = errors.Join(err, d.CloseFile(f)); err == nil {
-		err = safefile.AdoptOwner(temp, r.dir)
-	}
-	if err != nil {
+	if err = errors.Join(err, d.CloseFile(f)); err != nil {
 		_ = d.Remove(temp)
 		return "", err
 	}

@@ -568,8 +568,8 @@ func second(disk *safefile.Disk, sync bool, from, to string) error {
 	return copyFile(disk, sync, from, to)
 }
 
-// copyFile copies a file with its mode and time, so that the copy is recognised as the
-// file.
+// copyFile copies a file with its mode, owner and time, so that the copy is recognised as the
+// file, and stands in for it.
 func copyFile(disk *safefile.Disk, sync bool, from, to string) (err error) {
 	in, err := safefile.OpenPlain(from)
 	if err != nil {
@@ -585,6 +585,7 @@ func copyFile(disk *safefile.Disk, sync bool, from, to string) (err error) {
 	if err != nil {
 		return err
 	}
+	safefile.AdoptOwnerOf(out, info)
 	stamp := func() error { // exFAT in user space ignores one time alone
 		return errors.Join(os.Chmod(temp, info.Mode().Perm()), os.Chtimes(temp, info.ModTime(), info.ModTime()))
 	}

@@ -42,22 +42,21 @@ func (s store) make() (made bool, err error) {
 	if ok, err := s.has(); err != nil || ok && !absent(ignore) {
 		return false, err
 	}
-	if err = os.Mkdir(dir, 0o700); err == nil {
-		err = safefile.AdoptOwner(dir, s.dir)
+	err = os.Mkdir(dir, 0o700)
+	if err == nil {
+		safefile.AdoptFolderOwner(dir)
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return false, err
 	}
 	f, err := safefile.CreateNew(ignore, 0o600)
 	if err == nil {
+		safefile.AdoptOwner(f)
 		_, err = f.WriteString("*\n")
 		err = errors.Join(err, f.Close())
 	}
 	if errors.Is(err, fs.ErrExist) { // another run was faster
 		return false, nil
-	}
-	if err == nil {
-		err = safefile.AdoptOwner(ignore, s.dir)
 	}
 	return true, err
 }

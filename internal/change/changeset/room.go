@@ -192,11 +192,9 @@ func (s store) noteHeld(these map[string]*heldFiles, older int, total int64) {
 	if err != nil {
 		return
 	}
+	safefile.AdoptOwner(f)
 	_, err = f.Write(append(data, '\n'))
 	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = safefile.AdoptOwner(temp, s.dir)
-	}
 	if err == nil {
 		err = os.Rename(temp, s.own(heldName))
 	}

@@ -262,3 +262,104 @@ func TestRoomIsGivenBack(t *testing.T) {
 		t.Errorf("%d bytes too many are the file's", room)
 	}
 }
+
+// What root makes in a user's folder belongs to the owner of the folder it is in, and nobody may read
+// it who could not read the file it is made from.
+func TestOwnerOfNew(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	const user, group, friends, other = 4321, 4322, 4323, 5321
+	type owned struct {
+		uid, gid uint32
+		mode     fs.FileMode
+	}
+	for name, tc := range map[string]struct {
+		like *owned
+		away bool // in no user's folder
+		want owned
+	}{
+		"of nothing":                 {want: owned{user, group, 0o644}},
+		"outside":                    {away: true, want: owned{0, 0, 0o644}},
+		"of the user's":              {like: &owned{user, friends, 0o640}, want: owned{user, friends, 0o640}},
+		"of the user's, private":     {like: &owned{user, group, 0o600}, want: owned{user, group, 0o600}},
+		"of root's":                  {like: &owned{0, 0, 0o644}, want: owned{user, group, 0o644}},
+		"of root's group":            {like: &owned{0, 0, 0o640}, want: owned{user, group, 0o600}},
+		"of another user's":          {like: &owned{other, other, 0o664}, want: owned{user, group, 0o644}},
+		"of another's in the group":  {like: &owned{other, group, 0o640}, want: owned{user, group, 0o640}},
+		"of another user's, outside": {like: &owned{other, other, 0o640}, away: true, want: owned{other, other, 0o640}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			give := func(path string, o owned) {
+				if err := os.Chown(path, int(o.uid), int(o.gid)); err != nil {
+					t.Fatal(err)
+				}
+				chmod(t, path, o.mode)
+			}
+			folder := filepath.Join(dir, "chats")
+			if err := os.Mkdir(folder, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			give(folder, owned{user, group, 0o755})
+			opt := Options{Home: dir}
+			give(dir, owned{user, other, 0o755})
+			if tc.away {
+				opt.Home = ""
+			}
+			if tc.like != nil {
+				from := filepath.Join(dir, "from")
+				put(t, from, "old")
+				give(from, *tc.like)
+				opt.Like = stamp(t, from).Info()
+			}
+
+			path := filepath.Join(folder, "a")
+			tmp, err := New(path, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tmp.Discard()
+			if err := tmp.Create(); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Lstat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			st := info.Sys().(*syscall.Stat_t)
+			if got := (owned{st.Uid, st.Gid, info.Mode()}); got != tc.want {
+				t.Errorf("%+v, not %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+// Somebody who is not root keeps what they make in the folder of somebody else.
+func TestOwnerOfNewKept(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give a folder away")
+	}
+	dir := nobodysDir(t)
+	if err := os.Chown(dir, 4321, 4322); err != nil {
+		t.Fatal(err)
+	}
+	chmod(t, dir, 0o777)
+	path := filepath.Join(dir, "a")
+	asNobody(t, func() {
+		tmp, err := New(path, Options{Home: dir})
+		if err == nil {
+			err = tmp.Create()
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	info, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := info.Sys().(*syscall.Stat_t); st.Uid != nobody || st.Gid != nobody {
+		t.Errorf("owner %d, group %d", st.Uid, st.Gid)
+	}
+}

@@ -17,6 +17,9 @@ type Options struct {
 	// read or write it who may not do so with Like, and gets its owner as far as the user
 	// may set it. It is ignored when a file is replaced, which keeps its own.
 	Like fs.FileInfo
+	// Home is the user's folder in which the file is made, "" for none. What root makes there gets
+	// the owner of the folder that it lies in, unless Like is a file of the user's.
+	Home string
 	// Disk puts the file in place; nil means the system's.
 	Disk *Disk
 	// Self is this process; nil means that [ThisProcess] is called.
@@ -135,12 +138,10 @@ func adopt(path string, like fs.FileInfo, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	sameGroup, changed := adoptOwner(path, had, like)
+	keepsGroup, changed := adoptOwner(path, had, like)
 	mode &= allModes
-	if !sameGroup {
-		// What the one group was allowed, another is not: it gets the permissions of
-		// others.
-		mode = mode&^(0o070|fs.ModeSetgid) | mode&0o007<<3
+	if !keepsGroup {
+		mode = forOtherGroup(mode)
 	}
 
 	if !changed && had.Mode() == mode {

@@ -117,12 +117,34 @@ func adoptOwner(path string, had, like fs.FileInfo) (sameGroup, changed bool) {
 	return have.Gid == want.Gid || os.Lchown(path, -1, int(want.Gid)) == nil, true
 }
 
-// sameOwner reports whether two files belong to the same user and group.
-func sameOwner(a, b fs.FileInfo) bool {
+// isRoot reports whether this process may give files away.
+func isRoot() bool { return os.Geteuid() == 0 }
+
+// ownerOf returns the owner and group of a file.
+func ownerOf(info fs.FileInfo) (uid, gid int, ok bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0, false
+	}
+	return int(st.Uid), int(st.Gid), true
+}
+
+// sameUser reports whether two files belong to the same user.
+func sameUser(a, b fs.FileInfo) bool {
 	x, ok := a.Sys().(*syscall.Stat_t)
 	y, ok2 := b.Sys().(*syscall.Stat_t)
-	return !ok || !ok2 || x.Uid == y.Uid && x.Gid == y.Gid
+	return !ok || !ok2 || x.Uid == y.Uid
 }
+
+// sameGroup reports whether two files belong to the same group.
+func sameGroup(a, b fs.FileInfo) bool {
+	x, ok := a.Sys().(*syscall.Stat_t)
+	y, ok2 := b.Sys().(*syscall.Stat_t)
+	return !ok || !ok2 || x.Gid == y.Gid
+}
+
+// sameOwner reports whether two files belong to the same user and group.
+func sameOwner(a, b fs.FileInfo) bool { return sameUser(a, b) && sameGroup(a, b) }
 
 func fileID(_ string, info fs.FileInfo) (dev, ino uint64, err error) {
 	st, ok := info.Sys().(*syscall.Stat_t)

@@ -66,6 +66,14 @@ func mayWrite(string) error { return nil }
 // adoptOwner does nothing: owner and ACL are inherited from the folder.
 func adoptOwner(_ string, _, _ fs.FileInfo) (sameGroup, changed bool) { return true, false }
 
+func isRoot() bool { return false }
+
+func ownerOf(fs.FileInfo) (uid, gid int, ok bool) { return 0, 0, false }
+
+func sameUser(_, _ fs.FileInfo) bool { return true }
+
+func sameGroup(_, _ fs.FileInfo) bool { return true }
+
 func sameOwner(_, _ fs.FileInfo) bool { return true }
 
 // Open opens a file for reading. Windows refuses that while another program, such as

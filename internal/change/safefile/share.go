@@ -26,21 +26,6 @@ func IsTemp(name string) bool {
 	return ok
 }
 
-// AdoptOwner gives the file at path the owner and group of the file or folder like, as far
-// as the user may. What the user may not set is no error.
-func AdoptOwner(path, like string) error {
-	info, err := os.Stat(like)
-	if err != nil {
-		return err
-	}
-	had, err := os.Lstat(path)
-	if err != nil {
-		return err
-	}
-	adoptOwner(path, had, info)
-	return nil
-}
-
 // Self identifies this process in the names of temporary files and in journals. Finding it
 // takes several system calls, so code that writes many files keeps one.
 type Self struct {

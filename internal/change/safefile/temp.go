@@ -135,18 +135,8 @@ func (t *Temp) Prepare() (err error) {
 	if err := t.pages.flush(t.f, t.disk); err != nil {
 		return t.fail("write", err)
 	}
-	if t.like != nil {
-		mode := t.like.Mode()
-		if t.seen == nil { // it was created with at most the mode of like, less the umask
-			info, err := os.Lstat(t.path)
-			if err != nil {
-				return t.fail("write", err)
-			}
-			mode = info.Mode()
-		}
-		if err := adopt(t.path, t.like, mode); err != nil {
-			return t.fail("write", err)
-		}
+	if err := t.settle(); err != nil {
+		return t.fail("write", err)
 	}
 
 	if !t.opt.NoSync {

@@ -25,14 +25,18 @@ type DB struct {
 	prepared map[string]*sql.Stmt // statements with arguments, which are run again and again
 }
 
-// Make creates an empty file, unless there is one: SQLite would make it readable by all.
-func Make(path string) (made bool, err error) {
+// Make creates an empty file, unless there is one: SQLite would make it readable by all. With inHome
+// one that root makes belongs to the owner of its folder, and so does what SQLite makes beside it.
+func Make(path string, inHome bool) (made bool, err error) {
 	f, err := safefile.CreateNew(path, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
+	}
+	if inHome {
+		safefile.AdoptOwner(f)
 	}
 	return true, f.Close()
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
 	"stchat/internal/history"
@@ -215,6 +216,20 @@ type present struct {
 	ids   map[string]int64  // the file at each path now; 0: a new one
 	paths map[int64]string  // where each file is now
 	sums  map[string]string // of the files that were read, by path
+
+	kept map[string]string // by real path: the newest file that undo keeps; nil: not yet asked
+}
+
+// keptOf returns the newest file that undo keeps of what was at a path, "" for none.
+func (p *present) keptOf(path string) string {
+	if p.kept == nil {
+		p.kept = map[string]string{}
+		files, _, _ := changeset.KeptFiles(p.root) // what cannot be read says nothing
+		for _, k := range slices.Backward(files) {
+			p.kept[userdir.RealPath(k.Path)] = k.File
+		}
+	}
+	return p.kept[userdir.RealPath(path)]
 }
 
 // read reads what the history knows of places.

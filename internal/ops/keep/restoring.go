@@ -207,11 +207,12 @@ func (r *restoring) draft(ctx context.Context, set *changeset.Set) (err error) {
 		return r.refused
 	}
 	doc := &r.res.Doc
+	like := r.like()
 	var d *changeset.Draft
 	if doc.InPlace {
 		d, err = set.Replace(r.path, r.was, r.about)
 	} else {
-		d, err = set.Create(r.path, r.about, changeset.InFolder())
+		d, err = set.Create(r.path, r.about, changeset.InFolder(), changeset.Like(like))
 	}
 	if err != nil {
 		return err
@@ -223,7 +224,7 @@ func (r *restoring) draft(ctx context.Context, set *changeset.Set) (err error) {
 	for _, c := range r.sidecars {
 		switch _, missing := os.Lstat(c.path); {
 		case missing != nil:
-			err = ops.Create(set, c.path, about, c.data, changeset.InFolder())
+			err = ops.Create(set, c.path, about, c.data, changeset.InFolder(), changeset.Like(like))
 		case doc.InPlace:
 			err = set.Edit(c.path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return c.data, nil }), about)
 		default:
@@ -238,6 +239,21 @@ func (r *restoring) draft(ctx context.Context, set *changeset.Set) (err error) {
 		return r.list(set)
 	}
 	return nil
+}
+
+// like returns the stamp of the file that tells who may read what comes back: the chat that is there,
+// else the backup, else what undo keeps of the file that is gone. It is zero where there is none, as the
+// history knows no permissions, and for a copy that somebody asked for elsewhere.
+func (r *restoring) like() safefile.Stamp {
+	if !r.joins {
+		return safefile.Stamp{}
+	}
+	for _, file := range []string{r.s.path, r.v.file, r.s.keptOf(r.path)} {
+		if stamp, err := safefile.StampPath(file); err == nil && stamp.Regular() {
+			return stamp
+		}
+	}
+	return safefile.Stamp{}
 }
 
 // write writes the exact bytes; or else with what belongs to the present: of a chat a new slug, of a

@@ -267,17 +267,25 @@ const (
 
 // RoleOf returns the role of a file at path, whether it exists or not.
 func RoleOf(path string) Role {
-	at := absolute(path)
-	for up := filepath.Dir(at); ; up = filepath.Dir(up) {
+	root, ok := Above(path)
+	if !ok {
+		return Outside
+	}
+	rel, err := filepath.Rel(root, absolute(path))
+	if err != nil {
+		return Reserved
+	}
+	return roleIn(strings.Split(filepath.ToSlash(rel), "/"))
+}
+
+// Above returns the user's folder in which a file lies at any depth, whether it exists or not.
+func Above(path string) (root string, ok bool) {
+	for up := filepath.Dir(absolute(path)); ; up = filepath.Dir(up) {
 		if IsUserDir(up) && !IsPart(up) {
-			rel, err := filepath.Rel(up, at)
-			if err != nil {
-				return Reserved
-			}
-			return roleIn(strings.Split(filepath.ToSlash(rel), "/"))
+			return up, true
 		}
 		if up == filepath.Dir(up) {
-			return Outside
+			return "", false
 		}
 	}
 }
