@@ -24,7 +24,7 @@ type Export struct {
 	Choice  choose.Choice
 	Open    chat.Options
 	Output  string    // a file, or with Folder the folder to fill
-	Folder  bool      // each chat goes to OWNER/NAME below Output
+	Folder  bool      // each chat goes to OWNER/NAME below Output, of several users to USER/OWNER/NAME
 	Stdout  io.Writer // without Output
 	Force   bool      // replace files
 	Changes changeset.Options
@@ -32,7 +32,8 @@ type Export struct {
 
 	Swipes, WithHidden, SkipDamaged bool
 
-	taken map[string]bool // folded paths that Place returned
+	taken map[string]bool   // folded paths that FileOf returned
+	users map[string]string // by its real path: the name of each user's folder, if there are several
 }
 
 // Expect tells the meter of the chats, each of which is read twice.
@@ -44,6 +45,53 @@ func (x *Export) Expect(chats []Target) {
 		}
 	}
 	x.Meter.Expect(len(chats), bytes)
+}
+
+// TellApart notes whose chats are exported. Owners and chats of two users may have the same names, so
+// those of several users get a folder for each.
+func (x *Export) TellApart(chats []Target) {
+	x.users = map[string]string{}
+	taken := map[string]bool{}
+	for _, t := range chats {
+		user, ok := userOf(t.Path)
+		if !ok || x.users[user] != "" {
+			continue
+		}
+		name := folderNamed(filepath.Base(user))
+		folder := name
+		for k := 2; taken[names.Fold(folder)]; k++ {
+			folder = fmt.Sprintf("%s (%d)", name, k)
+		}
+		taken[names.Fold(folder)] = true
+		x.users[user] = folder
+	}
+
+	if len(x.users) < 2 {
+		x.users = nil
+	}
+}
+
+// UserOf returns the name of the user's folder below Output for the chat at path. It is "" if all chats
+// are of one user, or the chat is in no user folder.
+func (x *Export) UserOf(path string) string {
+	if len(x.users) == 0 {
+		return ""
+	}
+	user, _ := userOf(path)
+	return x.users[user]
+}
+
+// userOf returns the real path of the user folder that a chat lies in, also where SillyTavern looks for
+// none.
+func userOf(path string) (string, bool) {
+	dir, ok := userdir.Find(path)
+	if !ok {
+		dir, ok = userdir.AroundStray(path)
+	}
+	if !ok {
+		return "", false
+	}
+	return userdir.RealPath(dir.Root), true
 }
 
 // Index is the file below Output that leads to all others.
@@ -62,7 +110,7 @@ func (x *Export) FileOf(path, owner, name, extension string) (string, error) {
 	if x.taken == nil {
 		x.taken = map[string]bool{}
 	}
-	stem := filepath.Join(x.Output, folder, fileNamed(name))
+	stem := filepath.Join(x.Output, x.UserOf(path), folder, fileNamed(name))
 	file := stem + extension
 	for k := 2; x.taken[names.Fold(file)]; k++ {
 		file = fmt.Sprintf("%s (%d)%s", stem, k, extension)
@@ -71,8 +119,7 @@ func (x *Export) FileOf(path, owner, name, extension string) (string, error) {
 	return file, x.Free(file)
 }
 
-// folderOf returns the folder below Output for the chats of an owner. Its name is not that of the
-// index, and none by which Output would be taken for a user folder.
+// folderOf returns the folder for the chats of an owner.
 func folderOf(path, owner string) (string, error) {
 	if owner == "" {
 		abs, err := filepath.Abs(path)
@@ -85,11 +132,17 @@ func folderOf(path, owner string) (string, error) {
 		}
 	}
 
-	folder := fileNamed(owner)
+	return folderNamed(owner), nil
+}
+
+// folderNamed makes a name of a folder below Output of a name: not that of the index, and none by which
+// Output would be taken for a user folder.
+func folderNamed(name string) string {
+	folder := fileNamed(name)
 	if fold := names.Fold(folder); fold == Index || userdir.IsPart(fold) {
 		folder += " (2)"
 	}
-	return folder, nil
+	return folder
 }
 
 // Free returns an error if a file is there and must not be replaced.

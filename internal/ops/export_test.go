@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -25,5 +26,41 @@ func TestPlace(t *testing.T) {
 		if want := filepath.Join("out", filepath.FromSlash(c.want)); got != want || err != nil {
 			t.Errorf("%s is %s, %v; not %s", c.path, got, err, want)
 		}
+	}
+}
+
+// Chats of several users are told apart by a folder for each user, those of one are not.
+func TestPlaceOfUsers(t *testing.T) {
+	dir := t.TempDir()
+	chat := func(user string) string {
+		folder := filepath.Join(dir, filepath.FromSlash(user), "chats", "Mira")
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(folder, "A.jsonl")
+	}
+	loose := filepath.Join(dir, "loose", "A.jsonl")
+	for name, test := range map[string]struct{ chats, want []string }{
+		"one user":      {[]string{chat("ann"), chat("ann")}, []string{"Mira/A.md", "Mira/A (2).md"}},
+		"one and loose": {[]string{chat("ann"), loose}, []string{"Mira/A.md", "loose/A.md"}},
+		"two users":     {[]string{chat("ann"), chat("bob"), chat("ann")}, []string{"ann/Mira/A.md", "bob/Mira/A.md", "ann/Mira/A (2).md"}},
+		"two and loose": {[]string{chat("ann"), loose, chat("bob")}, []string{"ann/Mira/A.md", "loose/A.md", "bob/Mira/A.md"}},
+		"one name":      {[]string{chat("x/ann"), chat("y/Ann"), chat("z/ann")}, []string{"ann/Mira/A.md", "Ann (2)/Mira/A.md", "ann (3)/Mira/A.md"}},
+		"odd names":     {[]string{chat("x/worlds"), chat("x/index.html")}, []string{"worlds (2)/Mira/A.md", "index.html (2)/Mira/A.md"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := &Export{Output: "out"}
+			var targets []Target
+			for _, path := range test.chats {
+				targets = append(targets, Target{Path: path})
+			}
+			x.TellApart(targets)
+			for i, path := range test.chats {
+				got, err := x.FileOf(path, "", "A", ".md")
+				if want := filepath.Join("out", filepath.FromSlash(test.want[i])); got != want || err != nil {
+					t.Errorf("%s is %s, %v; not %s", path, got, err, want)
+				}
+			}
+		})
 	}
 }

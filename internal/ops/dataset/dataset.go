@@ -103,6 +103,7 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) error {
 	}
 
 	opt.Expect(walked.Chats)
+	opt.TellApart(walked.Chats)
 	switch {
 	case opt.Folder:
 		return e.folder(ctx, walked.Chats, each)

@@ -25,6 +25,7 @@ type relative struct {
 // ownerOf is an owner's chats for the index.
 type ownerOf struct {
 	name  string
+	user  string // whose it is, if chats of several users are exported
 	chats []*relative
 }
 
@@ -46,6 +47,7 @@ func (e *exporter) relate(ctx context.Context) error {
 	for _, o := range res.Tree.Owners {
 		owner := &ownerOf{name: o.Name}
 		for _, c := range o.Chats {
+			owner.user = e.opt.UserOf(c.Path)
 			path := userdir.RealPath(c.Path)
 			r := &relative{chat: c, short: short[c], as: as[path]}
 			e.kin[path] = r
@@ -109,7 +111,11 @@ func (e *exporter) index(w io.Writer) error {
 	count := 0
 	for _, o := range e.owner {
 		count += len(o.chats)
-		p.printf("<section><h2>%s</h2>\n", bdi(o.name))
+		heading := bdi(o.name)
+		if o.user != "" {
+			heading = bdi(o.user) + " / " + heading
+		}
+		p.printf("<section><h2>%s</h2>\n", heading)
 		p.print("<table class=\"kin\"><thead><tr><th>chat</th><th>fork</th><th>messages</th><th>last</th></tr></thead><tbody>\n")
 		for _, r := range o.chats {
 			c, fork := r.chat, ""

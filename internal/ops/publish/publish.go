@@ -114,6 +114,7 @@ func Export(ctx context.Context, opt Options, each func(*Result) error) (sum *op
 	}
 
 	opt.Expect(walked.Chats)
+	opt.TellApart(walked.Chats)
 	e := &exporter{opt: &opt, lib: new(library.Library)}
 	e.opt.Open.Groups = e.lib
 	for _, t := range walked.Chats {
