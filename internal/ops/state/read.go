@@ -21,8 +21,14 @@ import (
 	"stchat/internal/sillytavern/chat"
 )
 
-// ErrNoLog means that a namespace lacks the floor log that a call needs.
-var ErrNoLog = error(&ops.Kind{Text: "Luker keeps no log of it", Hint: "floor"})
+var (
+	// ErrNoLog means that a namespace lacks the floor log that a call needs.
+	ErrNoLog = error(&ops.Kind{Text: "Luker keeps no log of it", Hint: "floor"})
+	// errOnlyValue is of a namespace that has a value, so that no log can begin.
+	errOnlyValue = error(&ops.Kind{Text: "Luker keeps no log of it, only its last value"})
+	// errViewLog is of a view, which never has a log of Luker's.
+	errViewLog = error(&ops.Kind{Text: "it is a view of what the chat itself keeps, and has no log"})
+)
 
 // GetOptions says which values to read.
 type GetOptions struct {
@@ -329,7 +335,7 @@ type Commit struct {
 	Bytes      int  `json:"bytes"`
 }
 
-// LogOf reads the history of a namespace. The error wraps [ErrNoLog] if it has none.
+// LogOf reads the history of a namespace. The error wraps [ErrNoLog] if it has none, but could.
 func LogOf(ctx context.Context, lib *library.Library, opt ReadOptions, given string) (*Log, error) {
 	t, err := openTarget(ctx, lib, opt.Data, opt.Path, ops.Anything)
 	if err != nil {

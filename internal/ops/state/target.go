@@ -110,7 +110,14 @@ func (t *target) noLog(namespace string) error {
 	if t.chat == nil {
 		return fmt.Errorf("%s: a character has no messages, and so no log of Luker's", t.path)
 	}
-	return fmt.Errorf("%s: %q: %w", t.path, namespace, ErrNoLog)
+	why := ErrNoLog
+	if _, hasValue := t.sidecar(namespace); hasValue {
+		why = errOnlyValue
+	}
+	if viewed(namespace) != nil {
+		why = errViewLog
+	}
+	return fmt.Errorf("%s: %q: %w", t.path, namespace, why)
 }
 
 // chosen returns the chosen swipe of each message, nil for a character. The error wraps
