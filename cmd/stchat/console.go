@@ -301,16 +301,16 @@ func (c *console) closeTabs(bumped bool, chats ...string) {
 		c.note("reload SillyTavern now, or its next save undoes this")
 		return
 	}
-	which, whose := "this chat in SillyTavern", "its"
+	which, whose := "this chat in SillyTavern now", "its"
 	if chats[0] != chats[len(chats)-1] { // what is edited twice follows on itself
-		which, whose = "these chats in SillyTavern", "their"
+		which, whose = "these chats in SillyTavern now", "their"
 	}
 	c.reload(bumped, which, whose, chats)
 }
 
 // closeOtherTabs is closeTabs for chats that were edited beside one that has another name or place now.
 func (c *console) closeOtherTabs(bumped bool, chats []string) {
-	c.reload(bumped, "the other chats that changed, too,", "their", chats)
+	c.reload(bumped, "the other chats that changed", "their", chats)
 }
 
 // reload tells the user to reload chats.
@@ -318,9 +318,9 @@ func (c *console) reload(bumped bool, which, whose string, chats []string) {
 	switch {
 	case c.lukersTabs(chats):
 	case bumped:
-		c.note("reload %s: an open tab can no longer save", which)
+		c.note("reload %s: an open tab can no longer save", strings.TrimSuffix(which, " now"))
 	default:
-		c.note("reload %s now, or %s next save undoes this", which, whose)
+		c.note("reload %s, or %s next save undoes this", which, whose)
 	}
 }
 

@@ -236,7 +236,7 @@ func (e *exporting) exportBlock(written []*publish.Document) block {
 		b.add("left out", fmt.Sprintf("%s, the first at message %d: %s", plural.Many(n, "picture"), first.Index, first.Reason))
 	}
 	if leftOut > 0 {
-		b.add("left out", plural.Many(leftOut, "message")+", hidden or not for this format")
+		b.add("left out", plural.Many(leftOut, "message")+", hidden or not part of this format")
 	}
 	return b
 }

@@ -39,8 +39,7 @@ wait in its queue.
 PATH is a chat, a folder (every *.jsonl below it; links are not followed), an
 owner, a SillyTavern user folder (chats/*/ and "group chats"/ only), or
 SillyTavern's own folder, for all its users; - is standard input. Without PATH
-it is the user folder around the working folder, or else the one that
-STCHAT_DATA names.
+it is the user folder that you are in, or else the one that STCHAT_DATA names.
 
 What is counted in a chat:
   role       system for narrators, comments and calls of tools, else user if

@@ -19,7 +19,7 @@ func newList() verb {
 		use: "list [PATH...]", short: "List chats, the newest first",
 		doc: `One row a chat: its name, messages, size, and when its last message was sent.
 PATH is an owner, a folder, a chat, or a user folder; without one it is the user
-folder around. ● marks the chat that its character or group opens with.
+folder that you are in. ● marks the chat that its character or group opens with.
 
 A condition of --where is KEY (the metadata have it), !KEY, KEY=VALUE,
 KEY!=VALUE or KEY~GLOB. Where a chat has no date, its file's counts.

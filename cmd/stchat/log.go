@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -136,10 +137,14 @@ func (o *logOptions) chat(ctx context.Context, c *console, where keep.Where) (er
 	}
 	t.end(none, err)
 
-	unknown := "; --backups also looks in SillyTavern's own, 'stchat lost CHAT -v' in what undo keeps"
-	if o.backups {
-		unknown = inLost
+	unknown := ""
+	if _, err := os.Lstat(where.Chat); err != nil {
+		unknown = ", and no file is called so"
 	}
+	if o.backups {
+		return withHint(err, []hint{{keep.ErrUnknown, unknown + inLost}})
+	}
+	unknown += "; --backups also looks in SillyTavern's own, 'stchat lost CHAT -v' in what undo keeps"
 	return withHint(err, []hint{{keep.ErrUnknown, unknown}})
 }
 

@@ -163,7 +163,7 @@ func (o *lostOptions) show(c *console, in *keep.LostIn) {
 	if messages+swipes+wordings == 0 {
 		return // which the summary says
 	}
-	title := fmt.Sprintf("%s of %s: gone, and still to be had", lostText(c, messages, swipes), nameOf(in.Path))
+	title := fmt.Sprintf("%s of %s: gone, but still recoverable", lostText(c, messages, swipes), nameOf(in.Path))
 	if messages+swipes == 0 {
 		title = "nothing of " + nameOf(in.Path) + " is gone"
 	}
@@ -239,7 +239,7 @@ func (o *lostOptions) remarks(c *console, in *keep.LostIn, hidden int) {
 		remark(plural.Of(alone, "swipe is", "swipes are") + " of a message that is gone too, and can only come back with it")
 	}
 	if in.Left > 0 {
-		remark(fmt.Sprintf("%s more that were not asked for", c.number(in.Left)))
+		remark(fmt.Sprintf("%s more, which were not asked for", c.number(in.Left)))
 	}
 	if o.restore {
 		return

@@ -36,8 +36,8 @@ user folder. FROM is only read. What only FROM has comes into INTO whole:
   +  new
   !  refused; the others are done
 
-Without INTO, FROM goes into the user folder around the working folder: another
-user folder, or a character, a group or a chat of one.
+Without INTO, FROM goes into the user folder that you are in: another user
+folder, or a character, a group or a chat of one.
 
 A chat's copy is found by its name, its messages, or its integrity slug.
 Messages are the same if speaker, text and date are, with any swipe chosen.
@@ -129,7 +129,7 @@ func (o *mergeOptions) sides(c *console, args []string) (err error) {
 	case len(args) == 0 && !opt.Conflicts:
 		return usagef("merge takes [INTO] FROM, e.g. `stchat merge chats/Mira /media/phone/default-user/chats/Mira`")
 	case isAround && around == "":
-		return usagef("there is no SillyTavern user folder around; name INTO, or go into that folder")
+		return usagef("this is no SillyTavern user folder; name INTO, or go into that folder")
 	case isAround:
 		opt.Into = around
 	case !opt.Conflicts && strings.EqualFold(filepath.Ext(args[0]), ".zip"):

@@ -31,19 +31,23 @@ What pictures and links point to stays as it is, unless OLD has a slash.
 	}
 }
 
-// chatLast returns the line that was meant by CHAT OLD NEW, "" if the first argument is no chat.
+// chatLast returns the line that was meant by CHAT OLD NEW, "" if the first argument is neither a chat
+// nor the whole name of an owner.
 func chatLast(c *console, args []string) string {
 	if len(args) < 3 {
 		return ""
 	}
-	found, err := c.isSubject(args[0])
-	if err != nil || len(found.Paths) == 0 {
+	chats := args[0]
+	owner, err := c.finder().Find(chats)
+	if err == nil && owner.Owner && !owner.Guess {
+		chats += "/*"
+	} else if found, err := c.isSubject(chats); err != nil || len(found.Paths) == 0 {
 		return ""
 	}
 
 	line := slices.Clone(c.args) // with the flags and MESSAGES between them
 	at := 0
-	for i, word := range slices.Concat(args[1:3], args[:1]) {
+	for i, word := range []string{args[1], args[2], chats} {
 		next := slices.Index(line[at:], args[i])
 		if next < 0 {
 			return ""

@@ -203,8 +203,21 @@ func (o *rmOptions) reportKept(c *console, results []*move.Result, kept []move.K
 		if why[reason] > 1 {
 			which = "each"
 		}
-		c.note("%s kept: %s %s", c.many(why[reason], noun), which, reason)
+		c.note("%s kept: %s %s", c.many(why[reason], noun), which, stays(reason))
 	}
+}
+
+// stays says why a chat is kept, behind "it": documents have shorter words.
+func stays(reason string) string {
+	switch reason {
+	case "too young":
+		return "is too recent"
+	case "one of the newest":
+		return "is one of the newest"
+	case "is open":
+		return "is what its owner opens with"
+	}
+	return reason
 }
 
 // noteKept prints where the deleted chats are kept, and how to drop them for good.

@@ -57,7 +57,7 @@ type globals struct {
 }
 
 func (g *globals) addFlags(fs *pflag.FlagSet) {
-	fs.Var(notEmptyText(&g.data), "data", "the SillyTavern user folder `DIR`; default: found from the paths, else around the working folder")
+	fs.Var(notEmptyText(&g.data), "data", "the SillyTavern user folder `DIR`; default: found from the paths, else the one that you are in")
 	fs.BoolVar(&g.json, "json", false, "print JSON documents, one per line")
 	fs.Var(notEmptyText(&g.jqText), "jq", "print what the jq program `EXPR` makes of the documents; means --json")
 	fs.BoolVarP(&g.verbose, "verbose", "v", false, "show what is usually left out")

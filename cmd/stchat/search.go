@@ -46,8 +46,8 @@ quotes, and a word first: 'harbour -storm'.
 
 An argument is a PATH if it ends in .jsonl, if it has a / and exists, as a path
 or as OWNER/NAME, or if it comes after --; and/or is words. PATH is as in
-inspect; without one it is the user folder around the working folder, or else
-the one that STCHAT_DATA names.
+inspect; without one it is the user folder that you are in, or else the one that
+STCHAT_DATA names.
 
 The newest message comes first, by its send_date. Equal texts are shown once,
 where they stand last: a branch repeats its parent's. The texts are searched as

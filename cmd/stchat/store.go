@@ -32,8 +32,8 @@ func newStore() verb {
 		writes: true,
 		use:    "store [CHAT...]", short: "Check the history, or make it smaller",
 		doc: `Show what the history of a user folder holds, check it, or make it smaller.
-The folder is that of --data, else the one around the working folder, else the
-one that STCHAT_DATA names.
+The folder is that of --data, else the one that you are in, else the one that
+STCHAT_DATA names.
 
   --verify   reads everything, computes every checksum again, and lists what
              cannot be restored, version by version, and which names, times and

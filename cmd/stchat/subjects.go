@@ -95,6 +95,9 @@ func (c *console) findAll(s *subjects, args []string) (paths []string, err error
 	f.WholeOwner = s.writes || s.wholeOwner
 	needsAll := s.writes || s.all || len(args) == 1
 	for _, arg := range args {
+		if arg == "" {
+			return nil, usagef("the name of a chat is empty")
+		}
 		arg = unquoted(arg)
 		found, err := c.find(f, s, arg)
 		if err != nil && isA[*address.NoneError](err) && !needsAll {

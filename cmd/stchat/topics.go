@@ -130,7 +130,7 @@ The order is --replace, --merge, --patch, then --set and --unset as they stand.
 `
 
 const namesTopic = `A CHAT is the path of its file, or an address in a user folder: that of --data,
-else the one around the working folder, else that of STCHAT_DATA:
+else the one that you are in, else that of STCHAT_DATA:
 
   Mira/Harbour      the chat Harbour of the character or group Mira
   Mira/storm        the one whose name has "storm" in it

@@ -198,7 +198,10 @@ func undoHints() []hint {
 func undone(c *console, r *past.Result) []string {
 	d := &r.Doc
 	did := c.did("took back", "would take back")
-	first := did + " in " + c.path(d.Root) + ": " + c.commandOf(d.Command, d.Time) + ", " + d.ID
+	if d.Root != "." {
+		did += " in " + c.path(d.Root)
+	}
+	first := did + ": " + c.commandOf(d.Command, d.Time) + ", " + d.ID
 	if c.tells() && !c.verbose {
 		undid := c.did("undone: ", "would undo: ")
 		first = undid + c.whenDone(d.Command, d.Time)

@@ -91,7 +91,7 @@ func layoutMessage(r *reline.Reading) string {
 	case r.List && r.Spread > 0:
 		return "the objects are in a list, and on several lines each"
 	case r.List:
-		return "the objects are in a list, not on a line each"
+		return "the objects are in a list, not one per line"
 	case r.Spread > 0:
 		return "objects are spread over several lines"
 	default:

@@ -280,7 +280,7 @@ func isFile(path string) bool {
 }
 
 // ErrNobody means that no file was at a path at a time. The error names the nearest version.
-var ErrNobody = error(&ops.Kind{Code: "not-found", Text: "nothing was there then"})
+var ErrNobody = error(&ops.Kind{Code: "not-found", Text: "no version is kept from then"})
 
 // identify finds which file is meant by the path: the one that was there at the time asked for,
 // else the one that is there now, else the one that was there last.
@@ -351,7 +351,11 @@ func (s *subject) at(ctx context.Context, at time.Time) (int64, error) {
 	if nearest == nil {
 		return id, nil
 	}
-	return id, fmt.Errorf("%s: %w; the nearest version is %d, of %s, %s", s.path, ErrNobody, nearest.Rev, nearest.At.Local().Format(time.DateTime), s.full(nearest.Path))
+	called := ""
+	if full := s.full(nearest.Path); full != s.path {
+		called = ", " + full
+	}
+	return id, fmt.Errorf("%s: %w; the nearest is %d, of %s%s", s.path, ErrNobody, nearest.Rev, nearest.At.Local().Format(time.DateTime), called)
 }
 
 // ErrNoVersion means that a chat has no version of that number, or none that old.

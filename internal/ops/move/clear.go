@@ -158,11 +158,11 @@ type clearingJudge struct {
 func (j *clearingJudge) needed(ctx context.Context, c *family.Chat) (why string, err error) {
 	switch {
 	case j.isYoung(c):
-		return "is too recent", nil
+		return "too young", nil
 	case j.Newest > 0 && j.newer[c] < j.Newest:
-		return "is one of the newest", nil
+		return "one of the newest", nil
 	case j.isOpen(c):
-		return "is what its owner opens with", nil
+		return "is open", nil
 	case j.isPinned(c):
 		return "is pinned", nil
 	case !j.Checkpoints:

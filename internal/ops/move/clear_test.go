@@ -27,11 +27,11 @@ func TestClear(t *testing.T) {
 	}{
 		{
 			name: "a parent stays with its child, and so does its own parent", chats: chats{"a": {"", old}, "b": {"a", old}, "c": {"b", young}, "d": {"a", old}},
-			gone: []string{"d"}, kept: map[string]string{"a": "has a child that stays", "b": "has a child that stays", "c": "is too recent"},
+			gone: []string{"d"}, kept: map[string]string{"a": "has a child that stays", "b": "has a child that stays", "c": "too young"},
 		},
 		{
 			name: "a chat that merely begins with the same messages is no child", chats: chats{"a": {"", old}, "b": {"", young}},
-			gone: []string{"a"}, kept: map[string]string{"b": "is too recent"},
+			gone: []string{"a"}, kept: map[string]string{"b": "too young"},
 		},
 		{
 			name: "a circle", chats: chats{"a": {"b", old}, "b": {"a", old}},
@@ -39,11 +39,11 @@ func TestClear(t *testing.T) {
 		},
 		{
 			name: "the newest stay, whose names decide where dates are the same", chats: chats{"a": {"", old}, "b": {"", old}, "c": {"", young}},
-			clear: Clearing{Newest: 2}, gone: []string{"a"}, kept: map[string]string{"b": "is one of the newest", "c": "is too recent"},
+			clear: Clearing{Newest: 2}, gone: []string{"a"}, kept: map[string]string{"b": "one of the newest", "c": "too young"},
 		},
 		{
 			name: "a date that cannot be read is the file's", chats: chats{"a": {"", "some day"}},
-			kept: map[string]string{"a": "is too recent"},
+			kept: map[string]string{"a": "too young"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
