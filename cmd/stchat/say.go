@@ -16,6 +16,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/visible"
 )
@@ -179,6 +180,9 @@ func withHint(err error, own []hint) error {
 		}
 	}
 
+	if errors.Is(err, chat.ErrEncoding) { // whatever else helps with damage
+		return &hinted{err, "; 'stchat repair' puts that right"}
+	}
 	for _, h := range own {
 		if errors.Is(err, h.kind) {
 			return &hinted{err, h.text}

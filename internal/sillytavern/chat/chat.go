@@ -25,6 +25,7 @@ import (
 	"stchat/internal/meta"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/group"
+	"stchat/internal/sillytavern/reline"
 )
 
 // Stdin is the path that stands for standard input.
@@ -226,10 +227,20 @@ func (c *Chat) Close() {
 	}
 }
 
-// DamageError returns an error for a damaged line of the chat. It wraps
-// [ErrDamaged].
+// DamageError returns an error for a damaged line of the chat. It wraps [ErrDamaged], and [ErrEncoding] if
+// the line is damaged only by how the file is encoded.
 func (c *Chat) DamageError(d jsonl.Damage) error {
-	return &damageError{jsonl.LineError{Path: c.Label(), Damage: d}}
+	line := damageError{jsonl.LineError{Path: c.Label(), Damage: d}}
+	encoding, err := reline.EncodingOf(c.Source)
+	switch {
+	case err == nil && encoding != reline.UTF8:
+		text := fmt.Sprintf("%s: the file is %s, and SillyTavern reads UTF-8", c.Label(), encoding)
+		return &encodingError{line, text}
+	case d.Code == jsonl.BOM:
+		return &encodingError{line, line.Error()}
+	default:
+		return &line
+	}
 }
 
 // readHead reads the header, if there is one.
@@ -368,6 +379,18 @@ type damageError struct{ line jsonl.LineError }
 
 func (e *damageError) Error() string   { return e.line.Error() }
 func (e *damageError) Unwrap() []error { return []error{&e.line, ErrDamaged} }
+
+// ErrEncoding means that a file is not in plain UTF-8, but a chat all the same.
+var ErrEncoding = errors.New("not in plain UTF-8")
+
+// encodingError is of a chat in UTF-16, no line of which can be read, or with a byte order mark.
+type encodingError struct {
+	damageError
+	text string
+}
+
+func (e *encodingError) Error() string   { return e.text }
+func (e *encodingError) Unwrap() []error { return append(e.damageError.Unwrap(), ErrEncoding) }
 
 // openStdin copies standard input to a temporary file. It returns as soon as ctx
 // ends, since input may take any time to arrive.

@@ -27,7 +27,7 @@ func IsMessage(raw []byte) bool {
 //
 // UTF-16 is read in both byte orders: where a byte is missing, what comes after it has the other one.
 func Messages(ctx context.Context, src jsonl.Source) (most int, err error) {
-	encoding, err := encodingOf(src)
+	encoding, err := EncodingOf(src)
 	if err != nil {
 		return 0, err
 	}

@@ -77,7 +77,7 @@ type Torn struct {
 func Read(ctx context.Context, src jsonl.Source) (*Reading, error) {
 	r := &Reading{}
 	var err error
-	if r.Encoding, err = encodingOf(src); err != nil {
+	if r.Encoding, err = EncodingOf(src); err != nil {
 		return nil, err
 	}
 	if r.Encoding != UTF8 {
@@ -104,7 +104,7 @@ func Read(ctx context.Context, src jsonl.Source) (*Reading, error) {
 // IsSure reports whether a file, by its first bytes, is not one object in each line, so that its
 // lines need not be looked at.
 func IsSure(src jsonl.Source) (bool, error) {
-	encoding, err := encodingOf(src)
+	encoding, err := EncodingOf(src)
 	if err != nil || encoding != UTF8 {
 		return encoding != UTF8, err
 	}

@@ -16,10 +16,10 @@ import (
 // what the file is.
 const sniffed = 64 << 10
 
-// encodingOf tells the encoding of a chat by its beginning. JSON begins with ASCII, so in UTF-16
+// EncodingOf returns the encoding of a chat by its beginning. JSON begins with ASCII, so in UTF-16
 // its first two characters are each a byte beside a zero byte (RFC 4627, section 3), whether or
 // not a byte order mark comes first. Zero bytes before them are damage.
-func encodingOf(src jsonl.Source) (Encoding, error) {
+func EncodingOf(src jsonl.Source) (Encoding, error) {
 	head, err := src.Section(0, min(sniffed, src.Size))
 	if err != nil {
 		return UTF8, err
