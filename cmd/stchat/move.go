@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -147,7 +148,8 @@ func (o *moveFlags) run(ctx context.Context, c *console, _ *pflag.FlagSet, args 
 	}
 
 	of := func(r *move.OpenResult) (string, *move.OpenResult) { return r.Doc.Path, r }
-	err := sayAll(c, o.how(c), move.Open(ctx, o.options(c, args...), args), of, func(r *move.OpenResult) {
+	results := move.Open(ctx, o.options(c, args...), args)
+	err := sayAll(c, o.how(c), results, of, func(r *move.OpenResult) {
 		if c.tells() {
 			c.block(openBlock(c, r))
 			return
@@ -155,7 +157,8 @@ func (o *moveFlags) run(ctx context.Context, c *console, _ *pflag.FlagSet, args 
 		c.tellUnchanged(r.Doc.Card, !r.Doc.Changed)
 		c.made(r.Doc.Card)
 	})
-	if err == nil && !c.dryRun {
+	anyChanged := slices.ContainsFunc(results, func(r *move.OpenResult) bool { return r.Doc.Changed })
+	if anyChanged && !c.dryRun {
 		c.note("reload SillyTavern: it keeps cards and groups in memory")
 	}
 	return err
