@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/change/safefile"
+	"stchat/internal/json/metadiff"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
@@ -330,7 +331,9 @@ func (o *inPlaceFlags) showTexts(c *console, r *edit.Result) {
 	p := &differ{screen: newScreen(c, 0), c: c}
 	const most = 3 // of many chats
 	shown := 0
-	for _, d := range r.Diffs {
+	inOrder := slices.Clone(r.Diffs)
+	slices.SortStableFunc(inOrder, func(a, b edit.Diff) int { return a.Index - b.Index })
+	for _, d := range inOrder {
 		if o.many && shown >= most {
 			break
 		}
@@ -339,12 +342,14 @@ func (o *inPlaceFlags) showTexts(c *console, r *edit.Result) {
 		isSame := d.From != nil && d.To != nil && *d.From == *d.To
 		switch {
 		case d.Index < 0:
-			if isAll := len(r.Diffs) == 1; isAll { // else facts have told what becomes of it
+			if isAll := len(r.Diffs) == 1; isAll { // else facts have told what follows in it
 				o.showMetadata(c, d)
+			} else {
+				c.changedKeys(d.Asked)
 			}
 		case isSame: // another key changes
 			row.Op = "change"
-			c.row(strings.Join(p.heading(row, ""), "\n"))
+			c.row(strings.Join(p.heading(row, keysText(c, d.Keys)), "\n"))
 		case d.From == nil:
 			row.Op, row.A = "add", nil
 			c.row(strings.Join(p.block(row, 1), "\n"))
@@ -360,6 +365,25 @@ func (o *inPlaceFlags) showTexts(c *console, r *edit.Result) {
 	if n := r.Doc.Edited() - shown; n > 0 {
 		c.line(c.prose(fmt.Sprintf("  %s and %s more", c.sign("…"), c.many(n, "change")), ""))
 	}
+}
+
+// keysText says what changes in a message whose text stays.
+func keysText(c *console, keys []metadiff.Change) string {
+	var list []string
+	for _, key := range keys {
+		switch {
+		case key.Path == "/is_system" && string(key.To) == "true":
+			list = append(list, "hidden")
+		case key.Path == "/is_system":
+			list = append(list, "shown")
+		case key.Path == "/name":
+			was, _ := rawjson.Unquote(key.From)
+			list = append(list, "was "+visible.Text(was))
+		default:
+			list = append(list, visible.Text(strings.TrimPrefix(key.Path, "/")))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // showMetadata shows a person what a dry run would change in the metadata.

@@ -8,6 +8,7 @@ import (
 	"stchat/internal/change/changeset"
 	"stchat/internal/extension/follow"
 	"stchat/internal/extension/luker"
+	"stchat/internal/json/metadiff"
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
@@ -24,9 +25,10 @@ type drafting struct {
 	header           []byte // as it was read
 	concernsMessages bool   // the plan is not of the metadata alone
 
-	change *follow.Change // what the plan does to messages
-	swiped map[int]int    // the newly chosen swipe, by message, where it changes
-	state  *follow.State  // what follows in messages; nil: nothing
+	change *follow.Change    // what the plan does to messages
+	asked  []metadiff.Change // of the metadata, before anything follows; of a dry run only
+	swiped map[int]int       // the newly chosen swipe, by message, where it changes
+	state  *follow.State     // what follows in messages; nil: nothing
 }
 
 // draft finds what follows from the plan and drafts all of it. The order matters: what is refused is
@@ -100,6 +102,9 @@ func (d *drafting) changeMetadata(ctx context.Context, before []byte) error {
 	}
 	if err := d.chat.Header.Change(change); err != nil {
 		return d.chat.Errorf("%w", err)
+	}
+	if d.showsMore() {
+		d.asked = changedKeys(before, d.chat.Header.Metadata().Bytes())
 	}
 	judgeState(d.open, before)
 	judgeBook(d.open, before)
@@ -197,6 +202,8 @@ func (d *drafting) newHeader(before []byte) ([]byte, error) {
 		d.result.diff(chat.HeaderIndex, d.header, header)
 	default:
 		d.result.diff(chat.HeaderIndex, before, after)
+		last := len(d.result.Diffs) - 1
+		d.result.Diffs[last].Asked = d.asked
 	}
 	return header, nil
 }

@@ -77,7 +77,8 @@ type Diff struct {
 	Name     string  // of the speaker
 	From, To *string // the texts, nil where there is no line; whole
 
-	Keys []metadiff.Change // of the metadata, if the header is another one
+	Keys  []metadiff.Change // of a message, or of the metadata if the header is another one
+	Asked []metadiff.Change // those of the metadata that were asked for, and do not follow from messages
 }
 
 // ErrExpected means that a chat is not as it was expected to be.
@@ -142,14 +143,14 @@ func (r *Result) diff(index int, before, after []byte) {
 		d.After = &b
 		d.Name, d.To = speakerAndText(after)
 	}
-	if index < 0 {
+	if before != nil && after != nil {
 		d.Keys = changedKeys(before, after)
 	}
 	r.Diffs = append(r.Diffs, d)
 }
 
-// changedKeys returns what differs in the metadata; nothing if it is damaged, or so large that all its keys
-// would take more memory than the edit itself.
+// changedKeys returns what differs in the metadata or in a message; nothing if it is damaged, or so large that
+// all its keys would take more memory than the edit itself.
 func changedKeys(before, after []byte) []metadiff.Change {
 	const largest = 1 << 20
 	if len(before)+len(after) > largest {
