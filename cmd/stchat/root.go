@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/place/userdir"
 	"stchat/internal/text/words"
 )
 
@@ -259,6 +261,9 @@ func (c *console) operands(v *verb, cmd *cobra.Command, args []string) ([]string
 	if slices.Contains(args, "") && !v.empty {
 		return nil, usagef("an argument is empty")
 	}
+	if err := unexpanded(fs); err != nil {
+		return nil, err
+	}
 	if v.means == nil {
 		return args, nil
 	}
@@ -281,6 +286,20 @@ func (c *console) operands(v *verb, cmd *cobra.Command, args []string) ([]string
 		return nil, err
 	}
 	return c.resolve(&means, chats)
+}
+
+// unexpanded refuses an -o in which the shell has left a ~, as in quotes or on Windows: a folder of that name
+// would be made.
+func unexpanded(fs *pflag.FlagSet) error {
+	if !isGiven(fs, "output") {
+		return nil
+	}
+	output := fs.Lookup("output").Value.String()
+	_, inHome := strings.CutPrefix(filepath.ToSlash(output), "~/")
+	if inHome && !userdir.IsDir("~") {
+		return usagef("-o %s: the shell has left the ~ as it is; write the whole path", output)
+	}
+	return nil
 }
 
 // emptyFlag refuses a flag whose value is empty, as an unset variable makes it.

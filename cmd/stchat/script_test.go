@@ -3,6 +3,8 @@ package main
 import (
 	"flag"
 	"os"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -16,6 +18,10 @@ func TestMain(m *testing.M) {
 	// else each of a thousand runs waits a second at its end under -race
 	os.Setenv(noSyncVariable, "1") // faster, and power is not lost here
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
+	// The scripts wait for processes most of the time; -parallel, which is read later, still holds.
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){"stchat": mainJudged})
 }
 
