@@ -161,12 +161,14 @@ func parsed[T any](parse func(text string) (T, error), store func(T)) flagValue 
 	}}
 }
 
-// chatName returns the value of a flag with a chat's name or a part of one, which is made safe.
+// chatName returns the value of a flag with a chat's name, which can be made safe.
 func chatName(to *string) flagValue {
-	safe := func(name string) (string, error) {
-		return names.New(strings.TrimSuffix(name, names.Extension), names.MaxBytes)
+	judged := func(name string) (string, error) {
+		name = strings.TrimSuffix(name, names.Extension)
+		_, err := names.New(name, names.MaxBytes)
+		return name, err
 	}
-	return parsed(safe, func(name string) { *to = name }).notEmpty()
+	return parsed(judged, func(name string) { *to = name }).notEmpty()
 }
 
 // timed returns the value of a flag that takes a point in time, which may count back from now.

@@ -52,6 +52,12 @@ const (
 // Tell adds a fact.
 func (r *Result[D]) Tell(f Fact) { r.Facts = append(r.Facts, f) }
 
+// WarnSafeName warns that no file can have the name that was given for what is made of path, so that it is
+// called safe instead.
+func (r *Result[D]) WarnSafeName(path, given, safe string) {
+	r.WarnOf(Fact{Kind: FactSafeName, Name: given, To: safe}, "%s: no file can have this name, so it is changed: %s → %s", path, given, safe)
+}
+
 // WarnOf adds a fact that one should know before relying on the result, which is a warning too.
 func (r *Result[D]) WarnOf(f Fact, format string, args ...any) {
 	f.Warning = fmt.Sprintf(format, args...)

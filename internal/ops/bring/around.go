@@ -199,9 +199,18 @@ func hashOf(list []convert.Message) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
+// setName makes the name that was given for the only chat safe.
+func (c *call) setName() (err error) {
+	if c.Name == "" {
+		return nil
+	}
+	c.name, err = names.New(c.Name, names.MaxBytes)
+	return err
+}
+
 // setNames names the chats of a conversation.
 func (c *call) setNames(j *job, full *complete) {
-	wanted := cmp.Or(c.Name, full.Title)
+	wanted := cmp.Or(c.name, full.Title)
 	title, err := names.New(wanted, names.MaxBytes)
 	if wanted == "" || err != nil {
 		when := names.Humanized(full.dates[0].Local()) + " imported"

@@ -38,7 +38,7 @@ type Options struct {
 	Owner, Data     string
 	As              string // the format; "": found out
 	User, Character string // their names; "": the source's, else those of SillyTavern
-	Name            string // of the only chat; "": by title or time
+	Name            string // of the only chat, as it is given; "": by title or time
 	Branches        bool   // the other leaves of a tree become chats, too
 	Greeting        string // GreetingCard, GreetingNone, or "" for what fits the format
 	Open            bool   // the owner opens with the only chat
@@ -102,6 +102,7 @@ type call struct {
 	lib       *library.Library
 	owner     *address.Owner
 	folder    *library.Folder   // of its chats
+	name      string            // of the only chat, made safe
 	user      string            // SillyTavern's own name of the user; "": it has none
 	chatUser  func() string     // the user's name in the owner's chats, which are read once
 	greetings func() []string   // of the owner's card, which is read once
@@ -153,6 +154,9 @@ func Run(ctx context.Context, opt Options, tell func(list []*Result)) (ended []c
 }
 
 func (c *call) run(ctx context.Context) error {
+	if err := c.setName(); err != nil {
+		return err
+	}
 	if err := c.lookAround(ctx); err != nil {
 		return err
 	}

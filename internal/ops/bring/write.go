@@ -135,6 +135,9 @@ func (c *call) compose(j *job, full *complete, s *changeset.Set) error {
 	for _, note := range full.Notes {
 		j.WarnOf(ops.Fact{Kind: ops.FactConverted, Path: d.Path, Name: note}, "%s: %s", d.Path, note)
 	}
+	if c.name != c.Name {
+		j.WarnSafeName(d.Path, c.Name, c.name)
+	}
 	c.warnOfReading(j, full)
 	isFromChats := c.User == "" && c.user == "" && full.Format == formatText
 	if isFromChats && full.Speaks(convert.User) {

@@ -140,7 +140,7 @@ func (to *place) given(taken map[string]bool, most int, r *Result) (string, erro
 		return "", fmt.Errorf("%q: %w", name, names.ErrTaken)
 	}
 	if name != to.name {
-		r.Warn("no file can have this name, so it is changed: %s → %s", to.name, name)
+		r.WarnSafeName(to.path(name), to.name, name)
 	}
 	return name, nil
 }

@@ -174,7 +174,7 @@ func pathBeside(ctx context.Context, c *call, j *job, groups []*group.File) (cha
 func warnOfName(opt *Options, j *job, made names.Name) {
 	switch {
 	case opt.Name != "" && made.Label != opt.Name:
-		j.res.Warn("%s: no file can have this name, so it is changed: %s → %s", j.source, opt.Name, made.Label)
+		j.res.WarnSafeName(j.source, opt.Name, made.Label)
 	case made.Shortened:
 		j.res.Warn("%s: SillyTavern could not save a longer name, so the source's part in it is shortened: %s", j.source, made.File)
 	}

@@ -140,7 +140,7 @@ func (b *bookNames) fresh(name string) error {
 		return err
 	}
 	if name = strings.TrimSuffix(name, lorebook.Extension); safe != name {
-		b.r.Tell(ops.Fact{Kind: ops.FactSafeName, Name: name, To: safe})
+		b.r.WarnSafeName(book.Path, name, safe)
 	}
 	entries, err := os.ReadDir(b.dir.Worlds())
 	if err != nil {

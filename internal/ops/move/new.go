@@ -67,12 +67,13 @@ func draftNew(o *address.Owner, lib *library.Library, opt *NewOptions, r *NewRes
 	if err != nil {
 		return err
 	}
-	if opt.Name != "" && name != strings.TrimSuffix(opt.Name, names.Extension) {
-		r.Tell(ops.Fact{Kind: ops.FactSafeName, Name: opt.Name, To: name})
-	}
 	d := &r.Doc
 	d.Name = name
 	d.Path = filepath.Join(o.Folder, name+names.Extension)
+	given := strings.TrimSuffix(opt.Name, names.Extension)
+	if given != "" && name != given {
+		r.WarnSafeName(d.Path, given, name)
+	}
 	d.Opened = opt.Open
 	if o.Group != nil {
 		d.Listed = &o.Group.Path

@@ -66,7 +66,7 @@ func (n *renameSet) nameNameless(opt *RenameOptions) error {
 	if err != nil {
 		return ops.PathError(err)
 	}
-	safe, err := n.safeName(opt.Name, names.MaxBytes)
+	safe, err := n.safeName(opt.Chat, opt.Name, names.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -89,19 +89,20 @@ func (n *renameSet) rename(c *family.Chat, name string) error {
 	if len(n.graph.Folder.Sidecars(c.Name)) > 0 {
 		most = names.MaxLuker
 	}
-	safe, err := n.safeName(name, most)
+	safe, err := n.safeName(c.Path, name, most)
 	n.to[c] = safe
 	return err
 }
 
-// safeName returns a new name of a chat, made safe as SillyTavern does, which is noted.
-func (n *renameSet) safeName(name string, most int) (safe string, err error) {
+// safeName returns a new name of the chat at path, made safe as SillyTavern does, with a warning.
+func (n *renameSet) safeName(path, name string, most int) (safe string, err error) {
 	safe, err = newName(name, names.Extension, most)
 	if strings.ContainsAny(name, `/\`) {
 		err = fmt.Errorf("%w; move takes a chat elsewhere", err)
 	}
-	if err == nil && safe != strings.TrimSuffix(name, names.Extension) {
-		n.r.Tell(ops.Fact{Kind: ops.FactSafeName, Name: strings.TrimSuffix(name, names.Extension), To: safe})
+	given := strings.TrimSuffix(name, names.Extension)
+	if err == nil && safe != given {
+		n.r.WarnSafeName(path, given, safe)
 	}
 	return safe, err
 }
