@@ -353,7 +353,11 @@ func rootOf(path string) string {
 func newBlock(c *console, r *move.NewResult) block {
 	d := &r.Doc
 	made := c.did("made", "would make")
-	b := block{sentence: fmt.Sprintf("%s %q, a new chat of %s", made, d.Name, d.Owner), made: d.Path}
+	b := block{
+		sentence: fmt.Sprintf("%s %q, a new chat of %s", made, d.Name, d.Owner),
+		facts:    factsOf(r.Facts, ""),
+		made:     d.Path,
+	}
 	if d.Opened {
 		b.add("open", "it is the chat that "+d.Owner+" opens with")
 	}

@@ -50,6 +50,8 @@ func (b *bookNames) rename(ctx context.Context, name string) (err error) {
 		err = b.s.Move(from, to, b.from.Stamp, fmt.Sprintf("the lorebook %q", b.from.Name))
 	} else if err = ops.Create(b.s, to, "the lorebook under its new name", b.clone.Raw, changeset.Like(b.from.Stamp)); err == nil {
 		err = b.s.Remove(from, b.from.Stamp, "its old name")
+	} else {
+		err = letterCase(from, to, err)
 	}
 	if err != nil {
 		return err

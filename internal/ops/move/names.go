@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -364,12 +367,31 @@ func rewrite(ctx context.Context, c *family.Chat, to string, lines chat.Lines, a
 	defer f.Close()
 	d, err := s.Create(to, about, changeset.Like(c.Stamp), changeset.InFolder())
 	if err != nil {
-		return err
+		return letterCase(c.Path, to, err)
 	}
 	if err := lines.Render(ctx, d, f, c.Stamp.Size()); err != nil {
 		return fmt.Errorf("%s: %w", c.Path, err)
 	}
 	return s.Remove(c.Path, c.Stamp, about)
+}
+
+// ErrLetterCase means that a file would get other content and another name, which the disk takes for the one
+// that it has: the new file would have to come before the old one goes.
+var ErrLetterCase = error(&ops.Kind{Code: "exists", Text: "this disk takes the old name and the new one for the same, and the content changes too; choose another name first, then this one"})
+
+// letterCase returns the error of creating to, which takes the place of the file at from: [ErrLetterCase] if
+// to is the same file.
+func letterCase(from, to string, err error) error {
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	was, statErr := os.Lstat(from)
+	is, otherErr := os.Lstat(to)
+	isSame := statErr == nil && otherErr == nil && os.SameFile(was, is)
+	if !isSame {
+		return err
+	}
+	return fmt.Errorf("%s: %w", to, ErrLetterCase)
 }
 
 // warnDamaged warns of damaged lines, in chats that stay where they are, that contain a name
