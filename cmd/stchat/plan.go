@@ -75,11 +75,15 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 	deletes := o.verb == "rm"
 	sentence := c.did(map[string]string{"rm": "deleted ", "rename": "renamed ", "move": "moved "}[o.verb],
 		map[string]string{"rm": "would delete ", "rename": "would rename ", "move": "would move "}[o.verb]) + what
-	if o.target != "" {
-		sentence += fmt.Sprintf(" to %q", o.target)
+	target := o.target
+	if made := results[0].Doc.To; o.verb == "rename" && made != nil { // as it was made safe
+		target = strings.TrimSuffix(filepath.Base(*made), filepath.Ext(*made))
+	}
+	if target != "" {
+		sentence += fmt.Sprintf(" to %q", target)
 	}
 	if results[0].Doc.TookOver {
-		sentence = fmt.Sprintf("%s %q take over what names %s", c.did("let", "would let"), o.target, what)
+		sentence = fmt.Sprintf("%s %q take over what names %s", c.did("let", "would let"), target, what)
 		done = ""
 	}
 
