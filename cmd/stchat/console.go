@@ -243,7 +243,7 @@ func (e *env) remark(text string) string {
 		return text
 	}
 	if !isUTF8(*e) {
-		text = cutMarks.ReplaceAllStringFunc(strings.ReplaceAll(text, " → ", " -> "), visible.ASCII) // other signs may belong to names
+		text = cutMarks().ReplaceAllStringFunc(strings.ReplaceAll(text, " → ", " -> "), visible.ASCII) // other signs may belong to names
 	}
 	return prosed(text, e.Width, "  ")
 }

@@ -3,13 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/text/lazyregexp"
 	"stchat/internal/text/visible"
 )
 
@@ -116,7 +116,7 @@ func (h *helpPage) title(text string) {
 }
 
 // entryLine is an indented line of a name and, two spaces or more behind it, the text about it.
-var entryLine = regexp.MustCompile(`^( +\S+(?: \S+)*  +)(\S.*)$`)
+var entryLine = lazyregexp.New(`^( +\S+(?: \S+)*  +)(\S.*)$`)
 
 // text writes a text that was written for [helpWidth] columns: paragraphs, headings in capitals,
 // and lists of names, whose texts go on below where they begin. Other indented lines are to be
@@ -142,7 +142,7 @@ func (h *helpPage) text(text string) {
 		heads := before == "" && line != "" && line == strings.ToUpper(line)
 		before = line
 		words := strings.TrimLeft(line, " ")
-		entry := entryLine.FindStringSubmatch(line)
+		entry := entryLine().FindStringSubmatch(line)
 		switch indent := len(line) - len(words); {
 		case heads:
 			end()

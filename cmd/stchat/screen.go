@@ -14,6 +14,7 @@ import (
 	"stchat/internal/show/grid"
 	"stchat/internal/show/prose"
 	"stchat/internal/show/treeview"
+	"stchat/internal/text/lazyregexp"
 	"stchat/internal/text/visible"
 )
 
@@ -136,11 +137,11 @@ func (c *console) sign(text string) string {
 func (c *console) ascii() bool { return c.OutTTY && !isUTF8(c.env) }
 
 // cutMarks are what shows that a text was cut at its ends, or a name that is quoted in it.
-var cutMarks = regexp.MustCompile(`^…|…(?: \(\d+ characters\))?$|…"`)
+var cutMarks = lazyregexp.New(`^…|…(?: \(\d+ characters\))?$|…"`)
 
 // excerpt returns a text of which only a part is shown.
 func (c *console) excerpt(text string) string {
-	return cutMarks.ReplaceAllStringFunc(visible.Text(text), c.sign)
+	return cutMarks().ReplaceAllStringFunc(visible.Text(text), c.sign)
 }
 
 func (s *screen) pad() string { return strings.Repeat(" ", s.indent) }

@@ -179,7 +179,7 @@ func TestHelpFits(t *testing.T) {
 				if width == 0 {
 					limit = helpWidth
 				}
-				copied := strings.HasPrefix(line, "  ") && !entryLine.MatchString(line) && strings.Contains(piped, "\n"+line) || strings.Contains(line, "~/.config")
+				copied := strings.HasPrefix(line, "  ") && !entryLine().MatchString(line) && strings.Contains(piped, "\n"+line) || strings.Contains(line, "~/.config")
 				if visible.Width(line) > limit && !copied {
 					t.Errorf("%s at %d: too long a line: %s", cmd.CommandPath(), width, line)
 				}

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/group"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/lazyregexp"
 	"stchat/internal/text/visible"
 )
 
@@ -91,7 +91,7 @@ func (c *call) readGreetings() []string {
 }
 
 // macros are what a greeting says for the names.
-var macros = regexp.MustCompile(`(?i)\{\{(?:char|user)\}\}|<(?:bot|user)>`)
+var macros = lazyregexp.New(`(?i)\{\{(?:char|user)\}\}|<(?:bot|user)>`)
 
 // isGreeting reports whether the hash of a text is that of one of the card's greetings.
 func (c *call) isGreeting(full *complete, hash uint64) bool {
@@ -107,7 +107,7 @@ func (c *call) greet(full *complete) *convert.Message {
 		list, chosen = list[1:], chosen-1
 	}
 	for _, text := range list {
-		text = macros.ReplaceAllStringFunc(text, func(macro string) string {
+		text = macros().ReplaceAllStringFunc(text, func(macro string) string {
 			if strings.EqualFold(macro[len(macro)-5:], "user>") || strings.EqualFold(macro, "{{user}}") {
 				return full.user
 			}

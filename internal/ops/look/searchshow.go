@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,6 +20,7 @@ import (
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/lazyregexp"
 )
 
 // isHit returns a text of a message that is read again, and reports whether it is the one that a
@@ -207,7 +207,7 @@ func (s *searcher) readable(said string) (text, within string) {
 		return text, ""
 	}
 
-	for _, part := range hiddenPart.FindAllString(said, -1) {
+	for _, part := range hiddenPart().FindAllString(said, -1) {
 		if _, prompt, ok := strings.Cut(part, `prompt="`); ok && holds(prompt) {
 			return strings.Trim(prompt, `<!->"/ `), InPrompt
 		}
@@ -219,4 +219,4 @@ func (s *searcher) readable(said string) (text, within string) {
 }
 
 // hiddenPart is what a page does not show: a comment or a tag.
-var hiddenPart = regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`)
+var hiddenPart = lazyregexp.New(`(?s)<!--.*?-->|<[^>]*>`)

@@ -3,22 +3,22 @@ package merge
 import (
 	"cmp"
 	"path/filepath"
-	"regexp"
 	"strconv"
 
 	"golang.org/x/text/unicode/norm"
 
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/text/lazyregexp"
 )
 
 // numbered is a name that ends in a number, as SillyTavern and this program number names.
-var numbered = regexp.MustCompile(`^(.*(?: - Branch #| - Checkpoint #))(\d{1,9})$|^(.*) \((\d{1,9})\)$`)
+var numbered = lazyregexp.New(`^(.*(?: - Branch #| - Checkpoint #))(\d{1,9})$|^(.*) \((\d{1,9})\)$`)
 
 // nextName returns the name with the next number: "A - Branch #2", "A (3)"; one without a number
 // gets first.
 func nextName(name, first string) string {
-	m := numbered.FindStringSubmatch(name)
+	m := numbered().FindStringSubmatch(name)
 	switch {
 	case m == nil:
 		return names.Derive(name, "", first, names.MaxBytes)
@@ -32,7 +32,7 @@ func nextName(name, first string) string {
 }
 
 // unnumbered returns a name without its number.
-func unnumbered(name string) string { return numbered.ReplaceAllString(name, "$1$3") }
+func unnumbered(name string) string { return numbered().ReplaceAllString(name, "$1$3") }
 
 // second follows the name of a chat that is taken.
 const second = " (2)"

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -25,6 +24,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/place/userdir"
+	"stchat/internal/text/lazyregexp"
 )
 
 // book is a lorebook of FROM and the one of INTO that has its entries.
@@ -47,14 +47,14 @@ func carried(place string) bool {
 }
 
 // inURL is how a background's address is written.
-var inURL = regexp.MustCompile(`^url\(["']?(.*?)["']?\)$`)
+var inURL = lazyregexp.New(`^url\(["']?(.*?)["']?\)$`)
 
 // persona is how the address of a user's picture begins (SillyTavern 1.19, getThumbnailUrl).
 const persona = "/thumbnail?type=persona&file="
 
 // plain returns the address of a file that an address of a background, or of a user's picture, means.
 func plain(address string) string {
-	if m := inURL.FindStringSubmatch(address); m != nil {
+	if m := inURL().FindStringSubmatch(address); m != nil {
 		return m[1]
 	}
 	if file, ok := strings.CutPrefix(address, persona); ok {
@@ -82,7 +82,7 @@ func (u *user) addressHere(address string) string {
 }
 
 // marked is a name that an earlier merge may have given to a file.
-var marked = regexp.MustCompile(`-[0-9a-f]{8}\.[^.]*$`)
+var marked = lazyregexp.New(`-[0-9a-f]{8}\.[^.]*$`)
 
 // need notes that a file comes for the chat that is looked through.
 func (u *user) need(path string) {
@@ -107,7 +107,7 @@ func (u *user) attach(place string) *attachment {
 	row.Sign = New
 	isHere, err := u.isHere(from, a)
 	isTaken := err == nil && !isHere
-	if isTaken || !isHere && marked.MatchString(place) {
+	if isTaken || !isHere && marked().MatchString(place) {
 		raw, _, _ := safefile.Read(from) // read again where it is copied
 		mark := fmt.Sprintf("-%.4x", sha256.Sum256(raw))
 		if strings.HasSuffix(place, mark+path.Ext(place)) {

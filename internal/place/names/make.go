@@ -15,12 +15,13 @@ package names
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"stchat/internal/text/lazyregexp"
 )
 
 // tries is how many numbers or times are tried before giving up, as in
@@ -297,7 +298,7 @@ func Styles() []Style { return []Style{Suffix, SillyTavern, Classic, Version} }
 
 // humanized is a time as SillyTavern writes it into names: since 1.16, and with spaces before
 // (humanizedDateTime in public/scripts/RossAscends-mods.js).
-var humanized = regexp.MustCompile(`^(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(\d{1,2})m ?(\d{1,2})s(?: ?(\d{1,3})ms)?`)
+var humanized = lazyregexp.New(`^(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(\d{1,2})m ?(\d{1,2})s(?: ?(\d{1,3})ms)?`)
 
 // Short returns a chat's name as it is shown below its owner's: of "OWNER - TIME", and of a time
 // alone, the time to the minute, and "…" in place of the nearest of the chats above it that it
@@ -372,7 +373,7 @@ const (
 // shortTime shortens a name that is its owner's and a time, or a time alone.
 func shortTime(owner, name string, to precision) string {
 	rest := strings.TrimPrefix(name, owner+" - ")
-	m := humanized.FindStringSubmatch(rest)
+	m := humanized().FindStringSubmatch(rest)
 	if m == nil {
 		return name
 	}

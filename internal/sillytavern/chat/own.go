@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"regexp"
 	"slices"
 
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/sillytavern/message"
+	"stchat/internal/text/lazyregexp"
 )
 
 // Print identifies a message and what it holds. Prints of one seed can be compared.
@@ -236,8 +236,8 @@ func notValue(key string) bool {
 // What merge puts into the name of an attachment, or of a card, if another one has that name already.
 // Each side gives such names to what is the other's, so they tell no two messages apart.
 var (
-	marked   = regexp.MustCompile(`-[0-9a-f]{8}(\.[A-Za-z0-9]+["?#)\\])`)
-	numbered = regexp.MustCompile(`[0-9]+(\.png")`)
+	marked   = lazyregexp.New(`-[0-9a-f]{8}(\.[A-Za-z0-9]+["?#)\\])`)
+	numbered = lazyregexp.New(`[0-9]+(\.png")`)
 )
 
 // addValues adds what a line holds besides its texts.
@@ -251,10 +251,10 @@ func (p *Print) addValues(l *jsonl.Line, ids *message.Identifier) {
 			return
 		}
 		if bytes.IndexByte(value, '/') >= 0 {
-			value = marked.ReplaceAll(value, []byte("$1"))
+			value = marked().ReplaceAll(value, []byte("$1"))
 		}
 		if key == "original_avatar" || key == "force_avatar" {
-			value = numbered.ReplaceAll(value, []byte("$1"))
+			value = numbered().ReplaceAll(value, []byte("$1"))
 		}
 		p.Values = with(p.Values, ids.Identity(rawKey, nil, nil, value, l.Plain))
 	}
