@@ -58,7 +58,6 @@ result is then no longer exact.
 Prints the path of each file that was written, or would be.
 `, no: "no version differs, or none is kept from then",
 		example: `  stchat restore Mira/Harbour --rev -1
-  stchat restore "chats/Mira/Harbour.jsonl"
   stchat restore Mira/Harbour --as-of 2d --in-place
   stchat restore Mira/Harbour --backup backups/chat_mira_20261120-210411.jsonl
   stchat restore Mira/Harbour --rev 12 -o - | less

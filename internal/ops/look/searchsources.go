@@ -81,9 +81,10 @@ func (s *searcher) open(ctx context.Context, walked ops.Walked) error {
 		switch {
 		case err == nil:
 			s.stores = append(s.stores, st)
+		case errors.Is(err, history.ErrNoStore):
 		case ctx.Err() != nil:
 			return err
-		case !errors.Is(err, history.ErrNoStore):
+		default:
 			s.errs = append(s.errs, ops.PathError(err))
 		}
 	}
