@@ -44,7 +44,7 @@ func (o *listOptions) addFlags(fs *pflag.FlagSet) {
 	o.listFlags.addFlags(fs)
 	fs.Var(oneOf(&o.opt.Order, look.ByDate, look.Orders()...), "sort", "sort by `KEY`: date, name, size or messages; the newest and the largest come first")
 	fs.BoolVar(&o.opt.Reverse, "reverse", false, "the other way round")
-	fs.Var(number(&o.opt.Limit, 1, "a number of chats, from 1"), "limit", "show at most `N` chats")
+	fs.Var(number(&o.opt.Limit, 0, "a number, 0 for all"), "limit", "show at most `N` chats; 0: all")
 	fs.Var(since(&o.opt.Since).notEmpty(), "since", "whose last message was sent at `TIME` or later")
 	fs.Var(until(&o.opt.Until).notEmpty(), "until", "whose last message was sent at `TIME` or earlier")
 	fs.Var(parsed(condition, func(c ops.Condition) { o.opt.Where = append(o.opt.Where, c) }).notEmpty(), "where", "whose metadata meet `CONDITION`; may be repeated")

@@ -84,7 +84,7 @@ func (o *logOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.commands, "commands", false, "only commands")
 	fs.BoolVar(&o.snapshots, "snapshots", false, "only snapshots, with the files that each found changed")
 	fs.Var(since(&o.since), "since", "leave out what is older than `TIME`")
-	fs.Var(number(&o.limit, 1, "a number of at least 1"), "limit", "list at most `N`")
+	fs.Var(number(&o.limit, 0, "a number, 0 for all"), "limit", "list at most `N`; 0: all")
 	o.pickFlags.addFlags(fs, "list what changed in")
 	fs.BoolVar(&o.backups, "backups", false, "also list SillyTavern's own backups of the chat")
 }

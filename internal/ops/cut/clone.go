@@ -201,7 +201,7 @@ func warnOfState(src *chat.Chat, name string, book *lorebook.Book, r *Result) {
 	n := book.InternalCount()
 	if n > 0 {
 		fact := ops.Fact{Kind: ops.FactSharedBook, Name: name, Count: n}
-		r.WarnOf(fact, "%s: both chats now write to lorebook %q, in which extensions keep %s; 'stchat clone-lorebook --rebind' gives the new one its own",
+		r.WarnOf(fact, "%s: both chats now write to lorebook %q, in which extensions keep %s; 'stchat clone-lorebook --rebind CHAT' gives the new one its own",
 			src.Label(), name, plural.Of(n, "entry", "entries"))
 	}
 }
