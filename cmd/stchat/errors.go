@@ -67,7 +67,8 @@ type work struct {
 // String returns the line that an interrupted command ends with.
 func (w work) String() string {
 	all := w.done + w.left
-	if all <= 1 {
+	isOne := all <= 1 && w.done == 0
+	if isOne {
 		return "interrupted"
 	}
 	return fmt.Sprintf("interrupted: %d of %s done, %d not begun", w.done, plural.S(all, "file"), w.left)

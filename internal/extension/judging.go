@@ -36,6 +36,7 @@ type Finding struct {
 	Message string
 	Whole   bool   // the message is not cut, however long
 	ByHand  string // how a person repairs it, where repair does not; "": as the rule says
+	Err     error  // why the system does not give the file, if that is what is wrong
 }
 
 // Report reports a finding.

@@ -187,7 +187,7 @@ func (sc *scenario) namesFile(dir, text string) bool {
 	}
 
 	const inTemporaryFolder = "create a file in " // the system's
-	for _, known := range []string{".stchat", "settings.json", "standard output", "standard input", inTemporaryFolder} {
+	for _, known := range []string{".stchat", "settings.json", "stchat: worlds", "standard output", "standard input", inTemporaryFolder} {
 		if strings.Contains(text, known) {
 			return true
 		}

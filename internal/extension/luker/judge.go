@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,7 +68,9 @@ func (e *Extension) Judge(j *extension.Judging) {
 	for _, s := range e.sidecars {
 		if s.Kind == FloorLog {
 			logged[DataOf(s.Namespace)] = true
-			e.judgeLog(s.Path, j.Messages, find(s))
+			if err := e.judgeLog(s.Path, j.Messages, find(s)); err != nil {
+				j.Find(unreadLog(s.Path, err))
+			}
 		}
 	}
 
@@ -87,8 +90,21 @@ func (e *Extension) Judge(j *extension.Judging) {
 	}
 }
 
-// judgeLog judges a floor log.
-func (e *Extension) judgeLog(path string, messages int, find func(rule, message, byHand string)) {
+// unreadLog is the finding that a floor log cannot be read.
+func unreadLog(path string, err error) extension.Finding {
+	message := extension.Reason(err)
+	if unread := "the log of Luker cannot be read"; !strings.HasPrefix(message, unread) {
+		message = unread + ": " + message
+	}
+	f := extension.Finding{Rule: "luker-floor", Path: path, Message: message, ByHand: "correct the file by hand", Whole: true}
+	if system, ok := errors.AsType[*fs.PathError](err); ok {
+		f.Err = system
+	}
+	return f
+}
+
+// judgeLog judges a floor log. The error is that it cannot be read.
+func (e *Extension) judgeLog(path string, messages int, find func(rule, message, byHand string)) error {
 	beyond := 0
 	last := -1
 	falls := 0
@@ -107,12 +123,7 @@ func (e *Extension) judgeLog(path string, messages int, find func(rule, message,
 		})
 	})
 	if err != nil {
-		message := extension.Reason(err)
-		if unread := "the log of Luker cannot be read"; !strings.HasPrefix(message, unread) {
-			message = unread + ": " + message
-		}
-		find("luker-floor", message, "correct the file by hand")
-		return
+		return err
 	}
 
 	if beyond > 0 {
@@ -126,6 +137,7 @@ func (e *Extension) judgeLog(path string, messages int, find func(rule, message,
 	if broken, ok := errors.AsType[*BrokenError](err); ok {
 		find("luker-replay", visible.Brief(broken.Error()), "")
 	}
+	return nil
 }
 
 // counts reports whether a commit is of the chosen swipe of a message.

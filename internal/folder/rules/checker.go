@@ -275,7 +275,9 @@ func (k *Checker) newScan(c *Chat) *scan {
 		s.judge.extensions = all.New()
 		s.judge.keys = extension.Reads(s.judge.extensions)
 		if c.Kind != userdir.File {
-			extension.Find[*luker.Extension](s.judge.extensions).Beside(k.Lookup.Folder(c.Folder).Sidecars(c.Name))
+			folder := k.Lookup.Folder(c.Folder)
+			c.BesideErr = folder.Err
+			extension.Find[*luker.Extension](s.judge.extensions).Beside(folder.Sidecars(c.Name))
 		}
 	}
 

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -108,6 +109,7 @@ func (s *scan) judgeState() {
 		if !f.Whole {
 			f.Message = clip(f.Message)
 		}
+		c.BesideErr = cmp.Or(c.BesideErr, f.Err)
 		found := Finding{Rule: Named(f.Rule), Path: f.Path, Index: noMessage, Message: f.Message, repair: f.ByHand}
 		if f.Path != "" {
 			c.add(found)

@@ -187,6 +187,7 @@ type Chat struct {
 	FirstDate int64    // of the first message that has a readable one, in ms since 1970; 0: none
 	Links     []Link   // the first of them
 
+	BesideErr    error                 // why Luker's files beside it are not known
 	ForeignRecap bool                  // it has the running recap of another chat
 	Extensions   []extension.Extension // that repair asks, as they judged; nil: it need not
 

@@ -152,6 +152,9 @@ func (p *planner) chat(ctx context.Context, c *rules.Chat) error {
 		}
 	}
 
+	if p.want.Has(rules.LukerFloor) && c.BesideErr != nil {
+		return ops.PathError(c.BesideErr)
+	}
 	have := c.Repairable().And(p.want)
 	if have.IsEmpty() {
 		return nil
