@@ -243,12 +243,13 @@ var ofSystem = regexp.MustCompile(`"/(proc|sys|etc|usr)/|<(/proc|/sys|/etc|/usr|
 var stream = regexp.MustCompile(`\([12]<`)
 
 // mustNotice reports whether one of the calls was on a temporary file or a folder that
-// is being synced, and not on what is only read.
+// is being synced, and not on what is only read, or notes what the next call can count anew.
 func mustNotice(lines, log, dir string) bool {
 	for line := range strings.Lines(lines) {
 		call, _, _ := strings.Cut(strings.TrimLeft(line, "0123456789 "), "(")
 		isTemporary := strings.Contains(line, ".stchat-") && !strings.Contains(line, "(deleted)")
-		if isTemporary && (call != "close" || !onlyRead(line, log)) {
+		isNote := strings.Contains(line, `"{\"before\":`) // of the room that records take
+		if isTemporary && !isNote && (call != "close" || !onlyRead(line, log)) {
 			return true
 		}
 		if call == "fsync" && strings.Contains(line, filepath.Base(dir)) {
