@@ -429,7 +429,11 @@ func TestSnapshotOthers(t *testing.T) {
 				opt.List.Paths = append(opt.List.Paths, u.root)
 			}
 			store := StoreOf(users[1].root, "")
-			if err := spoil(store); err != nil {
+			err := spoil(store)
+			if errors.Is(err, errors.ErrUnsupported) {
+				t.Skip("this system makes no links")
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 
@@ -480,7 +484,13 @@ func dropTable(ctx context.Context, store, table string) error {
 	return errors.Join(db.Exec(ctx, "DROP TABLE "+table), db.Close())
 }
 
-// relink puts a link in the place of a folder.
+// relink puts a link in the place of a folder. Wine says that it made one, and makes none.
 func relink(dir string) error {
-	return errors.Join(os.Rename(dir, dir+".real"), os.Symlink(dir+".real", dir))
+	if err := errors.Join(os.Rename(dir, dir+".real"), os.Symlink(dir+".real", dir)); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(dir); err != nil {
+		return errors.ErrUnsupported
+	}
+	return nil
 }

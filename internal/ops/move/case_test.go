@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,9 @@ func TestLetterCase(t *testing.T) {
 			t.Errorf("%s: %v, not %v", file, err, test.want)
 		}
 
+		if runtime.GOOS == "windows" { // Wine leaves a file the letter case that it has
+			continue
+		}
 		list, err := fs.Glob(os.DirFS(filepath.Dir(test.path)), name+".*")
 		if renamed := len(list) == 1; err != nil || renamed != (test.want == nil) {
 			t.Errorf("%s: %q, %v", file, list, err)
