@@ -349,7 +349,7 @@ func (o *inPlaceFlags) showTexts(c *console, r *edit.Result) {
 			}
 		case isSame: // another key changes
 			row.Op = "change"
-			c.row(strings.Join(p.heading(row, keysText(c, d.Keys)), "\n"))
+			c.row(strings.Join(p.heading(row, keysText(d.Keys)), "\n"))
 		case d.From == nil:
 			row.Op, row.A = "add", nil
 			c.row(strings.Join(p.block(row, 1), "\n"))
@@ -368,7 +368,7 @@ func (o *inPlaceFlags) showTexts(c *console, r *edit.Result) {
 }
 
 // keysText says what changes in a message whose text stays.
-func keysText(c *console, keys []metadiff.Change) string {
+func keysText(keys []metadiff.Change) string {
 	var list []string
 	for _, key := range keys {
 		switch {
