@@ -248,11 +248,24 @@ func mustNotice(lines, log, dir string) bool {
 	for line := range strings.Lines(lines) {
 		call, _, _ := strings.Cut(strings.TrimLeft(line, "0123456789 "), "(")
 		isTemporary := strings.Contains(line, ".stchat-") && !strings.Contains(line, "(deleted)")
-		isNote := strings.Contains(line, `"{\"before\":`) // of the room that records take
-		if isTemporary && !isNote && (call != "close" || !onlyRead(line, log)) {
+		if isTemporary && !isNote(line, log) && (call != "close" || !onlyRead(line, log)) {
 			return true
 		}
 		if call == "fsync" && strings.Contains(line, filepath.Base(dir)) {
+			return true
+		}
+	}
+	return false
+}
+
+// temporary finds the name of a temporary file.
+var temporary = regexp.MustCompile(`\.stchat-[0-9a-f-]+\.tmp`)
+
+// isNote reports whether a line of a log is about the file that notes how much room the records for undo take.
+func isNote(line, log string) bool {
+	file := temporary.FindString(line)
+	for l := range joined(log) {
+		if file != "" && strings.Contains(l, file) && strings.Contains(l, `"{\"before\":`) {
 			return true
 		}
 	}
