@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -301,26 +302,27 @@ func (c *console) closeTabs(bumped bool, chats ...string) {
 		c.note("reload SillyTavern now, or its next save undoes this")
 		return
 	}
-	which, whose := "this chat in SillyTavern now", "its"
-	if chats[0] != chats[len(chats)-1] { // what is edited twice follows on itself
-		which, whose = "these chats in SillyTavern now", "their"
+	areSeveral := slices.ContainsFunc(chats, func(path string) bool { return path != chats[0] })
+	if areSeveral {
+		c.reload(bumped, chats, "these chats in SillyTavern", " now, or their next save undoes this")
+		return
 	}
-	c.reload(bumped, which, whose, chats)
+	c.reload(bumped, chats, "this chat in SillyTavern", " now, or its next save undoes this")
 }
 
 // closeOtherTabs is closeTabs for chats that were edited beside one that has another name or place now.
 func (c *console) closeOtherTabs(bumped bool, chats []string) {
-	c.reload(bumped, "the other chats that changed", "their", chats)
+	c.reload(bumped, chats, "the other chats that changed", ", or their next save undoes this")
 }
 
-// reload tells the user to reload chats.
-func (c *console) reload(bumped bool, which, whose string, chats []string) {
+// reload tells the user to reload chats, called which; otherwise says why, unless new slugs stop an open tab.
+func (c *console) reload(bumped bool, chats []string, which, otherwise string) {
 	switch {
 	case c.lukersTabs(chats):
 	case bumped:
-		c.note("reload %s: an open tab can no longer save", strings.TrimSuffix(which, " now"))
+		c.note("reload %s: an open tab can no longer save", which)
 	default:
-		c.note("reload %s, or %s next save undoes this", which, whose)
+		c.note("reload %s%s", which, otherwise)
 	}
 }
 

@@ -158,3 +158,22 @@ func TestRemarkInASCII(t *testing.T) {
 		}
 	}
 }
+
+// Chats are several wherever another one stands between two mentions of one.
+func TestCloseTabs(t *testing.T) {
+	for _, test := range []struct {
+		chats []string
+		want  string
+	}{
+		{nil, "reload SillyTavern now, or its next save undoes this"},
+		{[]string{"a.jsonl", "a.jsonl"}, "reload this chat in SillyTavern now, or its next save undoes this"},
+		{[]string{"a.jsonl", "b.jsonl"}, "reload these chats in SillyTavern now, or their next save undoes this"},
+		{[]string{"a.jsonl", "b.jsonl", "a.jsonl"}, "reload these chats in SillyTavern now, or their next save undoes this"},
+	} {
+		e, said := world(nil)
+		newConsole(e, nil).closeTabs(false, test.chats...)
+		if !strings.Contains(said.String(), test.want) {
+			t.Errorf("%v: %q, want %q", test.chats, said, test.want)
+		}
+	}
+}
