@@ -69,7 +69,6 @@ func (o *editOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 	takesStdin := o.filesFrom == chat.Stdin || o.text == chat.Stdin
 	o.texts = o.texts || fs.Changed("text")
 	if o.texts {
-		var err error
 		if o.text, err = textOrStdin(ctx, c, o.text); err != nil {
 			return err
 		}

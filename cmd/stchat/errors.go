@@ -66,12 +66,10 @@ type work struct {
 
 // String returns the line that an interrupted command ends with.
 func (w work) String() string {
-	all := w.done + w.left
-	isOne := all <= 1 && w.done == 0
-	if isOne {
+	if w.done == 0 && w.left <= 1 {
 		return "interrupted"
 	}
-	return fmt.Sprintf("interrupted: %d of %s done, %d not begun", w.done, plural.S(all, "file"), w.left)
+	return fmt.Sprintf("interrupted: %d of %s done, %d not begun", w.done, plural.S(w.done+w.left, "file"), w.left)
 }
 
 // outcome returns the error of a command that has printed everything: [errReported] if

@@ -519,16 +519,16 @@ func (l *listFlags) readList(ctx context.Context, c *console) ([]string, error) 
 // something is called so. On Windows, where no name has one, "C:\chats\" comes as C:\chats", since the last
 // backslash takes away the meaning of the mark behind it.
 func unquoted(path string) string {
+	inside, begins := strings.CutPrefix(path, `"`)
+	inside, ends := strings.CutSuffix(inside, `"`)
+	isQuoted := ends && (begins || runtime.GOOS == "windows")
+	if !isQuoted {
+		return path
+	}
 	if _, err := os.Lstat(path); err == nil {
 		return path
 	}
-	inside, begins := strings.CutPrefix(path, `"`)
-	inside, ends := strings.CutSuffix(inside, `"`)
-	isWindows := runtime.GOOS == "windows"
-	if begins && ends || isWindows && ends {
-		return inside
-	}
-	return path
+	return inside
 }
 
 // expand replaces each pattern that no shell expanded, as on Windows, with the files

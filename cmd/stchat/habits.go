@@ -156,8 +156,10 @@ func noSubcommand(cmd *cobra.Command, word string, args []string) error {
 	noWord := fmt.Sprintf("there is no command %q", cmd.Name()+" "+word)
 	line := ""
 	switch word {
-	case "list", "show", "print", "cat", "log":
+	case "list", "show", "print", "cat":
 		line = commandLine(cmd.CommandPath()+" get", args)
+	case "log":
+		line = commandLine(cmd.CommandPath()+" get", args) + " --log"
 	case "delete", "remove", "unset":
 		line = cmd.CommandPath() + " set PATH --unset KEY"
 		if cmd.Name() == "state" {
@@ -165,9 +167,6 @@ func noSubcommand(cmd *cobra.Command, word string, args []string) error {
 		}
 	case "prune":
 		line = "stchat repair --rule RULE"
-	}
-	if word == "log" {
-		line += " --log"
 	}
 
 	if line == "" && strings.ContainsAny(word, `/\`) { // it is a chat

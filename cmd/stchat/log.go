@@ -137,14 +137,13 @@ func (o *logOptions) chat(ctx context.Context, c *console, where keep.Where) (er
 	}
 	t.end(none, err)
 
-	unknown := ""
-	if _, err := os.Lstat(where.Chat); err != nil {
-		unknown = ", and no file is called so"
-	}
+	unknown := "; --backups also looks in SillyTavern's own, 'stchat lost CHAT -v' in what undo keeps"
 	if o.backups {
-		return withHint(err, []hint{{keep.ErrUnknown, unknown + inLost}})
+		unknown = inLost
 	}
-	unknown += "; --backups also looks in SillyTavern's own, 'stchat lost CHAT -v' in what undo keeps"
+	if _, missing := os.Lstat(where.Chat); missing != nil {
+		unknown = ", and no file is called so" + unknown
+	}
 	return withHint(err, []hint{{keep.ErrUnknown, unknown}})
 }
 

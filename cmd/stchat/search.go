@@ -104,10 +104,12 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 				paths = append(paths, found.Paths...)
 				continue
 			}
-			isPattern := strings.ContainsAny(arg, separators) && !strings.Contains(arg, `"`)
-			if files := expand([]string{arg}); isPattern && files[0] != arg { // which no shell expanded
-				paths = append(paths, files...)
-				continue
+			isPattern := strings.Contains(arg, "*") && strings.ContainsAny(arg, separators) && !strings.Contains(arg, `"`)
+			if isPattern {
+				if files := expand([]string{arg}); files[0] != arg { // which no shell expanded
+					paths = append(paths, files...)
+					continue
+				}
 			}
 			if missing != nil {
 				return opt, missing

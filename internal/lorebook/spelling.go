@@ -1,6 +1,7 @@
 package lorebook
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,11 @@ func Spelling(path string) (listed string, exact bool) {
 	name := strings.TrimSuffix(filepath.Base(path), Extension)
 	listed = spelled(List(filepath.Dir(path)), name)
 	return listed, listed == name
+}
+
+// CalledText says that a lorebook which is named has another spelling.
+func CalledText(name, listed string) string {
+	return fmt.Sprintf("the lorebook %q is called %q: SillyTavern's menus tell them apart", name, listed)
 }
 
 // spelled returns the name of the list that a disk takes for name: itself, else the one that looks the same but

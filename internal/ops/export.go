@@ -57,13 +57,7 @@ func (x *Export) TellApart(chats []Target) {
 		if !ok || x.users[user] != "" {
 			continue
 		}
-		name := folderNamed(filepath.Base(user))
-		folder := name
-		for k := 2; taken[names.Fold(folder)]; k++ {
-			folder = fmt.Sprintf("%s (%d)", name, k)
-		}
-		taken[names.Fold(folder)] = true
-		x.users[user] = folder
+		x.users[user] = unused(taken, folderNamed(filepath.Base(user)), "")
 	}
 
 	if len(x.users) < 2 {
@@ -111,12 +105,18 @@ func (x *Export) FileOf(path, owner, name, extension string) (string, error) {
 		x.taken = map[string]bool{}
 	}
 	stem := filepath.Join(x.Output, x.UserOf(path), folder, fileNamed(name))
-	file := stem + extension
-	for k := 2; x.taken[names.Fold(file)]; k++ {
-		file = fmt.Sprintf("%s (%d)%s", stem, k, extension)
-	}
-	x.taken[names.Fold(file)] = true
+	file := unused(x.taken, stem, extension)
 	return file, x.Free(file)
+}
+
+// unused returns a name, or the first of "stem (2)" and so on whose folded form is not taken, and takes it.
+func unused(taken map[string]bool, stem, extension string) string {
+	name := stem + extension
+	for k := 2; taken[names.Fold(name)]; k++ {
+		name = fmt.Sprintf("%s (%d)%s", stem, k, extension)
+	}
+	taken[names.Fold(name)] = true
+	return name
 }
 
 // folderOf returns the folder for the chats of an owner.

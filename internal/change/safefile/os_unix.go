@@ -129,23 +129,6 @@ func ownerOf(info fs.FileInfo) (uid, gid int, ok bool) {
 	return int(st.Uid), int(st.Gid), true
 }
 
-// sameUser reports whether two files belong to the same user.
-func sameUser(a, b fs.FileInfo) bool {
-	x, ok := a.Sys().(*syscall.Stat_t)
-	y, ok2 := b.Sys().(*syscall.Stat_t)
-	return !ok || !ok2 || x.Uid == y.Uid
-}
-
-// sameGroup reports whether two files belong to the same group.
-func sameGroup(a, b fs.FileInfo) bool {
-	x, ok := a.Sys().(*syscall.Stat_t)
-	y, ok2 := b.Sys().(*syscall.Stat_t)
-	return !ok || !ok2 || x.Gid == y.Gid
-}
-
-// sameOwner reports whether two files belong to the same user and group.
-func sameOwner(a, b fs.FileInfo) bool { return sameUser(a, b) && sameGroup(a, b) }
-
 func fileID(_ string, info fs.FileInfo) (dev, ino uint64, err error) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

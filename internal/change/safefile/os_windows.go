@@ -70,12 +70,6 @@ func isRoot() bool { return false }
 
 func ownerOf(fs.FileInfo) (uid, gid int, ok bool) { return 0, 0, false }
 
-func sameUser(_, _ fs.FileInfo) bool { return true }
-
-func sameGroup(_, _ fs.FileInfo) bool { return true }
-
-func sameOwner(_, _ fs.FileInfo) bool { return true }
-
 // Open opens a file for reading. Windows refuses that while another program, such as
 // a virus scanner, an indexer or a server that is saving, has the file open
 // exclusively: Open tries again for about a second.

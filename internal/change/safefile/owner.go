@@ -98,3 +98,20 @@ func (t *Temp) keepPrivate() error {
 func forOtherGroup(mode fs.FileMode) fs.FileMode {
 	return mode&^(0o070|fs.ModeSetgid) | mode&0o007<<3
 }
+
+// sameUser reports whether two files belong to the same user, as far as the system has users.
+func sameUser(a, b fs.FileInfo) bool {
+	user, _, isKnown := ownerOf(a)
+	other, _, isOtherKnown := ownerOf(b)
+	return !isKnown || !isOtherKnown || user == other
+}
+
+// sameGroup is [sameUser] for the group.
+func sameGroup(a, b fs.FileInfo) bool {
+	_, group, isKnown := ownerOf(a)
+	_, other, isOtherKnown := ownerOf(b)
+	return !isKnown || !isOtherKnown || group == other
+}
+
+// sameOwner reports whether two files belong to the same user and group.
+func sameOwner(a, b fs.FileInfo) bool { return sameUser(a, b) && sameGroup(a, b) }

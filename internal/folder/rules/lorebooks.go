@@ -64,7 +64,7 @@ func misspelledBook(c *Chat, name, path string) Finding {
 	listed, _ := lorebook.Spelling(path)
 	f := Finding{
 		Rule: LorebookMissing, Index: noMessage,
-		Message: fmt.Sprintf("the lorebook %q is called %q: SillyTavern's menus tell them apart", clip(name), clip(listed)),
+		Message: lorebook.CalledText(clip(name), clip(listed)),
 		repair:  "choose it again in SillyTavern",
 	}
 	if name == c.Lorebook {

@@ -185,7 +185,7 @@ func judgeBook(o *open, before []byte) {
 		o.result.Warn("%s: %s", o.chat.Label(), text)
 	case err == nil:
 		if listed, exact := lorebook.Spelling(path); !exact {
-			o.result.Warn("%s: the lorebook %q is called %q: SillyTavern's menus tell them apart", o.chat.Label(), name, listed)
+			o.result.Warn("%s: %s", o.chat.Label(), lorebook.CalledText(name, listed))
 		}
 	}
 }

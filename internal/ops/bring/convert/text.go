@@ -185,7 +185,6 @@ type textReader struct {
 	said      strings.Builder // its text
 	began     bool            // a message began
 	userSays  bool            // one of the messages is the user's
-	left      int             // lines before the first message
 	strangers map[string]*stranger
 }
 
@@ -247,7 +246,6 @@ func (t *textReader) read(text string) {
 		case t.began:
 			t.said.WriteString(line)
 		case !isBlank(line):
-			t.left++
 			t.drop(LinesBefore, 1)
 		}
 
@@ -324,10 +322,11 @@ func (t *textReader) suspects() (list []Stranger) {
 
 // warnOfLinesBefore warns of what is left out since no speaker's name stands before it.
 func (t *textReader) warnOfLinesBefore() {
-	if t.left == 0 {
+	at := slices.IndexFunc(t.Dropped, func(d Dropped) bool { return d.What == LinesBefore })
+	if at < 0 {
 		return
 	}
-	warning := plural.Of(t.left, "line before the first speaker is left out", "lines before the first speaker are left out")
+	warning := plural.Of(t.Dropped[at].Count, "line before the first speaker is left out", "lines before the first speaker are left out")
 	t.Warnings = append(t.Warnings, warning)
 }
 
