@@ -23,6 +23,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
+	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
@@ -302,7 +303,8 @@ func (c *console) closeTabs(bumped bool, chats ...string) {
 		c.note("reload SillyTavern now, or its next save undoes this")
 		return
 	}
-	areSeveral := slices.ContainsFunc(chats, func(path string) bool { return path != chats[0] })
+	first := userdir.RealPath(chats[0]) // which may be named by several paths
+	areSeveral := slices.ContainsFunc(chats, func(path string) bool { return userdir.RealPath(path) != first })
 	if areSeveral {
 		c.reload(bumped, chats, "these chats in SillyTavern", " now, or their next save undoes this")
 		return
