@@ -137,7 +137,7 @@ func (h *harness) inject(sc *scenario, dir string, call sysCall, fault string, s
 	var trace strings.Builder
 	trace.WriteString(set)
 	if set == "close" {
-		trace.WriteString(",openat") // which shows what was open for reading only
+		trace.WriteString(",openat,write") // which show what was open for reading only, and what is a note
 	}
 	for i := 1; i < len(more); i += 2 {
 		name, _, _ := strings.Cut(strings.TrimPrefix(more[i], "inject="), ":")

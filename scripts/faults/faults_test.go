@@ -205,6 +205,7 @@ func TestJudge(t *testing.T) {
 		{name: "failed without a name", out: outcome{code: 2, stderr: "stchat: no space left\n"}, broken: true},
 		{name: "failed at the user folder", out: outcome{code: 2, stderr: "stchat: DIR: no space left on device\n"}, t: trouble{cause: "no space left"}},
 		{name: "failed, but all is there", out: outcome{code: 2, stderr: full}, made: true, broken: true},
+		{name: "failed, but what is there was named", out: outcome{code: 2, stdout: target + "\n", stderr: full}, made: true},
 		{name: "failed, with a temporary file", out: outcome{code: 2, stderr: full}, temp: true, broken: true},
 		{name: "wrong exit code", out: outcome{code: 1, stderr: full}, broken: true},
 		{name: "unnoticed", t: trouble{mustFail: true}, made: true, broken: true},

@@ -89,7 +89,8 @@ func (h *harness) judge(sc *scenario, dir, row, how string, out outcome, t troub
 			what = mostly
 		case f.state == made:
 			what = unsynced
-			if !t.mute && !saysWritten.MatchString(out.stderr) {
+			saysSo := saysWritten.MatchString(out.stderr) || sc.namesFile(dir, out.stdout)
+			if !t.mute && !saysSo {
 				say("all is written, but the message does not say so")
 			}
 		case f.reached(sc) || sc.mends || f.state == inPart:
@@ -114,7 +115,8 @@ func (h *harness) judge(sc *scenario, dir, row, how string, out outcome, t troub
 	return h.reset(sc, dir, f.is)
 }
 
-// saysWritten finds what says that all is in place although something failed.
+// saysWritten finds what says that all is in place although something failed. Standard output
+// says so, too: what was written is named there, and nothing else is.
 var saysWritten = regexp.MustCompile(`synced|standard output|is noted, but|interrupted: .*, 0 not begun|files? mended`)
 
 // fresh lists the loose chats that were not loose before.

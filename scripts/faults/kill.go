@@ -75,7 +75,7 @@ func (h *harness) calibrate(sc *scenario) (c clock, err error) {
 		if err := h.reset(sc, dir, is); err != nil {
 			return c, err
 		}
-		cmd, stderr := h.command(dir, nil, sc.args(want))
+		cmd := h.command(dir, nil, sc.args(want))
 		began := time.Now()
 		if err := cmd.Start(); err != nil {
 			return c, err
@@ -83,7 +83,7 @@ func (h *harness) calibrate(sc *scenario) (c clock, err error) {
 		done := make(chan struct{})
 		first := make(chan time.Duration, 1)
 		go func() { first <- firstTemp(dir, began, done) }()
-		out, err := ended(cmd.Wait(), stderr, began)
+		out, err := cmd.ended(cmd.Wait(), began)
 		close(done)
 		if err != nil || out.code != 0 {
 			return c, fmt.Errorf("%s: %s %w", sc.name, out, err)
@@ -115,7 +115,7 @@ func firstTemp(dir string, began time.Time, done <-chan struct{}) time.Duration 
 // killOnce starts the call, kills it, looks at what is left, lets a later run sweep
 // and resets the world. hit is false if the call was done first.
 func (h *harness) killOnce(sc *scenario, c clock, dir string, rng *rand.Rand) (hit bool, err error) {
-	cmd, stderr := h.command(dir, nil, sc.args(want))
+	cmd := h.command(dir, nil, sc.args(want))
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		return false, err
@@ -131,7 +131,7 @@ func (h *harness) killOnce(sc *scenario, c clock, dir string, rng *rand.Rand) (h
 		waited = <-done
 	}
 	after := time.Since(began)
-	out, err := ended(waited, stderr, began)
+	out, err := cmd.ended(waited, began)
 	if err != nil {
 		return false, err
 	}

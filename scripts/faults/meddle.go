@@ -158,7 +158,7 @@ func (h *harness) meddle(sc *scenario, m meddler, name, at, dir string) error {
 	}
 	log := dir + ".strace"
 	set, _, _ := strings.Cut(at, ":")
-	cmd, stderr := h.command(dir, []string{"strace", "-f", "-q", "-o", log, "-e", "trace=" + set, "-e", "inject=" + at}, sc.args(want))
+	cmd := h.command(dir, []string{"strace", "-f", "-q", "-o", log, "-e", "trace=" + set, "-e", "inject=" + at}, sc.args(want))
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		return err
@@ -168,7 +168,7 @@ func (h *harness) meddle(sc *scenario, m meddler, name, at, dir string) error {
 	select {
 	case err := <-done: // there is no such call
 		h.tally.add(m.name, "too late")
-		_, err = ended(err, stderr, began)
+		_, err = cmd.ended(err, began)
 		return err
 	case <-time.After(pause / 2):
 	}
@@ -178,7 +178,7 @@ func (h *harness) meddle(sc *scenario, m meddler, name, at, dir string) error {
 	if data, err := os.ReadFile(path); err == nil {
 		now = string(data)
 	}
-	out, err := ended(<-done, stderr, began)
+	out, err := cmd.ended(<-done, began)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 // outcome is how one run of the program ended.
 type outcome struct {
 	code   int // -1: by a signal
+	stdout string
 	stderr string
 	took   time.Duration
 }
@@ -37,28 +38,35 @@ func (o outcome) errorLines() []string {
 	return list
 }
 
+// process is a run of the program, and what it prints.
+type process struct {
+	*exec.Cmd
+	stdout, stderr bytes.Buffer
+}
+
 // command prepares a run in dir, with the words of under (strace and its flags) before it.
-func (h *harness) command(dir string, under, args []string) (cmd *exec.Cmd, stderr *bytes.Buffer) {
+func (h *harness) command(dir string, under, args []string) *process {
 	words := slices.Concat(under, []string{h.bin}, args)
-	cmd = exec.Command(words[0], words[1:]...)
-	cmd.Dir = dir
+	p := &process{Cmd: exec.Command(words[0], words[1:]...)}
+	p.Dir = dir
 	// Temporary files lie beside the world, so that what hits them counts as well.
-	cmd.Env = append(os.Environ(), "TZ=UTC", "HOME="+dir, "TMPDIR="+filepath.Dir(dir))
-	stderr = new(bytes.Buffer)
-	cmd.Stderr = stderr
-	return cmd, stderr
+	p.Env = append(os.Environ(), "TZ=UTC", "HOME="+dir, "TMPDIR="+filepath.Dir(dir))
+	p.Stdout = &p.stdout
+	p.Stderr = &p.stderr
+	return p
 }
 
 // call runs the program to its end.
 func (h *harness) call(dir string, under, args []string) (outcome, error) {
-	cmd, stderr := h.command(dir, under, args)
+	p := h.command(dir, under, args)
 	began := time.Now()
-	err := cmd.Run()
-	return ended(err, stderr, began)
+	err := p.Run()
+	return p.ended(err, began)
 }
 
-func ended(err error, stderr *bytes.Buffer, began time.Time) (outcome, error) {
-	o := outcome{stderr: stderr.String(), took: time.Since(began)}
+// ended returns what became of a run, whose Wait returned err.
+func (p *process) ended(err error, began time.Time) (outcome, error) {
+	o := outcome{stdout: p.stdout.String(), stderr: p.stderr.String(), took: time.Since(began)}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		o.code = exit.ExitCode()
 		return o, nil

@@ -66,13 +66,13 @@ func (h *harness) strangeAll(out io.Writer) error {
 			{"undo", "--prune", "1d", "-y"},
 			{"undo", "--force", id},
 		} {
-			cmd, stderr := h.command(dir, nil, args)
+			cmd := h.command(dir, nil, args)
 			began := time.Now()
 			if err := cmd.Start(); err != nil {
 				return err
 			}
 			tooLong := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
-			got, err := ended(cmd.Wait(), stderr, began)
+			got, err := cmd.ended(cmd.Wait(), began)
 			tooLong.Stop()
 			if err != nil {
 				return err
