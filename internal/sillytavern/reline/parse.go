@@ -388,10 +388,10 @@ func isCloser(c byte) bool { return c == '}' || c == ']' || c == ',' || isBlank(
 // object reads the object at an offset.
 func (p *parser) object(off int64) object {
 	o := object{off: off, line: p.line}
-	step := 4 << 10
+	step := int64(4 << 10)
 	p.value.Begin()
-	for at := off; ; step *= 2 {
-		part := p.win.from(at, min(p.size, at+int64(step)))
+	for at := off; ; step = min(2*step, readMost) {
+		part := p.win.from(at, min(p.size, at+step))
 		if len(part) == 0 {
 			o.end, o.damage = at, p.value.Damage()
 			return o

@@ -205,9 +205,11 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestLarge reads pieces that are larger than what is read at once.
+// TestLarge reads pieces that are larger than what is read at once; one, with a picture inside, is read
+// in a hundred parts.
 func TestLarge(t *testing.T) {
-	big := `{"name":"Mira","mes":"` + strings.Repeat(`say \"x  y\\\" : , `, 40_000) + `","list":[` + strings.Repeat(`{"a":[1,2]},`, 40_000) + `0]}`
+	picture := strings.Repeat("iVBORw0KGgo=", 1<<20)
+	big := `{"name":"Mira","mes":"` + strings.Repeat(`say \"x  y\\\" : , `, 40_000) + `","list":[` + strings.Repeat(`{"a":[1,2]},`, 40_000) + `0],"image":"` + picture + `"}`
 	want := lines(header, big, one)
 	for _, in := range []string{prettyList(t, header, big, one), "[" + header + "," + big + "," + one + "]"} {
 		if got, _ := read(t, []byte(in)); got != want {
