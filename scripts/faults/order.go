@@ -78,8 +78,8 @@ func ordered(log, dir string) (files int, bad []string) {
 		if m == nil {
 			continue
 		}
-		if strings.HasSuffix(m[2], ".done") || strings.HasSuffix(m[2], ".probe") {
-			continue // the journal is on the disk; a record that is lost is made again from it
+		if mayBeLost(m[2]) {
+			continue
 		}
 		files++
 		from, to := absolute(dir, m[1]), absolute(dir, m[2])
@@ -93,6 +93,13 @@ func ordered(log, dir string) (files int, bad []string) {
 	}
 	slices.Sort(bad)
 	return files, bad
+}
+
+// mayBeLost reports whether a power loss may take a file of .stchat: a record is made again from the
+// journal, which is on the disk; a probe is removed at once; the note of the room for undo is believed
+// only if what it says can be true, and else counted anew.
+func mayBeLost(name string) bool {
+	return slices.ContainsFunc([]string{".done", ".probe", "/.held"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 func absolute(dir, name string) string {
