@@ -186,15 +186,17 @@ func (s *snapshot) take(ctx context.Context) error {
 	before := *s.sum
 	for try := 0; ; try++ {
 		generation := s.now.store.Generation()
-		err := s.now.read(ctx)
-		if err == nil {
-			err = s.recall(ctx)
-		}
-		if err == nil {
-			err = s.read(ctx)
-		}
-		if err != nil {
+		if err := s.know(ctx); err != nil {
 			return err
+		}
+		commits := s.w.Commits()
+		if err := s.read(ctx); err != nil {
+			return err
+		}
+		if s.w.Commits() != commits { // another run may have written between two transactions
+			if err := s.know(ctx); err != nil {
+				return err
+			}
 		}
 		if s.now.store.Generation() == generation {
 			break
@@ -217,6 +219,14 @@ func (s *snapshot) take(ctx context.Context) error {
 		return err
 	}
 	return s.takeBackups(ctx)
+}
+
+// know reads what the history knows now.
+func (s *snapshot) know(ctx context.Context) error {
+	if err := s.now.read(ctx); err != nil {
+		return err
+	}
+	return s.recall(ctx)
 }
 
 // recall finds out what the last snapshots found.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -493,4 +494,50 @@ func relink(dir string) error {
 		return errors.ErrUnsupported
 	}
 	return nil
+}
+
+// atTransactions is a context that calls a function whenever it is asked for its channel, as the history
+// does before each transaction.
+type atTransactions struct {
+	context.Context
+	call func()
+}
+
+// Done implements [context.Context].
+func (c *atTransactions) Done() <-chan struct{} {
+	c.call()
+	return c.Context.Done()
+}
+
+// TestSnapshotBetween: a snapshot of so many files that it commits while it reads them knows what another
+// one, between two of its transactions, has written.
+func TestSnapshotBetween(t *testing.T) {
+	u := newUser(t)
+	const firstCommit, moreThanOneCommit = 1_000, 1_100
+	for i := range moreThanOneCommit {
+		u.write(fmt.Sprint("Chat ", i), fmt.Sprint("slug-", i), "Wave")
+	}
+
+	var meter progress.Meter
+	var other []string
+	var once sync.Once
+	ctx := &atTransactions{Context: t.Context()}
+	ctx.call = func() {
+		if meter.State().Done == firstCommit-1 {
+			once.Do(func() { other = u.snapshot() })
+		}
+	}
+	sum, err := Snapshot(ctx, SnapshotOptions{
+		List: ops.List{Paths: []string{u.root}}, Now: u.now, Rescan: u.rescan, Meter: &meter,
+		Each: func(Taken) error { return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range sum.Errs {
+		t.Error(err)
+	}
+	if len(other) != moreThanOneCommit || sum.Versions != 0 || sum.Unchanged != moreThanOneCommit {
+		t.Errorf("the other took %d versions, this one %d, and %d are unchanged", len(other), sum.Versions, sum.Unchanged)
+	}
 }
