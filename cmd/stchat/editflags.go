@@ -199,7 +199,7 @@ type editSummary struct {
 func (o *inPlaceFlags) reportMany(c *console, results []*edit.Result, result func(r *edit.Result)) error {
 	sum := o.summary(c, len(results))
 	failedAll(c, o.walked.Errs)
-	met := slices.DeleteFunc(results, func(r *edit.Result) bool {
+	met := slices.DeleteFunc(slices.Clone(results), func(r *edit.Result) bool {
 		return o.many && isAny(r.Err, edit.ErrPassedOver, choose.ErrNone)
 	})
 	for _, r := range met {

@@ -75,7 +75,7 @@ func factOf(same []ops.Fact) fact {
 	case ops.FactRepeated:
 		return fact{"left out", plural.Many(len(same), "message") + " that the chat ends with already"}
 	case ops.FactNamesKept:
-		return fact{"as they are", plural.Many(count, "name") + " of chats, lorebooks and files"}
+		return fact{"as they are", plural.Many(count, "name") + " of chats, lorebooks and files, or IDs"}
 	case ops.FactAddressesKept:
 		return fact{"as they are", plural.Many(count, "place") + " in addresses of pictures and links"}
 	case ops.FactSafeName:

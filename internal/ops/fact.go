@@ -21,7 +21,7 @@ const (
 	FactUnchanged     FactKind = iota // nothing had to be done
 	FactLeftOut                       // Name: the keys whose values a merge or a patch cannot change
 	FactRepeated                      // Count: the object, from 1, that the last message is already
-	FactNamesKept                     // Count: names in the header that stay
+	FactNamesKept                     // Count: names and IDs that stay
 	FactAddressesKept                 // Count: places in addresses of pictures, files and pages that stay
 	FactSafeName                      // Name cannot be a file's name, so it is To
 	FactNoBook                        // Count: chats without a lorebook, so that nothing is cloned

@@ -99,11 +99,21 @@ func outside(raw []byte, list []rawjson.Splice) (kept []rawjson.Splice, left int
 type places struct {
 	replaced int
 	left     int // in addresses
+	names    int // names and IDs in which something was found, and left
 }
 
 func (p *places) add(more places) {
 	p.replaced += more.replaced
 	p.left += more.left
+	p.names += more.names
+}
+
+// asName returns what was found in a text that is a name, which stays.
+func (p places) asName() places {
+	if p == (places{}) {
+		return p
+	}
+	return places{names: 1}
 }
 
 // placesByLine counts what substitutions find in each line. Each is edited twice, once to see what changes

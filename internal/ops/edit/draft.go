@@ -139,6 +139,9 @@ func (d *drafting) tellPlaces() {
 	if left := messages.left + header.left; left > 0 {
 		d.result.Tell(ops.Fact{Kind: ops.FactAddressesKept, Path: d.chat.Label(), Count: left})
 	}
+	if names := messages.names + header.names; names > 0 {
+		d.result.Tell(ops.Fact{Kind: ops.FactNamesKept, Path: d.chat.Label(), Count: names})
+	}
 }
 
 // taint marks a chat whose messages change as one that is no longer as its greeting made it, where

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"stchat/internal/jsonl/rawjson"
-	"stchat/internal/ops"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
@@ -21,8 +20,8 @@ type ReplaceOptions struct {
 }
 
 // Replace makes substitutions in all text of chats: what messages say, who speaks, the header, and what
-// extensions keep, but never in names of chats, lorebooks and files. A fact says in how many of these
-// it would have found something.
+// extensions keep, but never in names of chats, lorebooks and files, nor in IDs. A fact says in how many of
+// these it would have found something.
 func Replace(ctx context.Context, opt ReplaceOptions) []*Result {
 	return run(ctx, opt.Options, func(ctx context.Context, o *open) (*Plan, error) {
 		subs := prepared(opt.Sub)
@@ -41,14 +40,10 @@ func Replace(ctx context.Context, opt ReplaceOptions) []*Result {
 		}
 
 		p.Metadata = func(metadata []byte) ([]byte, error) {
-			edited, inHeader := everywhere(metadata, subs)
+			edited, inHeader := everywhere(metadata, subs, spot{})
 			inHeader.add(inOldNames(o.chat.Header.Fields(), subs))
 			found.set(chat.HeaderIndex, inHeader)
 			return edited, nil
-		}
-
-		if kept := keptNames(o.chat.Header.Metadata().Bytes(), subs); kept > 0 {
-			o.result.Tell(ops.Fact{Kind: ops.FactNamesKept, Path: o.chat.Label(), Count: kept})
 		}
 		return p, nil
 	})
@@ -74,7 +69,7 @@ func inOldNames(header *rawjson.Object, subs []substituting) (found places) {
 // everywhereInMessage makes substitutions in every text of a message. What the chosen swipe repeats of it is
 // counted once.
 func everywhereInMessage(line []byte, subs []substituting) (edited []byte, found places) {
-	edited, found = everywhere(line, subs)
+	edited, found = everywhere(line, subs, spot{})
 	if found == (places{}) {
 		return line, found
 	}
@@ -90,41 +85,71 @@ func everywhereInMessage(line []byte, subs []substituting) (edited []byte, found
 	return edited, found // each swipe has had its own replacements
 }
 
-// isNameKey reports whether a key holds the name of a chat, a lorebook or a file, or what no person
-// writes: a date, an ID (FORMATS.md 2 to 7).
+// isNameKey reports whether a text under a key is the name of a chat, a lorebook or a file, or an ID (FORMATS.md
+// 2 to 7). What objects under it hold is judged by their own keys.
 func isNameKey(key string) bool {
 	switch key {
-	case "main_chat", "world_info", "chat_id", "lorebookName", "bookmark_link", "branches", "integrity",
-		"url", "image", "file", "files", "media", "inline_image", "imageUrl", "path", "src", "avatar",
-		"force_avatar", "original_avatar", "custom_background", "chat_backgrounds", "attachments",
-		"send_date", "gen_started", "gen_finished", "create_date", "api", "model", "type", "uuid", "id":
+	case "main_chat", "world_info", "chat_id", "lorebookName", "bookmark_link", "branches", "integrity", "uuid", "id",
+		"url", "image", "inline_image", "imageUrl", "path", "src", "avatar", "force_avatar", "original_avatar",
+		"custom_background", "chat_backgrounds":
 		return true
 	}
-	return strings.HasSuffix(key, "_id") || strings.HasSuffix(key, "Id")
+	return holdsFiles(key) || strings.HasSuffix(key, "_id") || strings.HasSuffix(key, "Id")
 }
 
-// everywhere makes substitutions in every text in a value, but for names.
-func everywhere(raw []byte, subs []substituting) (edited []byte, found places) {
-	inside := func(value []byte) []byte {
-		changed, inValue := everywhere(value, subs)
+// holdsFiles reports whether what is under a key are files, whose name is not a person's.
+func holdsFiles(key string) bool {
+	return key == "file" || key == "files" || key == "media" || key == "attachments"
+}
+
+// isWrittenByProgram reports whether what is under a key is text that no person writes: a date, a program.
+func isWrittenByProgram(key string) bool {
+	switch key {
+	case "send_date", "gen_started", "gen_finished", "create_date", "api", "model", "type":
+		return true
+	}
+	return false
+}
+
+// spot is where in a document a value is.
+type spot struct {
+	key    string // that it is under, with lists between or none
+	isName bool   // a text there is a name or an ID
+}
+
+// member returns where the value under a key of an object is.
+func (s spot) member(key string) spot {
+	isFileName := key == "name" && holdsFiles(s.key)
+	return spot{key, isFileName || isNameKey(key)}
+}
+
+// everywhere makes substitutions in every text in a value but names, and counts the names in which they would
+// have found something.
+func everywhere(raw []byte, subs []substituting, at spot) (edited []byte, found places) {
+	inside := func(value []byte, at spot) []byte {
+		changed, inValue := everywhere(value, subs, at)
 		found.add(inValue)
 		return changed
 	}
 
 	switch rawjson.KindOf(raw) {
 	case rawjson.String:
-		return substituted(raw, subs)
+		edited, found = substituted(raw, subs)
+		if at.isName {
+			return raw, found.asName()
+		}
+		return edited, found
 	case rawjson.Array:
-		edited = rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) { return inside(value), true })
+		edited = rawjson.EditList(raw, func(_ int, value []byte) ([]byte, bool) { return inside(value, at), true })
 		return edited, found
 	case rawjson.ObjectKind:
 		edited = rawjson.Edit(raw, func(o *rawjson.Object) {
 			changed := map[string][]byte{}
 			for key, value := range o.All() {
-				if isNameKey(key) {
+				if isWrittenByProgram(key) {
 					continue
 				}
-				if now := inside(value); !bytes.Equal(now, value) {
+				if now := inside(value, at.member(key)); !bytes.Equal(now, value) {
 					changed[key] = slices.Clone(now)
 				}
 			}
@@ -136,22 +161,4 @@ func everywhere(raw []byte, subs []substituting) (edited []byte, found places) {
 		return edited, found
 	}
 	return raw, found
-}
-
-// keptNames counts the names in a value, at its top level, in which substitutions would find something.
-func keptNames(raw []byte, subs []substituting) (n int) {
-	o, err := rawjson.ParseObject(raw)
-	if err != nil {
-		return 0
-	}
-	for key, value := range o.All() {
-		isText := rawjson.KindOf(value) == rawjson.String
-		if !isNameKey(key) || !isText {
-			continue
-		}
-		if _, found := substituted(value, subs); found.replaced+found.left > 0 {
-			n++
-		}
-	}
-	return n
 }

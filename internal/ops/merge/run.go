@@ -53,7 +53,7 @@ func commit(ctx context.Context, opt changeset.Options, root string, jobs []*job
 		return tried
 	}
 	ops.Each(ctx, opt, busy, func(j *job) (*job, changeset.Unit) {
-		shares := append(slices.DeleteFunc(j.needs, wasTried), j.path())
+		shares := append(slices.DeleteFunc(slices.Clone(j.needs), wasTried), j.path())
 		return j, changeset.Unit{Root: cmp.Or(root, changeset.RootOf(j.path())), Shares: shares, Draft: j.draft}
 	})
 }
