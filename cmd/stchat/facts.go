@@ -78,6 +78,8 @@ func factOf(same []ops.Fact) fact {
 		return fact{"as they are", plural.Many(count, "name") + " of chats, lorebooks and files, or IDs"}
 	case ops.FactAddressesKept:
 		return fact{"as they are", plural.Many(count, "place") + " in addresses of pictures and links"}
+	case ops.FactToolCalls:
+		return fact{"also", plural.Many(count, "tool call") + " directly before a deleted reply"}
 	case ops.FactSafeName:
 		return fact{"name", fmt.Sprintf("%q, since no file can be called %q", first.To, first.Name)}
 	case ops.FactNoBook:

@@ -23,6 +23,7 @@ const (
 	FactRepeated                      // Count: the object, from 1, that the last message is already
 	FactNamesKept                     // Count: names and IDs that stay
 	FactAddressesKept                 // Count: places in addresses of pictures, files and pages that stay
+	FactToolCalls                     // Count: tool calls that go along with the replies behind them
 	FactSafeName                      // Name cannot be a file's name, so it is To
 	FactNoBook                        // Count: chats without a lorebook, so that nothing is cloned
 	FactSpeakers                      // Name: an owner whom no message names; speakers keep their names

@@ -168,6 +168,7 @@ func followToolCalls(ctx context.Context, o *open, p *Plan, too bool) error {
 		return nil
 	}
 
+	o.result.Tell(ops.Fact{Kind: ops.FactToolCalls, Path: o.chat.Label(), Count: len(left)})
 	more, err := o.chosen(ctx, scanning{Choice: choose.Choice{Ranges: left}})
 	p.Delete = append(p.Delete, more...)
 	return err
