@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -495,19 +496,26 @@ func (c *console) ended(list []changeset.Ended) {
 	}
 }
 
-// ask asks a question that is answered with yes or no; asked is false where nobody can answer.
-func (c *console) ask(question string) (yes, asked bool) {
+// ask asks a question that is answered with yes or no; asked is false where nobody can answer. The error is
+// that ctx ended before there was an answer.
+func (c *console) ask(ctx context.Context, question string) (yes, asked bool, err error) {
 	if !c.InTTY || !c.ErrTTY {
-		return false, false
+		return false, false, nil
 	}
 	c.flush()
 	if p, ok := c.Out.(*pager); ok {
 		p.release() // it holds stderr back, and reads the keys
 	}
 	fmt.Fprintf(c.Err, "%s [y/N] ", question)
-	answer, _ := bufio.NewReader(c.In).ReadString('\n') // no answer is no
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes", true
+	answer, err := progress.Until(ctx, func() (string, error) {
+		answer, _ := bufio.NewReader(c.In).ReadString('\n') // no answer is no
+		return strings.ToLower(strings.TrimSpace(answer)), nil
+	})
+	if err != nil {
+		fmt.Fprintln(c.Err) // the line that asks has no end
+		return false, true, err
+	}
+	return answer == "y" || answer == "yes", true, nil
 }
 
 // asks reports whether a command asks before it does what is worth a second look.
@@ -518,12 +526,15 @@ func (c *console) readsPlan() bool { return c.InTTY && c.ErrTTY && c.shown }
 
 // confirm asks before something is done that is worth a second look; what says what that is. Without
 // a terminal to ask on it is a usage error, unless --yes is given. A dry run never asks.
-func (c *console) confirm(what string) error {
+func (c *console) confirm(ctx context.Context, what string) error {
 	if !c.asks() {
 		return nil
 	}
-	yes, asked := c.ask(strings.ToUpper(what[:1]) + what[1:] + "?")
+	yes, asked, err := c.ask(ctx, strings.ToUpper(what[:1])+what[1:]+"?")
 	switch {
+	case err != nil:
+		c.work = work{} // what was only looked at
+		return err
 	case yes:
 		return nil
 	case asked:

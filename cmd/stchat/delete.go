@@ -58,7 +58,7 @@ func (o *deleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 
 	if len(common.Chats)+len(o.walked.Errs) > 1 {
 		o.plan(ctx, c, common, choice)
-		if err := c.confirm("delete messages in " + c.many(len(common.Chats), "chat")); err != nil {
+		if err := c.confirm(ctx, "delete messages in " + c.many(len(common.Chats), "chat")); err != nil {
 			return err
 		}
 	}

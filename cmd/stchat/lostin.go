@@ -84,7 +84,7 @@ func (o *lostOptions) putBack(ctx context.Context, c *console, chats []*keep.Los
 	}
 
 	what := fmt.Sprintf("put %s back into %s", lostText(c, allMessages, allSwipes), visible.Text(into))
-	if err := c.confirm(what); err != nil {
+	if err := c.confirm(ctx, what); err != nil {
 		return err
 	}
 

@@ -179,7 +179,7 @@ func (o *mergeOptions) agreed(ctx context.Context, c *console) error {
 		}
 		o.planned = true
 	}
-	return c.confirm(fmt.Sprintf("change or make %s in %s", c.many(len(files), "file"), o.opt.Into))
+	return c.confirm(ctx, fmt.Sprintf("change or make %s in %s", c.many(len(files), "file"), o.opt.Into))
 }
 
 // merge runs the merge.

@@ -92,8 +92,8 @@ func TestPagerGivesWayToAQuestion(t *testing.T) {
 		if got := errs.String(); got != "" {
 			t.Errorf("not held back: %q", got)
 		}
-		if yes, asked := c.ask("all of it?"); !yes || !asked {
-			t.Errorf("answered %v, %v", yes, asked)
+		if yes, asked, err := c.ask(t.Context(), "all of it?"); !yes || !asked || err != nil {
+			t.Errorf("answered %v, %v, %v", yes, asked, err)
 		}
 		if got := errs.String(); got != "stchat: a note\nall of it? [y/N] " {
 			t.Errorf("the question is %q", got)

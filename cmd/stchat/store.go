@@ -99,10 +99,10 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 		d, err = keep.Verify(ctx, opt, o.mend)
 	case o.prune:
 		prune := func(opt keep.HistoryOptions) (*keep.History, error) { return keep.Prune(ctx, opt, o.rules) }
-		d, err = c.agreedFor(opt, prune, func(versions string) string { return "drop " + versions + " of the history for good" })
+		d, err = c.agreedFor(ctx, opt, prune, func(versions string) string { return "drop " + versions + " of the history for good" })
 	case o.forget:
 		forget := func(opt keep.HistoryOptions) (*keep.History, error) { return keep.Forget(ctx, opt, args) }
-		d, err = c.agreedFor(opt, forget, func(versions string) string {
+		d, err = c.agreedFor(ctx, opt, forget, func(versions string) string {
 			return "forget " + versions + " of " + c.many(len(args), "chat") + " for good"
 		})
 	case o.compact:
@@ -141,7 +141,7 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 
 // agreedFor changes the store once that is agreed to: no undo takes it back. what says it of the versions
 // that go. An error of a dry run comes before the question.
-func (c *console) agreedFor(opt keep.HistoryOptions, change func(keep.HistoryOptions) (*keep.History, error), what func(versions string) string) (*keep.History, error) {
+func (c *console) agreedFor(ctx context.Context, opt keep.HistoryOptions, change func(keep.HistoryOptions) (*keep.History, error), what func(versions string) string) (*keep.History, error) {
 	if c.asks() {
 		rehearsal := opt
 		rehearsal.DryRun = true
@@ -152,7 +152,7 @@ func (c *console) agreedFor(opt keep.HistoryOptions, change func(keep.HistoryOpt
 		if would.Freed.Versions == 0 && would.Freed.Pieces == 0 {
 			return change(opt) // nothing goes
 		}
-		if err := c.confirm(what(c.many(would.Freed.Versions, "version"))); err != nil {
+		if err := c.confirm(ctx, what(c.many(would.Freed.Versions, "version"))); err != nil {
 			return nil, err
 		}
 	}
