@@ -81,6 +81,12 @@ func (o *diffOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) (err error) {
 	past := o.rev != "" || !o.asOf.IsZero()
+	if !past {
+		args, err = c.resolve(&subjects{chats: true, all: true}, args)
+		if err != nil {
+			return err
+		}
+	}
 	switch {
 	case past && len(args) == 2:
 		return usagef("--rev and --as-of compare one chat with its past; name one chat")
@@ -88,12 +94,6 @@ func (o *diffOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, ar
 		return usagef("name two chats, or one and --rev N or --as-of TIME")
 	case args[0] == chat.Stdin && args[len(args)-1] == chat.Stdin && len(args) == 2:
 		return usagef("standard input can be one side only")
-	}
-
-	if !past {
-		if args, err = c.resolve(&subjects{chats: true, all: true}, args); err != nil {
-			return err
-		}
 	}
 
 	opt := o.opt

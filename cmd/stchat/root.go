@@ -282,10 +282,12 @@ func (c *console) operands(v *verb, cmd *cobra.Command, args []string) ([]string
 			c.written[arg] = "…"
 		}
 	}
-	if err := v.counted(cmd, chats); err != nil {
-		return nil, err
+	miscounted := v.counted(cmd, chats)
+	if miscounted != nil {
+		means.others = 0 // what stands where CHATs do is judged as one
 	}
-	return c.resolve(&means, chats)
+	chats, err = c.resolve(&means, chats)
+	return chats, cmp.Or(err, miscounted)
 }
 
 // unexpanded refuses an -o in which the shell has left a ~, as in quotes or on Windows: a folder of that name
@@ -323,9 +325,10 @@ func emptyFlag(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// early checks the arguments before the flags go together, unless MESSAGES are to be taken from them.
+// early checks the arguments before the flags go together, unless they name chats: names are judged before
+// anything else is missed.
 func (v *verb) early(cmd *cobra.Command, args []string) error {
-	if v.means != nil && v.means.messages {
+	if v.means != nil {
 		return nil
 	}
 	return v.counted(cmd, args)
