@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
@@ -209,6 +207,9 @@ type substituting struct {
 	Substitution
 	prefix  string // what every match begins with, if without \u it has only one spelling; else ""
 	literal []byte // what takes its place, raw, if it is the whole match; else nil
+
+	longest  *regexp.Regexp // Match, but of several matches at one place the longest
+	anchored bool           // Match may ask for the beginning of a text or a line
 }
 
 // prepared returns the substitutions as they are made in many texts.
@@ -216,11 +217,16 @@ func prepared(list []Substitution) []substituting {
 	all := make([]substituting, len(list))
 	for i, s := range list {
 		all[i].Substitution = s
-		prefix, whole := s.Match.LiteralPrefix()
+		if s.Words {
+			all[i].longest, all[i].anchored = forWords(s.Match)
+		}
+		prefix, _ := s.Match.LiteralPrefix()
 		if !onlySpelling(prefix) {
 			continue
 		}
-		if all[i].prefix = prefix; whole && prefix != "" && s.Match.NumSubexp() == 0 && !s.Words {
+		all[i].prefix = prefix
+		isText := prefix != "" && s.Match.String() == regexp.QuoteMeta(prefix) // without anchors, which LiteralPrefix does not tell
+		if isText && !s.Words {
 			all[i].literal = all[i].replacement([]byte(prefix), []int{0, len(prefix)})
 		}
 	}
@@ -268,24 +274,13 @@ func (s *substituting) splices(raw []byte) (list []rawjson.Splice) {
 	}
 
 	for part := range decodedParts(body) {
-		for _, match := range s.Match.FindAllSubmatchIndex(part.text, -1) {
-			if s.Words && !isWord(part.text, match[0], match[1]) {
-				continue
-			}
+		for _, match := range s.matches(part.text) {
 			from := part.in(match[0])
 			to := part.in(match[1])
 			list = append(list, rawjson.Splice{At: int64(1 + from), Len: int64(to - from), Data: s.replacement(part.text, match)})
 		}
 	}
 	return list
-}
-
-// isWord reports whether neither a letter nor a digit stands before or behind a part of a text.
-func isWord(text []byte, from, to int) bool {
-	before, _ := utf8.DecodeLastRune(text[:from])
-	behind, _ := utf8.DecodeRune(text[to:])
-	touches := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
-	return (from == 0 || !touches(before)) && (to == len(text) || !touches(behind))
 }
 
 // onlySpelling reports whether a text can be written in only one way, as long as nothing is

@@ -31,6 +31,11 @@ func TestSubstitution(t *testing.T) {
 		{`é`, `x`, "\"é \xc3 é\xa9 \\\\é\"", "\"x \xc3 x\xa9 \\\\x\""},
 		{`да`, `нет`, `"да, еда \n да"`, `"нет, енет \n нет"`},
 		{`H(i)`, `Hel$1`, `"Hi Ho"`, `"Heli Ho"`},
+		{`^OK$`, `Fine`, `"not OK, and OKAY"`, `"not OK, and OKAY"`},
+		{`^OK$`, `Fine`, `"OK"`, `"Fine"`},
+		{`\AOK`, `Fine`, `"OK OK"`, `"Fine OK"`},
+		{`(?s)OK\z`, `Fine`, `"OK OK"`, `"OK Fine"`},
+		{`\bOK\b`, `Fine`, `"OKAY OK"`, `"OKAY Fine"`},
 		{`nb`, `x`, `"a\nb \\nb nb"`, `"a\nb \\x x"`},
 		{`aa`, `${0}b`, `"aaa \"aa\""`, `"aaba \"aab\""`},
 		{`^$`, `-`, `""`, `"-"`},
@@ -94,6 +99,7 @@ func FuzzGroups(f *testing.F) {
 func FuzzSubstitution(f *testing.F) {
 	f.Add("a+", "x$0", `one \u0061aé 😀`)
 	f.Add("$", "<&>", "a\xff")
+	f.Add("^OK$", "Fine", "not OK, and OKAY")
 	f.Fuzz(func(t *testing.T, match, with, body string) {
 		re, err := regexp.Compile(match)
 		raw := []byte(`"` + body + `"`)
