@@ -45,7 +45,7 @@ If a file is not as the command left it, nothing is done and the file is named;
 was killed half way needs no undo: the next one completes it or takes it back.
 
 Old files are kept in .stchat/ of the user folder, up to 2 GB (STCHAT_UNDO_MAX);
---prune and --keep drop them for good. What rm, delete, merge, slim and
+--prune and --keep drop them for good. What rm, merge, slim and
 'restore --in-place' took away is dropped only so.
 `, no: "there is nothing to undo", also: "redo, log",
 		example: `  stchat undo
