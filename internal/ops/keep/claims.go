@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"stchat/internal/history"
 	"stchat/internal/history/lost"
@@ -37,7 +38,7 @@ func (s *snapshot) takeBackups(ctx context.Context) (err error) {
 	return s.each(ctx, len(folder.Backups), func(i int) error { return s.takeBackup(ctx, folder.Backups[i]) })
 }
 
-// takeBackup adds a backup to the versions of a chat, unless one of them equals it.
+// takeBackup adds a backup to the versions of a chat, unless it is what the history has of that time anyway.
 func (s *snapshot) takeBackup(ctx context.Context, b backups.Backup) error {
 	f, err := s.readFile(b.Path, true)
 	if err != nil || f == nil {
@@ -51,13 +52,29 @@ func (s *snapshot) takeBackup(ctx context.Context, b backups.Backup) error {
 	if err != nil {
 		return err
 	}
-	if i := slices.IndexFunc(versions, func(v history.Version) bool { return v.Sum == string(f.content.Sum[:]) }); i >= 0 {
+	then, isKept := lastUntil(versions, b.At)
+	if isKept && then.Sum == string(f.content.Sum[:]) {
 		s.sum.Unchanged++
-		f.rev = versions[i].Rev
-	} else if err := s.add(f, of.Path, history.Version{Chat: of.ID, Path: f.Path, At: b.At, Mtime: b.At.UnixNano(), Source: history.FromBackup, Note: s.opt.Note}); err != nil {
+		f.rev = then.Rev
+		return s.see(f)
+	}
+	version := history.Version{Chat: of.ID, Path: f.Path, At: b.At, Mtime: b.At.UnixNano(), Source: history.FromBackup, Note: s.opt.Note}
+	if err := s.add(f, of.Path, version); err != nil {
 		return err
 	}
 	return s.see(f)
+}
+
+// lastUntil returns the last of a file's versions, the oldest of which is first, that is not later than a time.
+func lastUntil(versions []history.Version, at time.Time) (last history.Version, ok bool) {
+	for _, v := range versions {
+		if v.At.After(at) {
+			break
+		}
+		last = v
+		ok = true
+	}
+	return last, ok
 }
 
 // ownerOf finds the chat that a backup is of. A backup of no known chat is kept under its key.
