@@ -100,14 +100,20 @@ func (o *owner) findCopyOf(ctx context.Context, named string) ([]*match, error) 
 // samePlace reports whether two chats are one file.
 func samePlace(a, b *file) bool { return userdir.RealPath(a.path) == userdir.RealPath(b.path) }
 
-// mayHave reports whether an earlier merge may have brought FROM's chat to one of INTO.
+// mayHave reports whether an earlier merge may have brought FROM's chat to one of INTO: under a branch's name, where it
+// may have been gone on with since, or under its own or the next free name, if the chat still holds it.
 func (o *owner) mayHave(ctx context.Context, p, c *file) bool {
 	isNamed := p.key == c.key
-	hasItsName := strings.HasPrefix(p.key, names.FoldNFC(unnumbered(c.name)))
-	if isNamed || !hasItsName || !o.isMember(p) || samePlace(p, c) {
+	if isNamed || !o.isMember(p) || samePlace(p, c) {
 		return false
 	}
-	return p.key != names.FoldNFC(c.name) || o.holds(ctx, p, c)
+	for _, branch := range []string{c.name + "__", names.Derive(c.name, "__", o.label, names.MaxBytes)} { // the second is cut where a name is long
+		if strings.HasPrefix(p.key, names.FoldNFC(branch)) {
+			return true
+		}
+	}
+	hasNextName := names.FoldNFC(unnumbered(p.name)) == names.FoldNFC(unnumbered(c.name))
+	return hasNextName && o.holds(ctx, p, c)
 }
 
 // isMember reports whether a chat of INTO is the group's, if it is a group's that is merged.
