@@ -147,10 +147,11 @@ func (o *searchOptions) options(ctx context.Context, c *console, fs *pflag.FlagS
 	return opt, nil
 }
 
-// noteOwner says how to search the chats of an owner, or a chat, whose name was taken for a word.
+// noteOwner says how to search the chats of an owner, or a chat, whose name was taken for a word. Of a part
+// of an owner's name only a whole word counts: too many words begin like one.
 func (o *searchOptions) noteOwner(c *console, word string) {
 	found, err := c.finder().Find(word)
-	if err == nil && found.Owner && !found.Guess {
+	if err == nil && found.Owner && (!found.Guess || isWordOf(word, found.Of.Name)) {
 		c.note("%s was taken for a word; its chats are %s", word, visible.Quote(word+"/*"))
 	}
 	none, ok := errors.AsType[*address.NoneError](err)
@@ -161,6 +162,12 @@ func (o *searchOptions) noteOwner(c *console, word string) {
 	if isWhole := strings.HasSuffix(names.FoldNFC(chat), "/"+names.FoldNFC(word)); isWhole {
 		c.note("%s was taken for words; the chat of this name is %s", word, visible.Quote(chat))
 	}
+}
+
+// isWordOf reports whether a name has a word.
+func isWordOf(word, name string) bool {
+	folded := strings.Fields(names.FoldNFC(name))
+	return slices.Contains(folded, names.FoldNFC(word))
 }
 
 // separators are the characters that stand between the parts of a path or an address.
