@@ -331,13 +331,13 @@ func agree(fs *pflag.FlagSet, rules []string) error {
 }
 
 // flagError turns pflag's errors into those that users see.
-func flagError(cmd *cobra.Command, err error) error {
+func (c *console) flagError(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := unknown.GetSpecifiedName()
 		if unknown.GetSpecifiedShortnames() != "" {
-			return usagef("there is no flag -%s%s", name, strangeFlag(cmd, name))
+			return usagef("there is no flag -%s%s", name, strangeFlag(cmd, name, ""))
 		}
-		if meant := strangeFlag(cmd, name); meant != "" {
+		if meant := strangeFlag(cmd, name, valueBehind(c.args, "--"+name)); meant != "" {
 			return usagef("there is no flag --%s%s", name, meant)
 		}
 		return usagef("there is no flag --%s%s", name, didYouMean(name, flagNames(cmd), "--"))

@@ -66,7 +66,10 @@ func habits() []habit {
 		{words: "init", line: "stchat snapshot", also: "nothing has to be set up before"},
 		{words: "commit", line: "stchat snapshot ARGS"},
 		{words: "backup save", line: "stchat snapshot", also: "all in one file: `tar -czf chats.tar.gz chats`"},
-		{words: "set note author persona scenario", line: "stchat meta set CHAT note=\"Be brief.\""},
+		{words: "note author", line: "stchat meta set CHAT note=\"Be brief.\""},
+		{words: "set", line: "stchat meta set CHAT KEY=VALUE"},
+		{words: "persona", line: "stchat meta set CHAT persona=VALUE"},
+		{words: "scenario", line: "stchat meta set CHAT scenario=VALUE"},
 		{
 			words: "lorebook lore world lorebooks worlds", line: "stchat list --where lorebook=NAME",
 			also: "what is in it: `stchat inspect worlds/NAME.json`; a chat gets one: `stchat meta set CHAT lorebook=NAME`",
@@ -139,7 +142,7 @@ func noCommand(cmd *cobra.Command, word string, args []string) error {
 		return noSubcommand(cmd, word, args)
 	}
 	if (word == "message" || word == "chat") && len(args) > 0 {
-		return usagef("there is no command %q; here it is `%s`", word, commandLine("stchat "+formerly(args[0]), args[1:]))
+		return noMessageCommand(word, args, commandNames(cmd))
 	}
 	if h := habitOf(word); h != nil {
 		also := ""
@@ -148,7 +151,26 @@ func noCommand(cmd *cobra.Command, word string, args []string) error {
 		}
 		return usagef("there is no command %q; here it is `%s`%s", word, h.copied(word, args), also)
 	}
+	if slices.Contains(commandNames(cmd), word) { // behind --
+		return usagef("%q is behind --, where nothing is a command: `%s`", word, commandLine("stchat "+word, args))
+	}
 	return usagef("there is no command %q%s", word, didYouMean(word, commandNames(cmd), ""))
+}
+
+// noMessageCommand is noCommand for message and chat, below which the commands were that are commands now;
+// what else stands behind them is a chat.
+func noMessageCommand(word string, args, commands []string) error {
+	noWord := fmt.Sprintf("there is no command %q", word)
+	command := formerly(args[0])
+	name, _, _ := strings.Cut(command, " ")
+	if slices.Contains(commands, name) {
+		return usagef("%s; here it is `%s`", noWord, commandLine("stchat "+command, args[1:]))
+	}
+	shown := args[:1]
+	if len(args) > 1 && looksLikeMessages(args[1]) {
+		shown = args[:2]
+	}
+	return usagef("%s; here it is `%s`; a message is added with `stchat add CHAT --role user --text TEXT`", noWord, commandLine("stchat show", shown))
 }
 
 // noSubcommand is noCommand for a word behind meta or state.
@@ -201,14 +223,33 @@ func (h *habit) copied(word string, args []string) string {
 	if messages && (word == "del" || word == "remove") {
 		line = "stchat delete ARGS"
 	}
-	if key := noteKey(word); key != "" && len(args) == 1 { // it may be meant to be read
-		return commandLine("stchat meta get", args) + " " + key
+	if line := metadataLine(word, args); line != "" {
+		return line
 	}
 	command, isWhole := strings.CutSuffix(line, " ARGS")
 	if !isWhole {
 		return line
 	}
 	return commandLine(command, args)
+}
+
+// metadataLine returns the line that reads or sets what a word stands for in the metadata of a chat, "" if the
+// word is another or not enough is typed.
+func metadataLine(word string, args []string) string {
+	key := noteKey(word)
+	isFlag := func(arg string) bool { return strings.HasPrefix(arg, "-") }
+	switch {
+	case slices.ContainsFunc(args, isFlag):
+		return ""
+	case key != "" && len(args) == 1: // it may be meant to be read
+		return commandLine("stchat meta get", args) + " " + key
+	case key != "" && len(args) > 1:
+		value := strings.Join(args[1:], " ")
+		return commandLine("stchat meta set", []string{args[0], key + "=" + value})
+	case word == "set" && len(args) > 1 && strings.Contains(args[1], "="):
+		return commandLine("stchat meta set", args)
+	}
+	return ""
 }
 
 // noteKey returns the key of the metadata that a word stands for, "" for any other word.
@@ -235,7 +276,7 @@ type strange struct {
 	flags string // separated by spaces, without dashes
 	// where says which commands it is about: a flag that they have, or the name of one; "" means all.
 	where string
-	says  string // what does it here
+	says  string // what does it here; =X stands for the value that was typed
 }
 
 // strangers returns the flags of other programs of which it is known what does the same here. The first that fits counts.
@@ -250,10 +291,14 @@ func strangers() []strange {
 		{flags: "E", where: "search", says: "for a regular expression: stchat show . --match RE"},
 		{flags: "i ignore-case", where: "search", says: "letter case makes no difference"},
 		{flags: "name", where: "speaker", says: "who speaks is --speaker"},
+		{flags: "lorebook", where: "meta set", says: "lorebook=X"},
+		{flags: "note", where: "meta set", says: "note=X"},
 		{flags: "lorebook", where: "where", says: "--where lorebook=X"},
 		{flags: "note", where: "where", says: "--where note=X"},
 		{flags: "lorebook", where: "set", says: "--set lorebook=X"},
 		{flags: "note", where: "set", says: "--set note=X"},
+		{flags: "lorebook", where: "new", says: "once it is made: stchat meta set CHAT lorebook=X"},
+		{flags: "lorebook", says: "the chats of a lorebook: stchat list --where lorebook=X"},
 		{flags: "deleted gone", where: "list", says: "what is gone: stchat lost"},
 		{flags: "l list", where: "undo", says: "stchat log --commands"},
 		{flags: "older-than", where: "store", says: "versions go by --prune with --keep-last N, --keep-daily N and the like"},
@@ -267,16 +312,38 @@ func strangers() []strange {
 	}
 }
 
-// strangeFlag says what does here what a flag of other programs does, "" if that is not known.
-func strangeFlag(cmd *cobra.Command, name string) string {
+// strangeFlag says what does here what a flag of other programs does, "" if that is not known. value is what
+// was typed for it, "" for nothing.
+func strangeFlag(cmd *cobra.Command, name, value string) string {
 	isNumber := strings.Trim(name, "0123456789") == ""
 	if isNumber && name != "0" && cmd.Flags().Lookup("limit") != nil {
 		return "; --limit N"
 	}
 	for _, s := range strangers() {
-		isMeant := s.where == "" || s.where == cmd.Name() || cmd.Flags().Lookup(s.where) != nil
-		if isMeant && slices.Contains(strings.Fields(s.flags), name) {
-			return "; " + s.says
+		isNamed := "stchat "+s.where == cmd.CommandPath() || s.where == cmd.Name()
+		isMeant := s.where == "" || isNamed || cmd.Flags().Lookup(s.where) != nil
+		if !isMeant || !slices.Contains(strings.Fields(s.flags), name) {
+			continue
+		}
+		says := s.says
+		before, valued := strings.CutSuffix(says, "=X")
+		if valued && value != "" {
+			says = before + "=" + visible.Quote(value)
+		}
+		return "; " + says
+	}
+	return ""
+}
+
+// valueBehind returns what is typed as the value of a flag, which may be unknown: the argument behind it, or
+// what follows an equals sign; "" for nothing.
+func valueBehind(args []string, flag string) string {
+	for i, arg := range args {
+		if value, valued := strings.CutPrefix(arg, flag+"="); valued {
+			return value
+		}
+		if arg == flag && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+			return args[i+1]
 		}
 	}
 	return ""

@@ -90,7 +90,7 @@ func newRoot(c *console) *cobra.Command {
 	}
 
 	root.Flags().BoolVar(&version, "version", false, "print version, commit, Go version and known formats")
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(c.flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		c.started = cmd.CommandPath()
 		newHelpPage(c).write(cmd)
@@ -408,7 +408,7 @@ func (c *console) execute(ctx context.Context, root *cobra.Command) (*cobra.Comm
 	if word := firstOperand(cmd, rest); word != "" && len(cmd.Commands()) > 0 && cmd.Name() != "help" {
 		isCommand := slices.Contains(commandNames(cmd), word)
 		if strange := cmd.ParseFlags(rest); isCommand && strange != nil { // behind a flag unknown to Cobra
-			return cmd, flagError(cmd, strange)
+			return cmd, c.flagError(cmd, strange)
 		}
 		return cmd, onlyCommands(cmd, behind(rest, word))
 	}
