@@ -22,6 +22,7 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/show/grid"
 	"stchat/internal/show/prose"
+	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/choose"
 	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/plural"
@@ -177,6 +178,9 @@ const separators = "/" + string(filepath.Separator)
 // an error if it is certainly meant as one, and does not exist: it ends in .jsonl, or its first
 // part is a folder.
 func isPath(arg string) (bool, error) {
+	if arg == chat.Stdin {
+		return true, nil // which is refused where it would be read
+	}
 	isChat := userdir.HasExtension(arg)
 	if !isChat && !strings.ContainsAny(arg, separators) {
 		return false, nil
