@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"strings"
+	"slices"
 
 	"stchat/internal/ops/edit"
 	"stchat/internal/sillytavern/chat"
@@ -43,7 +43,7 @@ func (o *deleteOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *deleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
 	if o.choosesAll() {
-		return usagef("which messages? All: 0..; the whole chat: `stchat rm %s`", strings.Join(quotedAll(args), " "))
+		return usagef("which messages? All: 0..; the whole chat: `%s`", commandLine("stchat rm", o.named(args)))
 	}
 	choice, common, err := o.chosenIn(ctx, c, &o.choiceFlags, args, "delete Mira/Harbour 12")
 	if err != nil {
@@ -65,6 +65,17 @@ func (o *deleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 
 	results := edit.Delete(ctx, edit.DeleteOptions{Options: common, Choice: choice, ToolCalls: true, Save: o.save})
 	return o.reportMany(c, results, func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Deleted) })
+}
+
+// named returns what names the chats: the arguments and --files-from, else a word for them.
+func (o *deleteOptions) named(args []string) []string {
+	if o.filesFrom != "" {
+		return slices.Concat(args, []string{"--files-from", o.filesFrom})
+	}
+	if len(args) == 0 {
+		return []string{"CHAT"}
+	}
+	return args
 }
 
 // plan shows somebody who is asked in how many messages of which chats something would be deleted.

@@ -305,6 +305,8 @@ func strangers() []strange {
 		{flags: "exit-code porcelain", where: "check", says: "the exit code says it: stchat help exit"},
 		{flags: "0 z null print0", where: "files-from", says: "--files-from takes a list ended by NUL as it is"},
 		{flags: "r recursive", where: "files-from", says: "of a folder all is taken"},
+		{flags: "all", where: "hide", says: "whatever they are: stchat edit CHAT MESSAGES --set is_system=true"},
+		{flags: "all", where: "unhide", says: "all that are hidden: stchat unhide CHAT"},
 		{flags: "all", where: "files-from", says: "of a folder all is taken, such as ."},
 		{flags: "output-dir out-dir", where: "output", says: "into a folder: -o DIR/"},
 		{flags: "V", where: "stchat", says: "stchat version"},

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -122,7 +123,7 @@ func giveMessages(fs *pflag.FlagSet, o options, messages []string) error {
 			return usagef("%s: a file here has this name; write ./%s for the file, --at %s for messages", arg, arg, arg)
 		}
 		if datePattern().MatchString(arg) {
-			return usagef("%s looks like a date; by time: --since %s", arg, arg)
+			return usagef("%s looks like a date; by time: %s", arg, byTime(arg))
 		}
 		if negativePattern().MatchString(arg) && arg != "-1" {
 			back := strings.TrimPrefix(arg, "-")
@@ -136,6 +137,26 @@ func giveMessages(fs *pflag.FlagSet, o options, messages []string) error {
 		return usagef("%v", err)
 	}
 	return o.(messageTaker).takeMessages(fs, ranges)
+}
+
+// byTime returns the flags that choose messages by the date, the month or the two dates that an argument has.
+func byTime(arg string) string {
+	const month = "2006-01"
+	if first, err := time.Parse(month, arg); err == nil {
+		last := first.AddDate(0, 1, -1)
+		return "--since " + first.Format(time.DateOnly) + " --until " + last.Format(time.DateOnly)
+	}
+
+	from, to, _ := strings.Cut(arg, "..")
+	_, fromErr := time.Parse(time.DateOnly, from)
+	_, toErr := time.Parse(time.DateOnly, to)
+	switch {
+	case fromErr == nil && toErr == nil:
+		return "--since " + from + " --until " + to
+	case fromErr == nil && to == "":
+		return "--since " + from
+	}
+	return "--since DATE, --until DATE"
 }
 
 // ordinal returns a number as one counts: 2nd, 3rd, 11th.

@@ -220,16 +220,16 @@ func withHint(err error, own []hint) error {
 	return err
 }
 
-// nearOwner returns the address that an argument may mean whose owner is mistyped: a word of the name of
-// one is near. It is the end of an error, "" if there is none.
+// nearOwner returns the address that an argument may mean whose owner is mistyped: the name of one, or a word
+// of it, is near. Where only an owner is meant it is the owner. It is the end of an error, "" if there is none.
 func nearOwner(none *address.NoneError) string {
 	typed, chat, _ := strings.Cut(none.Arg, "/")
 	for _, known := range none.Known {
-		for word := range strings.FieldsSeq(known) {
+		for _, word := range append(strings.Fields(known), known) {
 			if strings.Contains(known, "/") || didYouMean(typed, []string{word}, "") == "" {
 				continue
 			}
-			if chat != "" {
+			if chat != "" && !none.Owner {
 				known += "/" + chat
 			}
 			return fmt.Sprintf("; did you mean %q?", known)
