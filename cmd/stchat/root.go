@@ -545,6 +545,15 @@ func onlyCommands(cmd *cobra.Command, args []string) error {
 // didYouMean returns the known word nearest to a mistyped one, after prefix, as the end
 // of an error; "" if none is near.
 func didYouMean(word string, known []string, prefix string) string {
+	best := nearest(word, known)
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", prefix+best)
+}
+
+// nearest returns the known word nearest to a mistyped one, "" if none is near.
+func nearest(word string, known []string) string {
 	best, least := "", max(1, len(word)/3)+1 // with more typing errors than that it is another word
 	for _, k := range known {
 		d := words.Distance(strings.ToLower(word), strings.ToLower(k))
@@ -555,9 +564,5 @@ func didYouMean(word string, known []string, prefix string) string {
 			best, least = k, d
 		}
 	}
-
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %q?", prefix+best)
+	return best
 }

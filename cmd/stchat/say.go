@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -238,17 +240,26 @@ func nearOwner(none *address.NoneError) string {
 	return ""
 }
 
-// nearChat returns the address whose chat an argument without an owner may mean, mistyped. It is the end
-// of an error, "" if there is none.
+// nearChat returns the address whose chat an argument may mean, mistyped, without an owner or with one who is
+// not known. It is the end of an error, "" if there is none.
 func nearChat(none *address.NoneError) string {
-	for _, known := range none.Known {
-		slash := strings.LastIndex(known, "/")
-		if slash < 0 || didYouMean(none.Arg, []string{known[slash+1:]}, "") == "" {
-			continue
-		}
-		return fmt.Sprintf("; did you mean %q?", known)
+	typed := path.Base(filepath.ToSlash(none.Arg))
+	if none.Owner || typed == "*" || typed == "@" {
+		return ""
 	}
-	return ""
+	var chats []string
+	for _, known := range none.Known {
+		if strings.Contains(known, "/") {
+			chats = append(chats, path.Base(known))
+		}
+	}
+	near := nearest(typed, chats)
+	if near == "" {
+		return ""
+	}
+	isNear := func(known string) bool { return strings.HasSuffix(known, "/"+near) }
+	address := none.Known[slices.IndexFunc(none.Known, isNear)]
+	return fmt.Sprintf("; did you mean %q?", address)
 }
 
 // helps returns how what would help is asked for.
