@@ -56,9 +56,8 @@ func (o *deleteOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 		return usagef("--save takes one CHAT, not %d", len(common.Chats))
 	}
 
-	if len(common.Chats)+len(o.walked.Errs) > 1 {
-		o.plan(ctx, c, common, choice)
-		if err := c.confirm(ctx, "delete messages in " + c.many(len(common.Chats), "chat")); err != nil {
+	if isOne := len(common.Chats)+len(o.walked.Errs) <= 1; !isOne && c.asks() {
+		if err := o.agreed(ctx, c, common, choice); err != nil {
 			return err
 		}
 	}
@@ -78,19 +77,24 @@ func (o *deleteOptions) named(args []string) []string {
 	return args
 }
 
-// plan shows somebody who is asked in how many messages of which chats something would be deleted.
-func (o *deleteOptions) plan(ctx context.Context, c *console, common edit.Options, choice choose.Choice) {
-	if !c.asks() || !c.readsPlan() || c.json {
-		return
-	}
+// agreed asks before messages of several chats are deleted. Somebody who reads the question sees first how many
+// would be deleted in which chats.
+func (o *deleteOptions) agreed(ctx context.Context, c *console, common edit.Options, choice choose.Choice) error {
 	common.Changes.DryRun = true
 	common.Meter = new(progress.Meter)
-	c.dryRun = true
-	for _, r := range edit.Delete(ctx, edit.DeleteOptions{Options: common, Choice: choice, ToolCalls: true}) {
-		if r.Err == nil {
+	results := edit.Delete(ctx, edit.DeleteOptions{Options: common, Choice: choice, ToolCalls: true})
+	results = slices.DeleteFunc(results, func(r *edit.Result) bool { return r.Err != nil })
+	if len(results) == 0 {
+		return nil // why nothing is deleted is told by the run itself
+	}
+
+	if c.readsPlan() && !c.json {
+		c.dryRun = true
+		for _, r := range results {
 			c.block(c.editBlock(r))
 		}
+		c.dryRun = false
+		c.flush()
 	}
-	c.dryRun = false
-	c.flush()
+	return c.confirm(ctx, "delete messages in "+c.many(len(results), "chat"))
 }
