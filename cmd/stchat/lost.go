@@ -252,7 +252,7 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 	if len(res.Chats) == 0 {
 		return outcome(len(res.Errs) > 0, left > 0 || o.named)
 	}
-	if err := c.confirm(ctx, "bring back " + plural.Many(len(res.Chats), "chat")); err != nil {
+	if err := c.confirm(ctx, "bring back "+plural.Many(len(res.Chats), "chat")); err != nil {
 		return err
 	}
 	return cmp.Or(reportRestored(c, keep.RestoreLost(ctx, res.Chats, opt), ""), outcome(len(res.Errs) > 0, false))

@@ -76,7 +76,7 @@ func (o *repairOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	if things == 0 || c.dryRun { // none too if it was interrupted
 		return err
 	}
-	if err := c.confirm(ctx, "repair " + c.many(things, "thing")); err != nil {
+	if err := c.confirm(ctx, "repair "+c.many(things, "thing")); err != nil {
 		return err
 	}
 	_, err = o.repair(ctx, c, opt, true)

@@ -163,7 +163,7 @@ func (o *rmOptions) agreed(ctx context.Context, c *console, common move.Options,
 		}
 		c.dryRun = false
 	}
-	return told, c.confirm(ctx, "delete " + c.many(len(results), "chat"))
+	return told, c.confirm(ctx, "delete "+c.many(len(results), "chat"))
 }
 
 // isChat reports whether a path is not that of a lorebook.

@@ -348,7 +348,7 @@ func runPrune(ctx context.Context, c *console, opt past.PruneOptions) error {
 		rehearsal.Changes.DryRun = true
 		list, err := past.Prune(ctx, rehearsal)
 		if err == nil && len(list) > 0 {
-			err = c.confirm(ctx, "drop what is kept for undo of " + plural.Many(len(list), "command") + ", for good")
+			err = c.confirm(ctx, "drop what is kept for undo of "+plural.Many(len(list), "command")+", for good")
 		}
 		if err != nil && !errors.Is(err, changeset.ErrNoRecord) {
 			return err
