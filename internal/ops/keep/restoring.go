@@ -16,6 +16,7 @@ import (
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
 	"stchat/internal/folder/family"
+	"stchat/internal/folder/library"
 	"stchat/internal/history"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
@@ -68,6 +69,9 @@ func (r *restoring) export(path, about string) {
 	r.about = about
 	r.res.Doc.Exact = true
 	r.refused = ops.JudgeOutput(path, userdir.HasExtension(path))
+	if r.refused == nil && userdir.RoleOf(path) == userdir.ChatPlace {
+		r.refused = inFiles(path)
+	}
 }
 
 // revive brings back a file that is gone: its bytes, of a chat its sidecars, and its place in the
@@ -115,13 +119,26 @@ func (r *restoring) replace(ctx context.Context) (err error) {
 	return r.keepPresent(ctx)
 }
 
-// join notes where the version goes, and what of that time belongs to it.
+// join notes where the version goes, and what of that time belongs to it. The error wraps a
+// [*luker.DatabaseError] where nothing would read it.
 func (r *restoring) join(ctx context.Context, path string) (err error) {
 	r.path, r.joins = path, true
+	if err := inFiles(path); err != nil {
+		return err
+	}
 	if err = r.findSidecars(ctx); err == nil {
 		err = r.findGroup(ctx)
 	}
 	return err
+}
+
+// inFiles returns an error if a path is in the folder of a user whose data Luker keeps in a database.
+func inFiles(path string) error {
+	root, inUser := userdir.Above(path)
+	if !inUser {
+		return nil
+	}
+	return ops.InFiles(new(library.Library), userdir.Dir{Root: root}, path)
 }
 
 // spool writes the version to an unnamed file, so that all of it is checked before anything
