@@ -3,13 +3,11 @@ package move
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"stchat/internal/change/safefile"
 	"stchat/internal/folder/family"
 	"stchat/internal/folder/inspect"
 	"stchat/internal/jsonl/rawjson"
@@ -133,16 +131,17 @@ func (f *folder) lastChanged(ctx context.Context, chats []*family.Chat) (map[*fa
 	return changed, err
 }
 
-// pins returns the chats that the user has pinned on SillyTavern's welcome screen, nil for none.
+// pins returns the chats that the user has pinned on SillyTavern's welcome screen, nil for none. It is an
+// error if the settings make no sense: which are pinned is not known then.
 func (f *folder) pins() ([]byte, error) {
 	if !f.graph.Folder.HasDir {
 		return nil, nil
 	}
-	settings, _, err := safefile.Read(settingsOf(f.graph.Folder.Dir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	settings, err := readSettings(f.graph.Folder.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w, so it is unknown which chats are pinned", err)
 	}
-	return pinsIn(settings), err
+	return pinsIn(settings), nil
 }
 
 // clearingJudge judges the chats of a folder.

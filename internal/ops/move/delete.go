@@ -14,6 +14,7 @@ import (
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
 	"stchat/internal/folder/family"
+	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
@@ -212,6 +213,25 @@ func pinOwners(f *folder, c *family.Chat) (list []pinOwner) {
 
 // settingsOf returns the path of a user's settings.
 func settingsOf(dir userdir.Dir) string { return filepath.Join(dir.Root, "settings.json") }
+
+// readSettings returns a user's settings.json, nil if there is none. An error about what it says names it.
+func readSettings(dir userdir.Dir) ([]byte, error) {
+	path := settingsOf(dir)
+	raw, _, err := safefile.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if damage := jsonl.Check(raw); damage != nil {
+		return nil, &jsonl.LineError{Path: path, Damage: *damage}
+	}
+	if _, err := rawjson.ParseObject(raw); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return raw, nil
+}
 
 // editSettings drafts an edit of a user's settings.json, if there is one and the edit changes
 // it, and notes it in the result as what. edit returns the new content, and how many values

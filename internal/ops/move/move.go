@@ -106,21 +106,13 @@ func read(ctx context.Context, opt *Options, path string) (*folder, error) {
 }
 
 // unread returns an error if a file that may name one of the chats cannot be read or changed
-// meanwhile: it would be left with a name that leads nowhere. A file that can be read but
-// makes no sense names none.
+// meanwhile: it would be left with a name that leads nowhere. One that can be read but makes
+// no sense does not stop anything; see [renameSet.warnUnread].
 func (f *folder) unread() error {
-	errs := []error{f.graph.NoCard}
+	errs := f.around()
 	for _, c := range f.graph.Chats {
 		errs = append(errs, c.Err)
 	}
-	if dir := f.graph.Folder; f.isGroup() {
-		groups, err := f.lib.Groups(dir.Dir)
-		errs = append(errs, err)
-		if err == nil {
-			errs = append(errs, groups.Bad...)
-		}
-	}
-
 	for _, err := range errs {
 		_, failed := errors.AsType[syscall.Errno](err)
 		if failed && !errors.Is(err, fs.ErrNotExist) || errors.Is(err, jsonl.ErrChanged) {
@@ -128,6 +120,18 @@ func (f *folder) unread() error {
 		}
 	}
 	return nil
+}
+
+// around returns why the card or group files cannot be read; nil stands for one that can.
+func (f *folder) around() []error {
+	if !f.isGroup() {
+		return []error{f.graph.NoCard}
+	}
+	groups, err := f.lib.Groups(f.graph.Folder.Dir)
+	if err != nil {
+		return []error{err}
+	}
+	return slices.Clone(groups.Bad)
 }
 
 // chosen returns the chats at paths, and with them those below the chat that above returns for

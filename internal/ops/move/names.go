@@ -23,6 +23,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/address"
 	"stchat/internal/place/names"
+	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/chat"
 	"stchat/internal/sillytavern/group"
 	"stchat/internal/text/plural"
@@ -278,6 +279,7 @@ func (n *renameSet) draft(ctx context.Context) error {
 	}
 
 	n.warnDamaged(ctx)
+	n.warnUnread()
 	if err := n.draftEntries(ctx); err != nil {
 		return err
 	}
@@ -428,6 +430,30 @@ func (n *renameSet) damagedWith(ctx context.Context, c *family.Chat, names [][]b
 		return nil
 	})
 	return lines
+}
+
+// warnUnread warns of files that make no sense, and may name a chat that changes: the name in them would
+// lead nowhere.
+func (n *renameSet) warnUnread() {
+	if len(n.goes) == 0 {
+		return
+	}
+	var errs []error
+	isUnlisted := func(c *family.Chat) bool { return len(c.Groups) == 0 }
+	if !n.isGroup() || slices.ContainsFunc(n.goes, isUnlisted) {
+		errs = n.around()
+	}
+	if n.graph.Folder.HasDir && len(n.renamed()) > 0 {
+		_, err := readSettings(n.graph.Folder.Dir)
+		errs = append(errs, err)
+	}
+
+	for _, err := range errs {
+		namesNone := errors.Is(err, card.ErrMissing) || errors.Is(err, card.ErrNoData)
+		if err != nil && !namesNone {
+			n.r.Warn("%v; this file, which cannot be read, may name the chat, and stays as it is", err)
+		}
+	}
 }
 
 // newName returns a name made safe as SillyTavern does, without the extension that it may have.
