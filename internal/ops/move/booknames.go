@@ -85,6 +85,10 @@ func (b *bookNames) chats(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if err := b.metadataIsKnown(c); err != nil {
+			c.Close()
+			return err
+		}
 		md := c.Metadata() // of a chat that is read only to see what would change
 		isClone := func(name string) bool { return names.LeadsTo(name, b.clone.Name) }
 		if !b.r.Doc.TookOver && slices.ContainsFunc(all.Table().Books(md), isClone) {
@@ -118,6 +122,19 @@ func (b *bookNames) chats(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// metadataIsKnown returns an error if a chat's metadata may be in a group file that cannot be read.
+func (b *bookNames) metadataIsKnown(c *chat.Chat) error {
+	mayBeElsewhere := c.Kind == userdir.Group && c.HeaderKind == chat.None && len(c.Groups) == 0
+	if !mayBeElsewhere {
+		return nil
+	}
+	groups, err := b.lib.Groups(b.dir)
+	if err != nil || len(groups.Bad) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: the chat has no header, so its metadata may be in this group file, which cannot be read: %w", c.Path, groups.Bad[0])
 }
 
 // metadata changes the book's name in a chat's metadata to the new one, and returns how many
