@@ -216,6 +216,9 @@ func (o *cutOptions) checkPaths(c *console, fs *pflag.FlagSet, args []string) er
 		if _, _, kind := twoOfOneOwner(args); kind != "" {
 			return usagef("--open takes one CHAT of a %s: it opens with one", kind)
 		}
+		if again := namedTwice(args); again != "" {
+			return usagef("--open takes each CHAT once: %s is named twice", again)
+		}
 	}
 
 	hasOutput := o.opt.Output != ""

@@ -24,7 +24,7 @@ func draft(ctx context.Context, c *call, set *changeset.Set, j *job) error {
 		}
 	}
 
-	header, err := newHeader(c, j)
+	header, err := newHeader(ctx, c, j)
 	if err != nil {
 		return err
 	}

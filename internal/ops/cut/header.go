@@ -1,6 +1,7 @@
 package cut
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,8 +26,11 @@ const (
 
 // newHeader returns the new chat's first line, and makes the contents of the clones of its
 // lorebooks.
-func newHeader(c *call, j *job) (line []byte, err error) {
+func newHeader(ctx context.Context, c *call, j *job) (line []byte, err error) {
 	src, r := j.src, j.res
+	if err := checkParent(ctx, c, j); err != nil {
+		return nil, err
+	}
 	h := src.OutputHeader()
 	if err := editMetadata(c, j, h); err != nil {
 		return nil, src.Errorf("%w", err)
@@ -111,6 +115,20 @@ func judgedBook(lib *library.Library, src *chat.Chat, md *rawjson.Object) (*lore
 		return nil, nil
 	}
 	return book, err
+}
+
+// checkParent refuses a parent that was given and is the new chat itself or descends from it, and warns of one that
+// is not there.
+func checkParent(ctx context.Context, c *call, j *job) error {
+	parent := ops.Or(c.opt.MainChat, "")
+	if parent == "" || j.path == Stdout {
+		return nil
+	}
+	isThere, err := ops.CheckParent(ctx, j.path, parent)
+	if err == nil && !isThere {
+		j.res.Warn("%s: there is no chat %q beside it", chat.Label(j.path), parent)
+	}
+	return err
 }
 
 // keepRecap protects an Auto-Recap store in a chat without a parent: without main_chat the

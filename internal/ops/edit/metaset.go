@@ -9,8 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
 
 	"stchat/internal/folder/rules"
@@ -18,8 +16,6 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/lorebook"
 	"stchat/internal/ops"
-	"stchat/internal/place/names"
-	"stchat/internal/sillytavern/chat"
 )
 
 // MetaOptions says how to change the metadata of chats.
@@ -39,9 +35,6 @@ const (
 
 // ErrNeedsSlug means that Luker gives every chat that is edited a slug.
 var ErrNeedsSlug = error(&ops.Kind{Code: "refused", Text: "a chat of Luker always has an integrity", Hint: "slug"})
-
-// ErrCycle means that a chat would be its own ancestor.
-var ErrCycle = error(&ops.Kind{Code: "refused", Text: "the chat would be its own ancestor"})
 
 // ErrPassedOver means that a chat does not meet the conditions.
 var ErrPassedOver = error(&ops.Kind{Code: "refused", Text: "the chat does not meet the conditions"})
@@ -70,9 +63,9 @@ func SetMeta(ctx context.Context, opt MetaOptions) []*Result {
 		if opt.MainChat == nil || *opt.MainChat == "" {
 			return p, nil
 		}
-		missing, err := missingParent(ctx, o, *opt.MainChat)
-		if missing != "" {
-			o.result.Warn("%s: there is no chat %q beside it", o.chat.Label(), missing)
+		isThere, err := ops.CheckParent(ctx, o.chat.Path, *opt.MainChat)
+		if err == nil && !isThere {
+			o.result.Warn("%s: there is no chat %q beside it", o.chat.Label(), *opt.MainChat)
 		}
 		return p, err
 	})
@@ -188,40 +181,4 @@ func judgeBook(o *open, before []byte) {
 			o.result.Warn("%s: %s", o.chat.Label(), lorebook.CalledText(name, listed))
 		}
 	}
-}
-
-// missingParent refuses a parent that descends from the chat. It returns name if the parent
-// itself cannot be opened, else "".
-func missingParent(ctx context.Context, o *open, name string) (missing string, err error) {
-	seen := map[string]bool{}
-	for !seen[names.Fold(name)] {
-		if name == o.chat.Name {
-			return "", o.chat.Errorf("%w", ErrCycle)
-		}
-		seen[names.Fold(name)] = true
-		c, err := sibling(ctx, o, name)
-		if err != nil {
-			if len(seen) == 1 {
-				missing = name
-			}
-			return missing, nil
-		}
-
-		raw := c.Metadata().Value("main_chat")
-		c.Close()
-		next, ok := rawjson.Unquote(raw)
-		if !ok || next == "" {
-			break
-		}
-		name = next
-	}
-	return "", nil
-}
-
-// sibling opens the chat of that name in the same folder.
-func sibling(ctx context.Context, o *open, name string) (*chat.Chat, error) {
-	if !names.Safe(name + names.Extension) { // it could lead out of the folder
-		return nil, fs.ErrNotExist
-	}
-	return chat.Open(ctx, filepath.Join(filepath.Dir(o.chat.Path), name+names.Extension), chat.Options{})
 }
