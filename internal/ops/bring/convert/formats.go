@@ -104,7 +104,7 @@ func formatOf(v gjson.Result) *format {
 func openai() shape {
 	return shape{
 		id: "id", title: "title", messages: "messages",
-		text: "content or refusal", join: "\n", name: "name", reasoning: "reasoning_content",
+		text: "content or refusal", join: "\n", name: "name", reasoning: "reasoning_content", thinks: true,
 		role: "role", ignored: []string{"tool", "function"},
 		omit: []count{{"tool_calls", "tool calls"}, {"function_call", "tool calls"}, {"audio", "sounds"}},
 	}
@@ -125,7 +125,8 @@ func exporter() shape {
 func sharegpt() shape {
 	return shape{
 		id: "id", messages: "conversations",
-		text: "value", join: "\n", role: "from", ignored: []string{"tool", "function", "function_call", "observation"},
+		text: "value", join: "\n", thinks: true,
+		role: "from", ignored: []string{"tool", "function", "function_call", "observation"},
 	}
 }
 

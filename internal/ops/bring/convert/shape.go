@@ -33,6 +33,7 @@ type shape struct {
 	date      string
 	model     string
 	reasoning string
+	thinks    bool                              // a reply may begin with what was thought, in <think>
 	isUser    string                            // true of the user's
 	hidden    string                            // true of hidden ones
 	role      string                            // a word that says whose it is; "": isUser says it
@@ -157,7 +158,7 @@ func (s shape) node(c *Conversation, key, value gjson.Result, zone *time.Locatio
 	if role == User {
 		n.Model = "" // of the reply, which some sources name there, too
 	}
-	if s.reasoning != "" && role == Character && n.Reasoning == "" {
+	if s.thinks && role == Character && n.Reasoning == "" {
 		n.Reasoning, n.Text = thinking(n.Text)
 	}
 	n.kept = !c.dropIfBlank(n.Message)
