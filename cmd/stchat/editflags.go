@@ -190,6 +190,7 @@ type editSummary struct {
 	Failed    int  `json:"failed"`
 	DryRun    bool `json:"dry_run"`
 
+	passed         int // that do not meet --where
 	messages       int // added, changed or deleted
 	places, header int // where a text was replaced in messages, and in headers
 }
@@ -202,6 +203,11 @@ func (o *inPlaceFlags) reportMany(c *console, results []*edit.Result, result fun
 	met := slices.DeleteFunc(slices.Clone(results), func(r *edit.Result) bool {
 		return o.many && isAny(r.Err, edit.ErrPassedOver, choose.ErrNone)
 	})
+	for _, r := range results {
+		if errors.Is(r.Err, edit.ErrPassedOver) {
+			sum.passed++
+		}
+	}
 	for _, r := range met {
 		switch {
 		case r.Err != nil:
@@ -324,8 +330,8 @@ func (o *inPlaceFlags) show(c *console, r *edit.Result) {
 func (o *inPlaceFlags) showTexts(c *console, r *edit.Result) {
 	if o.many {
 		fmt.Fprintln(c.w)
-		name, what := c.editRow(r)
-		c.title(name + "   " + what)
+		row := editRow(r)
+		c.title(c.rowName(row) + "   " + row.what)
 	}
 
 	p := &differ{screen: newScreen(c, 0), c: c}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/sillytavern/choose"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/progress"
 )
 
@@ -99,64 +101,163 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	end()
 	sum := o.summary(c, len(list))
 	failedAll(c, o.walked.Errs)
-	var freed int64
-	var edited []string
-	drop := "" // the command that drops what is kept of the old chats
-	bumped := true
+	call := sumSlimmed(list, &sum)
+	tellsMany := o.many && c.tells()
+	if tellsMany && !c.quiet {
+		c.block(block{sentence: call.sentence(c, &sum), facts: o.facts(c, &call.slim, call.told)})
+		o.tellFreed(ctx, c, call, common, choice)
+		if !c.verbose {
+			slimRows(c, list)
+		}
+	}
+
 	how := &saying{hints: editHints(), end: func() {
-		sum.Failed += len(list) - sum.Changed - sum.Unchanged
 		o.sum(c, &sum)
-		more := o.more(ctx, c, common, choice)
-		if c.printed() != nil {
-			return
+		if !tellsMany {
+			o.tellFreed(ctx, c, call, common, choice)
 		}
-		if len(edited) > 0 {
-			free := formatBytes(freed)
-			if drop != "" {
-				free += " once you run '" + drop + "'"
-			}
-			c.also(fact{"free", free})
-		}
-		if more != "" {
-			c.also(fact{"more", more})
-		}
-		if len(edited) > 0 {
-			c.closeTabs(bumped, edited...)
+		if c.printed() == nil && len(call.edited) > 0 {
+			c.closeTabs(call.bumped, call.edited...)
 		}
 	}}
-
 	of := func(r *edit.SlimResult) (string, *ops.Result[edit.Document]) { return r.Doc.Path, &r.Result.Result }
 	err = sayAll(c, how, list, of, func(r *edit.SlimResult) {
-		if r.Doc.Unchanged {
-			sum.Unchanged++
-		} else {
-			sum.Changed++
-			freed += r.Doc.BytesBefore - r.Doc.Bytes
-		}
-
-		if r.Doc.DidWrite {
-			edited, bumped = append(edited, r.Doc.Path), bumped && r.Bumped
-			if drop == "" && r.ID != "" {
-				drop = c.undoCommand(rootOf(r.Doc.Path), "--prune "+r.ID)
-			}
-		}
-		b := o.block(c, r)
-		if c.tells() {
-			c.block(b)
+		isLeftToSum := o.many && (r.Doc.Unchanged || !c.verbose)
+		switch {
+		case c.tells() && isLeftToSum:
+			return
+		case c.tells():
+			c.block(o.block(c, r))
 			return
 		}
 		c.tellUnchanged(r.Doc.Path, r.Doc.Unchanged)
 		if c.verbose {
-			c.noteFacts(r.Doc.Path, b.facts)
+			c.noteFacts(r.Doc.Path, o.facts(c, &r.Slim, nil)) // r.Facts are told already
 		}
 		if !c.json && !r.Doc.Unchanged {
-			c.row(c.path(r.Doc.Path), formatBytes(r.Doc.BytesBefore)+c.sign(" → ")+formatBytes(r.Doc.Bytes), strings.Join(o.parts(c, r), "; "))
+			c.row(c.path(r.Doc.Path), smaller(c, r), strings.Join(o.parts(c, &r.Slim), "; "))
 		}
 	})
 	if len(o.walked.Errs) > 0 && (err == nil || errors.Is(err, errNo)) {
 		err = errReported
 	}
 	return err
+}
+
+// slimSum is what the chats of one call add up to.
+type slimSum struct {
+	slim          edit.Slimmed
+	told          []ops.Fact
+	before, after int64    // bytes of those that changed
+	edited        []string // the chats that were written
+	bumped        bool     // all of them have a new slug
+	record        string   // of what is kept of the old chats, "" for none
+	root          string   // its folder
+}
+
+// sumSlimmed adds up what was dropped from chats; sum counts them.
+func sumSlimmed(list []*edit.SlimResult, sum *editSummary) *slimSum {
+	call := &slimSum{bumped: true}
+	for _, r := range list {
+		switch {
+		case r.Err != nil:
+			sum.Failed++
+			continue
+		case r.Doc.Unchanged:
+			sum.Unchanged++
+		default:
+			sum.Changed++
+			call.before += r.Doc.BytesBefore
+			call.after += r.Doc.Bytes
+		}
+
+		call.add(&r.Slim)
+		call.told = append(call.told, r.Facts...)
+		if !r.Doc.DidWrite {
+			continue
+		}
+		call.edited = append(call.edited, r.Doc.Path)
+		call.bumped = call.bumped && r.Bumped
+		if call.record == "" {
+			call.record, call.root = r.ID, rootOf(r.Doc.Path)
+		}
+	}
+	return call
+}
+
+// add adds what was dropped from one chat.
+func (s *slimSum) add(one *edit.Slimmed) {
+	for _, part := range one.Parts {
+		isSame := func(p edit.SlimPart) bool { return p.Part == part.Part }
+		i := slices.IndexFunc(s.slim.Parts, isSame)
+		if i < 0 {
+			s.slim.Parts = append(s.slim.Parts, part)
+			continue
+		}
+		s.slim.Parts[i].Messages += part.Messages
+		s.slim.Parts[i].Bytes += part.Bytes
+	}
+
+	s.slim.Spared += one.Spared
+	s.slim.Left += one.Left
+	s.slim.Unfit += one.Unfit
+	for _, file := range one.Files {
+		if !slices.Contains(s.slim.Files, file) { // which several chats may show
+			s.slim.Files = append(s.slim.Files, file)
+		}
+	}
+}
+
+// sentence tells a person of several chats.
+func (s *slimSum) sentence(c *console, sum *editSummary) string {
+	if sum.Changed == 0 {
+		return "nothing to drop in " + plural.Many(sum.Chats, "chat")
+	}
+	of := plural.Many(sum.Changed, "chat")
+	if sum.Changed < sum.Chats {
+		of += " (of " + plural.Grouped(sum.Chats) + ")"
+	}
+	return fmt.Sprintf("%s %s smaller: %s%s%s", c.did("made", "would make"), of, formatBytes(s.before), c.sign(" → "), formatBytes(s.after))
+}
+
+// smaller returns how big a chat was, and how big it is.
+func smaller(c *console, r *edit.SlimResult) string {
+	return formatBytes(r.Doc.BytesBefore) + c.sign(" → ") + formatBytes(r.Doc.Bytes)
+}
+
+// slimRows names those of many chats that got smaller by most, and counts the others that did.
+func slimRows(c *console, list []*edit.SlimResult) {
+	isLeft := func(r *edit.SlimResult) bool { return r.Err != nil || r.Doc.Unchanged }
+	most := slices.DeleteFunc(slices.Clone(list), isLeft)
+	slices.SortStableFunc(most, func(a, b *edit.SlimResult) int {
+		return cmp.Compare(b.Doc.BytesBefore-b.Doc.Bytes, a.Doc.BytesBefore-a.Doc.Bytes)
+	})
+	rest := max(len(most)-chatsShown, 0)
+	most = most[:len(most)-rest]
+
+	var rows []chatRow
+	for _, r := range most {
+		rows = append(rows, chatRow{r.Doc.Path, smaller(c, r)})
+	}
+	c.chatRows(rows, rest)
+}
+
+// tellFreed says how much is free now, or once what is kept for undo is dropped, and what else could go.
+func (o *slimOptions) tellFreed(ctx context.Context, c *console, call *slimSum, common edit.Options, choice choose.Choice) {
+	more := o.more(ctx, c, common, choice)
+	if c.printed() != nil {
+		return
+	}
+	if len(call.edited) > 0 {
+		free := formatBytes(call.before - call.after)
+		if call.record != "" {
+			free += " once you run '" + c.undoCommand(call.root, "--prune "+call.record) + "'"
+		}
+		c.also(fact{"free", free})
+	}
+	if more != "" {
+		c.also(fact{"more", more})
+	}
 }
 
 // more says to a person what other --drop would free of the same messages, "" for nothing.
@@ -188,8 +289,8 @@ func (o *slimOptions) more(ctx context.Context, c *console, common edit.Options,
 }
 
 // parts says what was dropped.
-func (o *slimOptions) parts(c *console, r *edit.SlimResult) (parts []string) {
-	for _, p := range r.Slim.Parts {
+func (o *slimOptions) parts(c *console, slim *edit.Slimmed) (parts []string) {
+	for _, p := range slim.Parts {
 		if p.Messages > 0 {
 			parts = append(parts, fmt.Sprintf("%s of %s, %s", p.Part, c.many(p.Messages, "message"), formatBytes(p.Bytes)))
 		}
@@ -199,30 +300,38 @@ func (o *slimOptions) parts(c *console, r *edit.SlimResult) (parts []string) {
 
 // block tells a person of one chat that was made slim.
 func (o *slimOptions) block(c *console, r *edit.SlimResult) block {
-	d := &r.Doc
-	name := nameOf(d.Path)
-	b := block{sentence: fmt.Sprintf("made %s smaller: %s%s%s", name, formatBytes(d.BytesBefore), c.sign(" → "), formatBytes(d.Bytes))}
-	switch {
-	case d.Unchanged:
+	name := nameOf(r.Doc.Path)
+	b := block{
+		sentence: fmt.Sprintf("%s %s smaller: %s", c.did("made", "would make"), name, smaller(c, r)),
+		facts:    o.facts(c, &r.Slim, r.Facts),
+	}
+	if r.Doc.Unchanged {
 		b.sentence = name + " is unchanged: nothing to drop"
-	case c.dryRun:
-		b.sentence = fmt.Sprintf("would make %s smaller: %s%s%s", name, formatBytes(d.BytesBefore), c.sign(" → "), formatBytes(d.Bytes))
-	}
-
-	for _, part := range o.parts(c, r) {
-		b.add("dropped", part)
-	}
-	if r.Slim.Spared > 0 {
-		b.add("spared", fmt.Sprintf("%s among the last %d (--keep-last)", c.many(r.Slim.Spared, "message"), o.keepLast))
-	}
-	if r.Slim.Left > 0 {
-		b.add("left", c.many(r.Slim.Left, "message")+" whose text is not that of the chosen swipe; see 'stchat repair'")
-	}
-	if r.Slim.Unfit > 0 {
-		b.add("left", c.many(r.Slim.Unfit, "message")+" whose swipes do not fit what an extension keeps")
-	}
-	if len(r.Slim.Files) > 0 {
-		b.add("pictures", c.many(len(r.Slim.Files), "file")+" in user/images")
 	}
 	return b
+}
+
+// facts returns what was dropped, and what was not and why.
+func (o *slimOptions) facts(c *console, slim *edit.Slimmed, told []ops.Fact) []fact {
+	b := block{}
+	for _, part := range o.parts(c, slim) {
+		b.add("dropped", part)
+	}
+	if slim.Spared > 0 {
+		of := ""
+		if o.many {
+			of = " of each chat"
+		}
+		b.add("spared", fmt.Sprintf("%s among the last %d%s (--keep-last)", c.many(slim.Spared, "message"), o.keepLast, of))
+	}
+	if slim.Left > 0 {
+		b.add("left", c.many(slim.Left, "message")+" whose text is not that of the chosen swipe; see 'stchat repair'")
+	}
+	if slim.Unfit > 0 {
+		b.add("left", c.many(slim.Unfit, "message")+" whose swipes do not fit what an extension keeps")
+	}
+	if len(slim.Files) > 0 {
+		b.add("pictures", c.many(len(slim.Files), "file")+" in user/images")
+	}
+	return append(b.facts, factsOf(told, "")...)
 }

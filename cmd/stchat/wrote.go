@@ -337,6 +337,9 @@ func (c *console) manyEdited(s *editSummary) string {
 	if c.dryRun {
 		did = words.would
 	}
+	if s.passed > 0 && s.passed == s.Chats {
+		return "no chat of " + plural.Grouped(s.Chats) + " meets --where"
+	}
 	if s.Changed == 0 {
 		return words.nothing(c.dryRun) + " in " + plural.Many(s.Chats, "chat")
 	}
@@ -372,9 +375,12 @@ func (c *console) mostEdited(results []*edit.Result) (most []*edit.Result, rest 
 	return most, rest
 }
 
-// editRow returns the name of one of many chats that were edited, and what was.
-func (c *console) editRow(r *edit.Result) (name, what string) {
-	what = "metadata"
+// chatRow is the path of one of many chats, and what was done to it.
+type chatRow struct{ path, what string }
+
+// editRow returns the row of one of many chats that were edited.
+func editRow(r *edit.Result) chatRow {
+	what := "metadata"
 	n := r.Doc.Edited()
 	if n > 0 {
 		what = plural.Many(n, "message")
@@ -382,24 +388,34 @@ func (c *console) editRow(r *edit.Result) (name, what string) {
 	if r.Places+r.Header > 0 {
 		what = placesText(r.Places, n, r.Header)
 	}
-	width := max(cmp.Or(c.Width, unknownWidth)-visible.Width(what)-5, 10)
-	return visible.CutRight(visible.Text(nameOf(r.Doc.Path)), width, c.sign("…")), what
+	return chatRow{r.Doc.Path, what}
+}
+
+// rowName returns the name of a chat, cut so that what was done to it has room beside it.
+func (c *console) rowName(row chatRow) string {
+	width := max(cmp.Or(c.Width, unknownWidth)-visible.Width(row.what)-5, 10)
+	return visible.CutRight(visible.Text(nameOf(row.path)), width, c.sign("…"))
 }
 
 // editRows tells of many chats that were edited: those that changed most.
 func (c *console) editRows(results []*edit.Result) {
 	most, rest := c.mostEdited(results)
+	var rows []chatRow
+	for _, r := range most {
+		rows = append(rows, editRow(r))
+	}
+	c.chatRows(rows, rest)
+}
+
+// chatRows prints a line for each of many chats, and how many more there are.
+func (c *console) chatRows(rows []chatRow, rest int) {
 	column := 0
-	for _, r := range most {
-		name, _ := c.editRow(r)
-		column = max(column, visible.Width(name))
+	for _, row := range rows {
+		column = max(column, visible.Width(c.rowName(row)))
 	}
-
-	for _, r := range most {
-		name, what := c.editRow(r)
-		fmt.Fprintln(c.w, "  "+visible.Pad(name, column)+"   "+what)
+	for _, row := range rows {
+		fmt.Fprintln(c.w, "  "+visible.Pad(c.rowName(row), column)+"   "+row.what)
 	}
-
 	if rest > 0 {
 		c.line("  and " + plural.Many(rest, "more chat"))
 	}

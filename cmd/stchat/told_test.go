@@ -1,0 +1,109 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// toldCase is a call and what a person reads of it.
+type toldCase struct {
+	before []string // calls that come first
+	call   string
+	code   int      // with which it exits
+	want   []string // what is shown, in this order
+	never  []string // what is not
+}
+
+// inLuker goes into the folder of Luker of the demo.
+const inLuker = "cd luker"
+
+// TestTold: what a person reads of single calls, at 80 columns, each in a demo of its own. The arguments of a
+// call are between bars.
+func TestTold(t *testing.T) {
+	zone := time.Local
+	time.Local = time.UTC
+	t.Cleanup(func() { time.Local = zone })
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, tt := range toldCases() {
+		demoToWrite(t, here)
+		withWren(t)
+		for _, call := range tt.before {
+			if call == inLuker {
+				t.Chdir("luker")
+				continue
+			}
+			_, errs, code := terminal(t, 0, strings.Split(call, "|")...)
+			if code == exitTrouble {
+				t.Fatalf("%s: %s", call, errs)
+			}
+		}
+
+		args := append(strings.Split(tt.call, "|"), "--color", "never")
+		shown, code := display{width: 80, locale: "C.UTF-8", now: inApril()}.show(args...)
+		if code != tt.code {
+			t.Errorf("%s: exit %d, not %d:\n%s", tt.call, code, tt.code, shown)
+		}
+		rest := shown
+		for _, want := range tt.want {
+			_, after, found := strings.Cut(rest, want)
+			if !found {
+				t.Errorf("%s: no %q in its place in\n%s", tt.call, want, shown)
+				break
+			}
+			rest = after
+		}
+		for _, never := range tt.never {
+			if strings.Contains(shown, never) {
+				t.Errorf("%s: %q in\n%s", tt.call, never, shown)
+			}
+		}
+		t.Chdir(here)
+	}
+}
+
+// withWren puts the character of the demo's folder of Luker into the demo itself.
+func withWren(t *testing.T) {
+	t.Helper()
+	for _, path := range []string{"characters/Wren Tallow.png", "chats/Wren Tallow/Wren Tallow - 2026-03-12@21h03m55s420ms.jsonl"} {
+		data := read(t, filepath.Join("luker", filepath.FromSlash(path)))
+		writeFile(t, path, string(data))
+	}
+}
+
+// toldCases returns the cases of [TestTold].
+func toldCases() []toldCase {
+	var copies []string
+	for range 11 {
+		copies = append(copies, "copy|Maren Holm/Before the storm")
+	}
+	return []toldCase{
+		{
+			before: copies,
+			call:   "slim|Maren Holm/*|--keep-last|0",
+			want: []string{
+				"made 15 chats smaller: ", "\n  dropped        swipes of ", "\n  free           ", "\n  more           --drop reasoning would free ",
+				"\n  2026-03-01 18:42 ", " kB → ", "\n  and 5 more chats\n",
+			},
+			never: []string{"made Before the storm smaller"},
+		},
+		{
+			before: []string{"slim|Maren Holm/Before the storm|--keep-last|0"},
+			call:   "slim|Maren Holm/*|--keep-last|0|--dry-run",
+			want:   []string{"would make 3 chats (of 4) smaller: "},
+			never:  []string{"is unchanged", "\n  free "},
+		},
+		{
+			before: []string{"slim|Maren Holm/*|--keep-last|0"},
+			call:   "slim|Maren Holm/*|--keep-last|0",
+			want:   []string{"nothing to drop in 4 chats\n"},
+			never:  []string{"is unchanged"},
+		},
+	}
+}
