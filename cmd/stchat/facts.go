@@ -91,6 +91,8 @@ func factOf(same []ops.Fact) fact {
 		return fact{"speakers", "messages keep their speakers' names"}
 	case ops.FactNoMembers:
 		return fact{"speakers", fmt.Sprintf("not in the group: %s (%s, left as they are)", named, messages)}
+	case ops.FactMarked:
+		return fact{"speakers", fmt.Sprintf("not in the group: %s (%s, now with the card's name and picture)", named, messages)}
 	case ops.FactOthers:
 		return fact{"speakers", fmt.Sprintf("%s of others as they are: %s", messages, named)}
 	case ops.FactLinks:

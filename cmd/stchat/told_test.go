@@ -105,5 +105,11 @@ func toldCases() []toldCase {
 			want:   []string{"nothing to drop in 4 chats\n"},
 			never:  []string{"is unchanged"},
 		},
+		{
+			before: []string{"add|Maren Holm/@|--role|character|--text|Hello"},
+			call:   "copy|Wren Tallow/2026|Supper at the light 🕯️|-n|wren",
+			want:   []string{"speakers       not in the group: Wren Tallow (3 messages, now with the card's"},
+			never:  []string{"left as they are"},
+		},
 	}
 }

@@ -28,6 +28,7 @@ const (
 	FactNoBook                        // Count: chats without a lorebook, so that nothing is cloned
 	FactSpeakers                      // Name: an owner whom no message names; speakers keep their names
 	FactNoMembers                     // Name: who speaks in Count messages, and is not in the group
+	FactMarked                        // Name: who speaks in Count messages, which name its card now, and is not in the group
 	FactOthers                        // Name: whose Count messages keep their names and pictures
 	FactLinks                         // Count: messages that had links to checkpoints and branches
 	FactDeadLinks                     // Count: messages that had links to chats that are not there

@@ -31,8 +31,9 @@ const (
 type dress struct {
 	owner *address.Owner
 	kind  change
-	face  *face               // that messages get or lose; nil: they stay as they are
-	seen  map[string]int      // messages by who speaks, of those to be told
+	face  *face          // that messages get or lose; nil: they stay as they are
+	seen  map[string]int // messages by who speaks and is not of the owner; those that got a face are in given
+	given map[string]int
 	heard bool                // a message bears the owner's name
 	is    func(s speech) bool // whether one who speaks belongs there
 }
@@ -52,7 +53,7 @@ type speech struct{ name, avatar string }
 
 // dressFor returns how messages of src are made to fit their place.
 func dressFor(lib *library.Library, src *chat.Chat, to *place, now time.Time, r *Result) (*dress, error) {
-	d := &dress{owner: to.owner, seen: map[string]int{}}
+	d := &dress{owner: to.owner, seen: map[string]int{}, given: map[string]int{}}
 	if to.owner == nil {
 		return d, nil
 	}
@@ -117,18 +118,20 @@ func (d *dress) message(l *jsonl.Line, line []byte, i int) []byte {
 	}
 	s := speechOf(l)
 	_, forced := l.Value(keyForced)
+	told := d.seen
 	switch {
 	case d.face == nil:
 	case d.kind == toGroup && !forced:
 		s.name, s.avatar = d.face.name, d.face.avatar
 		line = d.face.put(line, i)
+		told = d.given
 	case d.kind == toCharacter && s.avatar == d.face.avatar:
 		line = d.face.take(line)
 	}
 
 	d.heard = d.heard || s.name == d.owner.Name
 	if !d.is(s) && !isHidden {
-		d.seen[s.name]++
+		told[s.name]++
 	}
 	return line
 }
@@ -186,32 +189,34 @@ const mostNamed = 5
 
 // tell notes who speaks in the new chat at path and does not belong there.
 func (d *dress) tell(path string, messages int, r *Result) {
-	total := 0
-	for _, n := range d.seen {
-		total += n
-	}
-	named := d.speakers()
+	isToCharacter := d.owner != nil && d.owner.Group == nil
 	switch {
-	case d.owner == nil, d.kind == sameKind && d.owner.Group == nil:
-		if d.owner != nil && !d.heard && messages > 0 {
+	case d.owner == nil:
+	case isToCharacter && d.kind == sameKind:
+		if !d.heard && messages > 0 {
 			r.Tell(ops.Fact{Kind: ops.FactSpeakers, Path: path, Name: d.owner.Name})
 		}
-	case total == 0:
-	case d.owner.Group != nil:
-		r.Tell(ops.Fact{Kind: ops.FactNoMembers, Path: path, Name: named, Count: total})
+	case isToCharacter:
+		tellSpeakers(path, ops.FactOthers, d.seen, r)
 	default:
-		r.Tell(ops.Fact{Kind: ops.FactOthers, Path: path, Name: named, Count: total})
+		tellSpeakers(path, ops.FactMarked, d.given, r)
+		tellSpeakers(path, ops.FactNoMembers, d.seen, r)
 	}
 }
 
-// speakers returns the names of who is to be told, those with the most messages first.
-func (d *dress) speakers() string {
+// tellSpeakers notes who speaks in so many messages, those with the most first; nothing if nobody does.
+func tellSpeakers(path string, kind ops.FactKind, messages map[string]int, r *Result) {
 	var list []string
-	for name := range d.seen {
+	total := 0
+	for name, n := range messages {
 		list = append(list, name)
+		total += n
+	}
+	if total == 0 {
+		return
 	}
 	slices.SortFunc(list, func(a, b string) int {
-		if more := d.seen[b] - d.seen[a]; more != 0 {
+		if more := messages[b] - messages[a]; more != 0 {
 			return more
 		}
 		return strings.Compare(a, b)
@@ -220,5 +225,5 @@ func (d *dress) speakers() string {
 	if more := len(list) - mostNamed; more > 0 {
 		list = append(list[:mostNamed], fmt.Sprintf("and %d more", more))
 	}
-	return strings.Join(list, ", ")
+	r.Tell(ops.Fact{Kind: kind, Path: path, Name: strings.Join(list, ", "), Count: total})
 }
