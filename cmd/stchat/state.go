@@ -53,6 +53,9 @@ func sayState(c *console, r *state.Result) error {
 	return sayAll(c, how, []*state.Result{r}, of, func(r *state.Result) {
 		if c.tells() {
 			c.block(c.stateBlock(r))
+			if c.dryRun && !c.quiet {
+				c.changedKeys(r.Keys)
+			}
 		}
 		c.tellUnchanged(r.Doc.Path, !r.Doc.Changed)
 	})

@@ -111,5 +111,15 @@ func toldCases() []toldCase {
 			want:   []string{"speakers       not in the group: Wren Tallow (3 messages, now with the card's"},
 			never:  []string{"left as they are"},
 		},
+		{
+			before: []string{inLuker},
+			call:   "state|set|Wren Tallow/@|quest_book|--set|a=1|--dry-run",
+			want:   []string{"would change quest_book of 2026-03-12 21:03\n", "+ /a\n", "+ 1\n"},
+		},
+		{
+			before: []string{inLuker},
+			call:   "state|set|Wren Tallow/@|tide_clock|--set|phase=3|--dry-run",
+			want:   []string{"would change tide_clock of 2026-03-12 21:03 at message 4\n", "/phase\n", "+ 3\n"},
+		},
 	}
 }

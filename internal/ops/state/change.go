@@ -15,6 +15,7 @@ import (
 	"stchat/internal/change/safefile"
 	"stchat/internal/extension/luker"
 	"stchat/internal/folder/library"
+	"stchat/internal/json/metadiff"
 	"stchat/internal/ops"
 )
 
@@ -54,7 +55,10 @@ type Made struct {
 }
 
 // Result is the result for one chat or character.
-type Result struct{ ops.Result[Changed] }
+type Result struct {
+	ops.Result[Changed]
+	Keys []metadiff.Change // what changes in the namespace
+}
 
 func newResult(opt *Options) *Result {
 	r := &Result{}

@@ -19,6 +19,7 @@ import (
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
+	"stchat/internal/sillytavern/message"
 	"stchat/internal/text/plural"
 )
 
@@ -98,7 +99,7 @@ func Set(ctx context.Context, options SetOptions) *Result {
 			}
 			return commit(ctx, opt, t, log.Path, namespace, r, s)
 		}
-		return setPlain(t, &opt.Values, namespace, s)
+		return setPlain(t, &opt.Values, namespace, r, s)
 	})
 }
 
@@ -165,7 +166,7 @@ func (opt *SetOptions) valid(namespace string) error {
 func unsafePath(path patch.Path) bool { return slices.ContainsFunc(path, luker.Unsafe) }
 
 // setPlain changes a plain sidecar. A missing one counts as {}.
-func setPlain(t *target, values *patch.Changes, namespace string, s *changeset.Set) error {
+func setPlain(t *target, values *patch.Changes, namespace string, r *Result, s *changeset.Set) error {
 	path := t.pathOf(namespace)
 	old, was, err := read(path)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -182,6 +183,10 @@ func setPlain(t *target, values *patch.Changes, namespace string, s *changeset.S
 		return fmt.Errorf("%s: %w", path, err)
 	case !missing && bytes.Equal(next, rawjson.Compact(old)):
 		return nil
+	}
+	diff, err := metadiff.Compare(old, next, metadiff.Selection{})
+	if err == nil { // else what was there is no object
+		r.Keys = diff.Changes
 	}
 	return t.write(s, path, was, "state of an extension", next)
 }
@@ -252,14 +257,16 @@ func commit(ctx context.Context, opt *SetOptions, t *target, path, namespace str
 	if err != nil {
 		return fmt.Errorf("%s: %q: %w", t.path, namespace, err)
 	}
-	operations, n, err := difference(now, next)
-	if err != nil || n == 0 {
+	diff, err := difference(now, next)
+	if err != nil || diff.Equal() {
 		return err
 	}
-	made := luker.NewCommit(floor, swipe, operations)
+	r.Keys = diff.Changes
+	made := luker.NewCommit(floor, swipe, rawjson.Compact(diff.Patch()))
 	if err := replay.Apply(luker.ReadCommit(made)); err != nil {
 		return fmt.Errorf("%s: %q: Luker could not follow: %w", t.path, namespace, err)
 	}
+	n := len(diff.Changes)
 	r.Doc.Commit = &Made{floor, swipe + 1, n}
 	s.Rely(t.path, t.chat.Stamp)
 	var longer bytes.Buffer
@@ -287,24 +294,34 @@ func commitTarget(ctx context.Context, opt *SetOptions, t *target) (floor, swipe
 			return 0, 0, err
 		}
 	}
-	return floor, ops.Or(opt.Swipe, swipes[floor]), nil
+	if opt.Swipe == nil {
+		return floor, swipes[floor], nil
+	}
+	count, err := t.swipeCount(ctx, floor)
+	if err != nil {
+		return 0, 0, err
+	}
+	if *opt.Swipe >= count {
+		return 0, 0, fmt.Errorf("%s: message %d: %w", t.path, floor, &message.SwipeError{Swipe: *opt.Swipe + 1, Swipes: count})
+	}
+	return floor, *opt.Swipe, nil
 }
 
-// difference returns the operations that turn object a into b, on one line, and how many
-// there are. It returns [ErrUnsafe] if one has an unsafe path.
-func difference(a, b []byte) (operations []byte, n int, err error) {
+// difference returns what turns object a into b. The error is [ErrUnsafe] if a change has an unsafe
+// path.
+func difference(a, b []byte) (*metadiff.Diff, error) {
 	diff, err := metadiff.Compare(a, b, metadiff.Selection{})
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	for _, c := range diff.Changes {
 		path, err := patch.ParsePointer(c.Path)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if unsafePath(path) {
-			return nil, 0, ErrUnsafe
+			return nil, ErrUnsafe
 		}
 	}
-	return rawjson.Compact(diff.Patch()), len(diff.Changes), nil
+	return diff, nil
 }

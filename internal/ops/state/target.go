@@ -140,6 +140,18 @@ func (t *target) chosen(ctx context.Context) ([]int, error) {
 	return swipes, nil
 }
 
+// swipeCount returns how many swipes message i has. One without a list of them has its text as the only one.
+func (t *target) swipeCount(ctx context.Context, i int) (count int, err error) {
+	opt := jsonl.MapOptions{From: t.chat.Body, Line: t.chat.BodyLine, Keys: jsonl.NewKeys("swipes")}
+	err = jsonl.Each(ctx, t.chat.Source, opt, func(l *jsonl.Line, base jsonl.Base) error {
+		if base.Index+l.Index == i {
+			count = max(l.Count(0), 1)
+		}
+		return nil
+	})
+	return count, ops.PathError(err)
+}
+
 // message returns the index of a message, counted from the end if at is below 0; -1 if at is
 // nil. The error is a [*choose.OutOfRangeError] if there is no such message.
 func (t *target) message(ctx context.Context, at *int) (int, error) {
