@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -69,7 +70,7 @@ func (o *listOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 			c.document(l)
 		}
 	case c.shown:
-		writeList(c, res)
+		o.write(c, res)
 	default:
 		for _, l := range res.Chats {
 			c.row(visible.Text(l.Path), textOr(l.Owner), visible.Text(l.Name), strconv.Itoa(l.Messages), strconv.FormatInt(l.Bytes, 10), textOr(l.LastDate))
@@ -84,10 +85,28 @@ func (o *listOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	return c.outcome(false)
 }
 
-// writeList shows a list to a person.
-func writeList(c *console, res *look.ListResult) {
+// none says that no chat is listed, and which of the flags may have left them out.
+func (o *listOptions) none() string {
+	var asked []string
+	if len(o.opt.Where) > 0 {
+		asked = append(asked, "--where")
+	}
+	if !o.opt.Since.IsZero() {
+		asked = append(asked, "--since")
+	}
+	if !o.opt.Until.IsZero() {
+		asked = append(asked, "--until")
+	}
+	if len(asked) == 0 {
+		return "no chat here"
+	}
+	return "no chat meets " + strings.Join(asked, ", ")
+}
+
+// write shows a list to a person.
+func (o *listOptions) write(c *console, res *look.ListResult) {
 	if len(res.Chats) == 0 {
-		c.line("no chat here")
+		c.line(o.none())
 		return
 	}
 	owner := ownerName(res.Chats[0])

@@ -121,5 +121,19 @@ func toldCases() []toldCase {
 			call:   "state|set|Wren Tallow/@|tide_clock|--set|phase=3|--dry-run",
 			want:   []string{"would change tide_clock of 2026-03-12 21:03 at message 4\n", "/phase\n", "+ 3\n"},
 		},
+		{
+			call:  "list|--where|lorebook=Zilch",
+			want:  []string{"no chat meets --where\n"},
+			never: []string{"no chat here"},
+		},
+		{
+			call: "list|--where|lorebook=Zilch|--since|today|--until|today",
+			want: []string{"no chat meets --where, --since, --until\n"},
+		},
+		{
+			call: "meta|set|Maren Holm/*|note=y|--where|lorebook=Zilch",
+			code: exitNo,
+			want: []string{"no chat of 4 meets --where\n"},
+		},
 	}
 }
