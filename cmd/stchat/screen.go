@@ -89,6 +89,13 @@ func (c *console) table(t *grid.Table) {
 
 // table prints a table.
 func (s *screen) table(t *grid.Table) {
+	for _, line := range s.tableLines(t) {
+		fmt.Fprintln(s.w, line)
+	}
+}
+
+// tableLines returns the lines of a table, as wide as the terminal.
+func (s *screen) tableLines(t *grid.Table) []string {
 	t.Width, t.ASCII = s.width, s.ascii
 	t.Paint = func(code, text string) string {
 		if code != signed {
@@ -101,9 +108,7 @@ func (s *screen) table(t *grid.Table) {
 		return strings.Join(counts, " ")
 	}
 
-	for _, line := range t.Lines() {
-		fmt.Fprintln(s.w, line)
-	}
+	return t.Lines()
 }
 
 // signed is the code of counts such as +2 ~0 -1, which have the colours of their signs.
