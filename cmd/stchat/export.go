@@ -125,7 +125,7 @@ func formatOf(output string, args []string) (publish.Format, error) {
 		return "", usagef("-o %s: say in which --format; a .jsonl is a chat", output)
 	case ".epub", ".docx", ".pdf":
 		between := visible.Quote(strings.TrimSuffix(output, extension) + ".md")
-		return "", usagef("-o %s: pandoc makes that: stchat export %s -o %s && pandoc %s -o %s",
+		return "", usagef("-o %s: pandoc makes that: `stchat export %s -o %s && pandoc %s -o %s`",
 			output, visible.Args(args...), between, between, visible.Quote(output))
 	}
 	if extension == "" {

@@ -253,7 +253,7 @@ func (o *renameOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, a
 	err := o.report(c, results)
 	for _, r := range results {
 		if own := r.Doc.OwnBook; own != nil && r.Err == nil {
-			c.note("its lorebook keeps its name; to rename it too: stchat rename %s %s", visible.Quote(own.Path), visible.Quote(own.Name))
+			c.note("its lorebook keeps its name; to rename it too: `stchat rename %s %s`", visible.Quote(own.Path), visible.Quote(own.Name))
 		}
 	}
 	return err

@@ -135,5 +135,14 @@ func toldCases() []toldCase {
 			code: exitNo,
 			want: []string{"no chat of 4 meets --where\n"},
 		},
+		{
+			call: "export|Maren/@|-o|a.pdf",
+			code: exitTrouble,
+			want: []string{"\n  `stchat export 'chats/Maren Holm/Maren Holm - 2026-03-01@18h42m07s311ms.jsonl' -o a.md && pandoc a.md -o a.pdf`\n"},
+		},
+		{
+			call: "rename|Maren Holm/Before the storm|The light|--dry-run",
+			want: []string{"\n  `stchat rename 'worlds/z-AutoLB-Gull Rock__CP_Before the storm.json' 'z-AutoLB-Gull Rock__CP_The light'`\n"},
+		},
 	}
 }
