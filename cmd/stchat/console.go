@@ -313,11 +313,6 @@ func (c *console) closeTabs(bumped bool, chats ...string) {
 	c.reload(bumped, chats, "this chat in SillyTavern", " now, or its next save undoes this")
 }
 
-// closeOtherTabs is closeTabs for chats that were edited beside one that has another name or place now.
-func (c *console) closeOtherTabs(bumped bool, chats []string) {
-	c.reload(bumped, chats, "the other chats that changed", ", or their next save undoes this")
-}
-
 // reload tells the user to reload chats, called which; otherwise says why, unless new slugs stop an open tab.
 func (c *console) reload(bumped bool, chats []string, which, otherwise string) {
 	switch {
@@ -353,10 +348,28 @@ func closeChangedTabs[D any](c *console, results []*ops.Result[D]) {
 	c.closeTabs(false, chats...)
 }
 
-// closeLeftTabs tells the user, once per command that renamed, moved or deleted a chat, to close it:
-// SillyTavern compares slugs only with a file that is there, so no slug stops the tab.
-func (c *console) closeLeftTabs() {
-	c.note("close this chat in SillyTavern now, or its next save makes the old file anew")
+// closeLeftTabs tells the user, once per command that renamed, moved or deleted chats, to close them, and to
+// reload those that were edited beside them: SillyTavern compares slugs only with a file that is there, so no
+// slug stops the tab.
+func (c *console) closeLeftTabs(how *saying) {
+	which, remakes := "this chat", "its next save makes the old file anew"
+	if how.left > 1 {
+		which, remakes = "these chats", "their next saves make the old files anew"
+	}
+	areLukers := how.lukers || ops.AnyOfLuker(how.edited)
+	areOthers := len(how.edited) > 0
+	switch {
+	case areLukers && areOthers:
+		c.note("close %s in Luker now, and the others that changed: their open tabs would undo this", which)
+	case areLukers:
+		c.note("close %s in Luker now, or %s", which, remakes)
+	case areOthers && how.bumped:
+		c.note("close %s in SillyTavern now, or %s; tabs of the others that changed can no longer save", which, remakes)
+	case areOthers:
+		c.note("close %s in SillyTavern now and reload the others that changed, or their next save undoes this", which)
+	default:
+		c.note("close %s in SillyTavern now, or %s", which, remakes)
+	}
 }
 
 // lukersTabs tells the user that an open tab of Luker wins, if one of the chats is Luker's.

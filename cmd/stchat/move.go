@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/change/changeset"
+	"stchat/internal/extension/luker"
 	"stchat/internal/folder/library"
 	"stchat/internal/ops"
 	"stchat/internal/ops/move"
@@ -95,7 +97,10 @@ func (o *moveFlags) report(c *console, results []*move.Result) error {
 		if userdir.HasExtension(path) && stays {
 			how.edited = append(how.edited, path)
 		}
-		how.left = how.left || userdir.HasExtension(path) && !stays
+		if userdir.HasExtension(path) && !stays {
+			how.left++
+			how.lukers = how.lukers || slices.ContainsFunc(r.Steps, isOfLuker)
+		}
 		for _, e := range r.Doc.Edits {
 			if userdir.HasExtension(e.Path) && e.Path != path && e.Path != r.Doc.From {
 				how.edited = append(how.edited, e.Path)
@@ -106,6 +111,11 @@ func (o *moveFlags) report(c *console, results []*move.Result) error {
 			c.made(path)
 		}
 	})
+}
+
+// isOfLuker reports whether a step is about a file that Luker keeps beside a chat.
+func isOfLuker(s changeset.Step) bool {
+	return luker.IsSidecar(filepath.Base(s.Path))
 }
 
 // twoOfOneOwner returns two chats of one character or group, with what that is; "": there are none.

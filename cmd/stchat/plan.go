@@ -96,7 +96,11 @@ func (o *moveFlags) plan(c *console, results []*move.Result) {
 	})
 
 	if deletes && !c.dryRun {
-		plan.add("undo", "brings it back, until '"+prune+"'")
+		gone := "it"
+		if len(results) > 1 {
+			gone = "them"
+		}
+		plan.add("undo", "brings "+gone+" back, until '"+prune+"'")
 	}
 	if outside {
 		plan.add("not touched", "prompts in the browser, the vector index, an open tab")

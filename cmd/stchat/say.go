@@ -38,7 +38,8 @@ type saying struct {
 
 	edited []string // the chats that were edited in place, to be reloaded
 	bumped bool     // all of them have a new slug
-	left   bool     // a chat has left its path, so that an open tab would make the file anew
+	left   int      // chats that have left their paths, so that an open tab would make the file anew
+	lukers bool     // one of these is Luker's
 }
 
 // say prints all about a result but its document and its block: the warnings, what arguments were taken
@@ -110,14 +111,11 @@ func sayAll[R, D any](c *console, how *saying, results []R, of func(R) (source s
 	}
 
 	if c.printed() == nil || c.wrote {
-		if how.left && !c.dryRun {
-			c.closeLeftTabs()
-		}
 		switch {
-		case len(how.edited) == 0, c.dryRun:
-		case how.left:
-			c.closeOtherTabs(how.bumped, how.edited)
-		default:
+		case c.dryRun:
+		case how.left > 0:
+			c.closeLeftTabs(how)
+		case len(how.edited) > 0:
 			c.closeTabs(how.bumped, how.edited...)
 		}
 		if how.end != nil {

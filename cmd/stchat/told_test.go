@@ -144,5 +144,20 @@ func toldCases() []toldCase {
 			call: "rename|Maren Holm/Before the storm|The light|--dry-run",
 			want: []string{"\n  `stchat rename 'worlds/z-AutoLB-Gull Rock__CP_Before the storm.json' 'z-AutoLB-Gull Rock__CP_The light'`\n"},
 		},
+		{
+			call:  "rename|Maren Holm/Before the storm|The light",
+			want:  []string{"stchat: close this chat in SillyTavern now and reload the others that changed,\n  or their next save undoes this\n"},
+			never: []string{"makes the old file anew", "the other chats"},
+		},
+		{
+			call: "rm|Maren Holm/Before the storm|Maren Holm/Maren Holm - 2026-03-01@18h42m07s311ms - Branch #2|-y",
+			want: []string{"brings them back, until", "stchat: close these chats in SillyTavern now and reload the others that changed,"},
+		},
+		{
+			before: []string{inLuker},
+			call:   "rm|Wren Tallow/@",
+			want:   []string{"brings it back, until", "stchat: close this chat in Luker now, or its next save makes the old file anew\n"},
+			never:  []string{"SillyTavern"},
+		},
 	}
 }
