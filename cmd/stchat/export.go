@@ -299,6 +299,29 @@ func (o *exportOptions) fits(format dataset.Format) error {
 	return nil
 }
 
+// dataBlock tells a person of the chats that were written as data, one by its name and several counted.
+func (e *exporting) dataBlock(written []*dataset.Document) block {
+	chats := plural.Many(len(written), "chat")
+	if len(written) == 1 {
+		chats = nameOf(written[0].Path)
+	}
+	lines := 0
+	leftOut := 0
+	for _, d := range written {
+		lines += d.Lines
+		leftOut += d.LeftOut
+	}
+
+	b := block{
+		sentence: fmt.Sprintf("%s %s: %s", e.did("wrote", "would write"), chats, plural.Many(lines, "line")),
+		made:     e.opt.Output,
+	}
+	if leftOut > 0 {
+		b.add("left out", plural.Many(leftOut, "message")+", hidden or not part of this format")
+	}
+	return b
+}
+
 // data writes chats as data.
 func (e *exporting) data(ctx context.Context) error {
 	opt := e.opt
@@ -312,6 +335,7 @@ func (e *exporting) data(ctx context.Context) error {
 	}
 
 	bad := 0
+	var written []*dataset.Document
 	err := dataset.Export(ctx, opt, func(r *dataset.Result) error {
 		d := &r.Doc
 		if sayDone(e, d.Path, r) {
@@ -329,7 +353,10 @@ func (e *exporting) data(ctx context.Context) error {
 			e.note("%s: it repeats the beginning of another chat, %s", chat.Label(d.Path), e.many(d.Repeated, "message"))
 		}
 
-		if opt.Folder {
+		if d.Lines > 0 {
+			written = append(written, d)
+		}
+		if isPlain := !e.tells() || e.verbose; opt.Folder && isPlain {
 			e.written(d.Output)
 		}
 		if e.json {
@@ -343,7 +370,11 @@ func (e *exporting) data(ctx context.Context) error {
 		return err
 	}
 
-	if !opt.Folder && opt.Output != "" {
+	switch {
+	case opt.Output == "":
+	case e.tells() && len(written) > 0:
+		e.block(e.dataBlock(written))
+	case !opt.Folder:
 		e.written(&opt.Output)
 	}
 	if bad > 0 {

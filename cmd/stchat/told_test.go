@@ -159,5 +159,13 @@ func toldCases() []toldCase {
 			want:   []string{"brings it back, until", "stchat: close this chat in Luker now, or its next save makes the old file anew\n"},
 			never:  []string{"SillyTavern"},
 		},
+		{
+			call: "export|Maren/@|-o|../a.jsonl|--format|openai",
+			want: []string{"wrote 2026-03-01 18:42: 1 line\n", "left out ", "\n../a.jsonl\n"},
+		},
+		{
+			call: "export|Maren Holm/*|-o|../data/|--format|rows|--dry-run",
+			want: []string{"would write 4 chats: 164 lines\n../data/\n"},
+		},
 	}
 }
