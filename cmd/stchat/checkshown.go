@@ -61,7 +61,8 @@ func showFindings(c *console, rep *report.Check, paths []string) {
 func findingTable(c *console, list []rules.Finding) *grid.Table {
 	t := &grid.Table{Columns: []grid.Column{{Name: true, Code: cyan}, {}, {Wrap: true}}}
 	nameWidth := max(min(cmp.Or(c.Width, unknownWidth)/3, 32), 8)
-	dir, file, owner := "", "", ""
+	dir, owner := "", ""
+	file := ""
 	for _, f := range list {
 		if in := filepath.Dir(f.Path); in != dir {
 			dir = in
