@@ -474,7 +474,7 @@ func (v *valueFlags) set(text string) error {
 		}
 	}
 
-	encoded := patch.ParseValue(value)
+	encoded := ops.MessageValue(path, value)
 	if v.metadata {
 		encoded = ops.MetaValue(path, value)
 	}

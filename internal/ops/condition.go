@@ -14,8 +14,18 @@ import (
 // MetaValue returns the value that a text means under a key of the metadata: JSON, or else text; under a
 // key that SillyTavern keeps as text always text, which may be written as a JSON string.
 func MetaValue(path patch.Path, text string) []byte {
-	value := patch.ParseValue(text)
 	isText := len(path) == 1 && core.IsText(path[0])
+	return valueOf(text, isText)
+}
+
+// MessageValue is [MetaValue] for a key of a message.
+func MessageValue(path patch.Path, text string) []byte {
+	isText := len(path) == 1 && (path[0] == "mes" || path[0] == "name")
+	return valueOf(text, isText)
+}
+
+func valueOf(text string, isText bool) []byte {
+	value := patch.ParseValue(text)
 	if isText && rawjson.KindOf(value) != rawjson.String {
 		return rawjson.Quote(text)
 	}

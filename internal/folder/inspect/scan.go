@@ -216,7 +216,7 @@ func textOf(md *rawjson.Object, key string) *string {
 
 // DateText returns a send_date in UTC, or its text if it is not a date; nil if there is none.
 func DateText(raw []byte) *string {
-	if len(raw) == 0 {
+	if len(raw) == 0 || rawjson.KindOf(raw) == rawjson.Null {
 		return nil
 	}
 	if t, ok := sendate.ParseRaw(raw); ok {
