@@ -48,7 +48,7 @@ and what extensions keep as it was at MESSAGE.
 		example: `  stchat checkpoint Mira/Harbour 120 "before the storm"
   stchat checkpoint "Mira/*" -n "before migration"
   stchat checkpoint Mira/@ -1 --isolate`,
-		means:   &subjects{writes: true, messages: true, what: "NAME"},
+		means:   &subjects{writes: true, messages: true, what: newName},
 		options: &cutOptions{opt: cut.Options{Kind: names.Checkpoint}},
 	}
 }
@@ -65,7 +65,7 @@ stays as it is. Everything else is as in 'checkpoint'.
 		example: `  stchat branch Mira/Harbour 42
   stchat branch Mira/Harbour 42 "calm sea" --isolate
   stchat branch Mira/@ -1 --swipe 2`,
-		means:   &subjects{chats: true, writes: true, messages: true, what: "NAME"},
+		means:   &subjects{chats: true, writes: true, messages: true, what: newName},
 		options: &cutOptions{listFlags: listFlags{noFolders: true}, opt: cut.Options{Kind: names.Branch}},
 	}
 }
@@ -109,6 +109,9 @@ func (o *cutOptions) addFlags(fs *pflag.FlagSet) {
 func (o *cutOptions) takeMessages(fs *pflag.FlagSet, ranges []choose.Range) error {
 	if fs.Changed("as-of") {
 		return usagef("give MESSAGE or --as-of, not both")
+	}
+	if len(ranges) > 1 {
+		return usagef("a %s ends at one message, such as 42 or -1; a NAME that looks like a number goes with -n", o.opt.Kind)
 	}
 	message, ok := oneNumber(ranges)
 	if !ok {

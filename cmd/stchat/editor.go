@@ -22,6 +22,9 @@ import (
 
 // runEditor lets a person edit the text of the one chosen message in an editor.
 func (o *editOptions) runEditor(ctx context.Context, c *console, choice choose.Choice, common edit.Options) error {
+	if len(o.chosenBy.Ranges) > 1 {
+		return usagef("what is to change? An editor is for one message; a TEXT that looks like a number goes with --text")
+	}
 	if !c.InTTY || !c.OutTTY {
 		return usagef("what is to change? Give the TEXT, or e.g. --set name=Ines; an editor needs a terminal")
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -79,7 +80,7 @@ func (s *subjects) following(fs *pflag.FlagSet, o options, args []string) (other
 	}
 
 	if len(messages) > 0 {
-		if err := giveMessages(fs, o, messages); err != nil {
+		if err := s.giveMessages(fs, o, messages); err != nil {
 			return nil, err
 		}
 	}
@@ -95,8 +96,11 @@ func (s *subjects) following(fs *pflag.FlagSet, o options, args []string) (other
 // swipeNumber is what follows MESSAGE in swipe, as its synopsis calls it.
 const swipeNumber = "K"
 
-// newText is what follows MESSAGE in edit, as its synopsis calls it.
-const newText = "TEXT"
+// What follows MESSAGE in edit, and in checkpoint and branch, as their synopsis calls it.
+const (
+	newText = "TEXT"
+	newName = "NAME"
+)
 
 // divideSwipe divides the numbers behind a CHAT of swipe: the first is the message, unless --at says
 // it, and the second the swipe.
@@ -114,9 +118,13 @@ func (s *subjects) divideSwipe(fs *pflag.FlagSet, numbers, what []string) (messa
 }
 
 // giveMessages judges MESSAGES and gives them to the options of a command.
-func giveMessages(fs *pflag.FlagSet, o options, messages []string) error {
+func (s *subjects) giveMessages(fs *pflag.FlagSet, o options, messages []string) error {
 	if fs.Changed("at") {
-		return usagef("give the messages as an argument or with --at, not both: %s", messages[0])
+		also := ""
+		if flag := flagOf(fs, s.what); flag != "" {
+			also = fmt.Sprintf("; with --at, %s goes with %s", s.what, flag)
+		}
+		return usagef("give the messages as an argument or with --at, not both: %s%s", messages[0], also)
 	}
 	for _, arg := range messages {
 		if _, err := os.Lstat(arg); err == nil {

@@ -273,6 +273,9 @@ func (c *console) operands(v *verb, cmd *cobra.Command, args []string) ([]string
 	}
 
 	means.listed = isGiven(fs, "files-from")
+	if isGiven(fs, "at") {
+		means.goesWith = flagOf(fs, means.what)
+	}
 	chats, err := means.following(fs, v.options, args)
 	if err != nil {
 		return nil, err
@@ -288,6 +291,17 @@ func (c *console) operands(v *verb, cmd *cobra.Command, args []string) ([]string
 	}
 	chats, err = c.resolve(&means, chats)
 	return chats, cmp.Or(err, miscounted)
+}
+
+// flagOf returns the flag that does the same as what follows MESSAGES, "" if there is none or it is given.
+func flagOf(fs *pflag.FlagSet, what string) string {
+	switch {
+	case what == newText && !fs.Changed("text"):
+		return "--text"
+	case what == newName && !fs.Changed("name"):
+		return "-n"
+	}
+	return ""
 }
 
 // unexpanded refuses an -o in which the shell has left a ~, as in quotes or on Windows: a folder of that name

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,6 +37,7 @@ type subjects struct {
 	messages   bool   // MESSAGES may follow the CHATs
 	listed     bool   // --files-from names CHATs
 	what       string // what may follow MESSAGES, as the synopsis calls it; "" for nothing
+	goesWith   string // the flag that this goes with where --at says MESSAGES; "": it is none of that
 	books      bool   // a lorebook may be named, worlds/X.json
 	cards      bool   // a card may be named
 	pages      bool   // it writes a page, whose name goes with -o
@@ -94,7 +96,7 @@ func (c *console) findAll(s *subjects, args []string) (paths []string, err error
 	f.Whole = s.whole
 	f.WholeOwner = s.writes || s.wholeOwner
 	needsAll := s.writes || s.all || len(args) == 1
-	for _, arg := range args {
+	for i, arg := range args {
 		if arg == "" {
 			return nil, usagef("the name of a chat is empty")
 		}
@@ -106,7 +108,11 @@ func (c *console) findAll(s *subjects, args []string) (paths []string, err error
 			continue
 		}
 		if err != nil {
-			return nil, withHint(err, nil)
+			err = withHint(err, nil)
+			if i > 0 && s.goesWith != "" {
+				err = &hinted{err, fmt.Sprintf("; with --at, %s goes with %s", s.what, s.goesWith)}
+			}
+			return nil, err
 		}
 		paths = append(paths, found...)
 	}
