@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -45,7 +44,7 @@ is not added again.
 
 type addOptions struct {
 	inPlaceFlags
-	at                  int
+	at                  oneMessage
 	role, speaker, text string
 }
 
@@ -54,7 +53,7 @@ func addRoles() []string {
 }
 
 func (o *addOptions) addFlags(fs *pflag.FlagSet) {
-	fs.VarP(number(&o.at, math.MinInt, "a message number such as 23 or -1"), "at", "a", "add before `MESSAGE`; -1 is the last one; default: at the end")
+	o.at.addFlag(fs, "add before `MESSAGE`; -1 is the last one; or the name of a checkpoint or branch; default: at the end")
 	fs.Var(oneOf(&o.role, "", addRoles()...), "role", "make one message with this `ROLE`: "+strings.Join(addRoles(), ", "))
 	fs.Var(notEmptyText(&o.speaker), "speaker", "`NAME` of who speaks; default: that of the last message of the same role")
 	fs.StringVar(&o.text, "text", "", "`TEXT` of the message; - is stdin")
@@ -62,8 +61,12 @@ func (o *addOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 func (o *addOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
-	opt := edit.AddOptions{Options: o.options(c, args[:1]), Role: o.role, Name: o.speaker, At: given(fs, "at", &o.at)}
+	opt := edit.AddOptions{Options: o.options(c, args[:1]), Role: o.role, Name: o.speaker}
 	var err error
+	opt.At, err = o.at.in(ctx, fs, args[0])
+	if err != nil {
+		return err
+	}
 	if fs.Changed("text") {
 		opt.Text, err = textOrStdin(ctx, c, o.text)
 	} else {

@@ -350,7 +350,8 @@ branches, whose parent remains CHAT.
 }
 
 type splitOptions struct {
-	opt cut.SplitOptions
+	opt   cut.SplitOptions
+	named []string // of checkpoints or branches, at whose messages parts begin, too
 }
 
 // takeMessages implements [messageTaker].
@@ -367,20 +368,38 @@ func (o *splitOptions) takeMessages(fs *pflag.FlagSet, ranges []choose.Range) er
 	return nil
 }
 
-// partStarts reads the numbers of messages at which parts begin.
-func partStarts(list string) (at []int, err error) {
+// partStarts are where parts begin, as an --at has it: at messages by their numbers, or at one by the name of
+// a checkpoint or branch.
+type partStarts struct {
+	numbers []int
+	name    string
+}
+
+// parsePartStarts reads an --at of split.
+func parsePartStarts(list string) (at partStarts, err error) {
+	if name, isName := messageName(list); isName {
+		return partStarts{name: name}, nil
+	}
 	for text := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil {
-			return nil, refusal(fmt.Sprintf("takes numbers of messages such as 400,900, not %q", list))
+			return at, refusal(fmt.Sprintf("takes numbers of messages such as 400,900, or a name, not %q", list))
 		}
-		at = append(at, n)
+		at.numbers = append(at.numbers, n)
 	}
 	return at, nil
 }
 
+// takeAt takes the value of an --at.
+func (o *splitOptions) takeAt(at partStarts) {
+	o.opt.At = append(o.opt.At, at.numbers...)
+	if at.name != "" {
+		o.named = append(o.named, at.name)
+	}
+}
+
 func (o *splitOptions) addFlags(fs *pflag.FlagSet) {
-	fs.VarP(parsed(partStarts, func(at []int) { o.opt.At = append(o.opt.At, at...) }), "at", "a", "parts begin at message 0 and at each of `N,M`; below 0 they count from the end")
+	fs.VarP(parsed(parsePartStarts, o.takeAt), "at", "a", "parts begin at message 0 and at each of `N,M`; below 0 they count from the end; or where the checkpoint or branch of a name hangs")
 	fs.Var(number(&o.opt.Every, 1, "a number of messages, from 1"), "every", "each part has `N` messages")
 	fs.Var(number(&o.opt.Last, 1, "a number of messages, from 1"), "last", "one new chat of the last `N` messages")
 	fs.VarP(notEmptyText(&o.opt.Name), "name", "n", "`NAME` of the new chat; of several parts, what their numbers follow")
@@ -389,6 +408,13 @@ func (o *splitOptions) addFlags(fs *pflag.FlagSet) {
 
 func (o *splitOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) (err error) {
 	opt := o.opt
+	for _, name := range o.named {
+		at, err := cut.MessageNamed(ctx, args[0], name)
+		if err != nil {
+			return withHint(err, nil)
+		}
+		opt.At = append(opt.At, at)
+	}
 	if opt.At == nil && opt.Every == 0 && opt.Last == 0 {
 		return usagef("where? e.g. `stchat split %s 400 900`, --every N or --last N", visible.Quote(args[0]))
 	}

@@ -274,12 +274,20 @@ func messagesOrName(text string) (at atValue, err error) {
 	if text == "" {
 		return at, refusal("is empty")
 	}
-	name, isName := strings.CutPrefix(text, "name:")
-	if isName || !strings.ContainsAny(text[:1], "0123456789-.+") {
+	if name, isName := messageName(text); isName {
 		return atValue{name: name}, nil
 	}
 	at.ranges, err = choose.ParseRanges(text)
 	return at, err
+}
+
+// messageName returns the name that an --at has in place of numbers: what begins unlike one, or follows name:.
+func messageName(text string) (name string, is bool) {
+	if name, is := strings.CutPrefix(text, "name:"); is {
+		return name, true
+	}
+	beginsLikeNumber := text == "" || strings.ContainsAny(text[:1], "0123456789-.+")
+	return text, !beginsLikeNumber
 }
 
 // atValue is what --at says: numbers of messages, or a name.
@@ -319,6 +327,30 @@ func (f *choiceFlags) choice(ctx context.Context, chats []string) (choose.Choice
 	}
 	choice.Ranges = append(slices.Clone(choice.Ranges), choose.Range{From: at, To: at})
 	return choice, nil
+}
+
+// oneMessage is an --at that takes one message: its number, or the name of a checkpoint or branch.
+type oneMessage struct {
+	number int
+	name   string
+}
+
+// addFlag adds the flag.
+func (m *oneMessage) addFlag(fs *pflag.FlagSet, usage string) {
+	fs.VarP(messageOrName(&m.number, &m.name), "at", "a", usage)
+	fs.Lookup("at").DefValue = ""
+}
+
+// in returns the number of the message in a chat, nil if the flag was not given.
+func (m *oneMessage) in(ctx context.Context, fs *pflag.FlagSet, path string) (*int, error) {
+	switch {
+	case !fs.Changed("at"):
+		return nil, nil
+	case m.name == "":
+		return &m.number, nil
+	}
+	at, err := cut.MessageNamed(ctx, path, m.name)
+	return &at, withHint(err, nil)
 }
 
 // oneNumber returns the only message number in a list; ok is false for anything else.

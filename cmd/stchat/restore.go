@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -76,7 +77,7 @@ Prints the path of each file that was written, or would be.
 func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
 	o.pickFlags.addFlags(fs, "take")
 	fs.Var(notEmptyText(&o.opt.Backup), "backup", "take this backup of SillyTavern's, `FILE`, instead of a version of the history")
-	fs.IntVarP(&o.at, "at", "a", 0, "last `MESSAGE` of the version that is taken, from 0; -1 is the last one")
+	fs.VarP(number(&o.at, math.MinInt, "a message number such as 23 or -1, of the version"), "at", "a", "last `MESSAGE` of the version that is taken, from 0; -1 is the last one")
 	fs.VarP(notEmptyText(&o.opt.Name), "name", "n", "`NAME` of the new chat: CHAT__NAME")
 	fs.VarP(notEmptyText(&o.opt.Output), "output", "o", "write the exact bytes to `PATH` instead, or - for stdout; with a FOLDER the folder to fill")
 	fs.BoolVar(&o.opt.InPlace, "in-place", false, "put the version in CHAT's place")

@@ -163,18 +163,15 @@ illustrator: show what Auto-Recap and Auto-Illustrator keep in the chat itself.
 }
 
 type stateGetOptions struct {
-	at          int
+	at          oneMessage
 	log, stored bool
 }
 
 func (o *stateGetOptions) addFlags(fs *pflag.FlagSet) {
-	fs.VarP(messageNumber(&o.at), "at", "a", "as of message `N`; -1 is the last")
+	o.at.addFlag(fs, "as of message `N`; -1 is the last; or the name of a checkpoint or branch")
 	fs.BoolVar(&o.log, "log", false, "what Luker's log has, commit by commit, or the versions of the running recap")
 	fs.BoolVar(&o.stored, "stored", false, "the file as it is, and not what its commits come to")
 }
-
-// messageNumber returns the value of an --at that takes the number of one message.
-func messageNumber(to *int) flagValue { return number(to, -1<<31, "the number of a message") }
 
 func (o *stateGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	if len(args) == 0 || args[0] == "" {
@@ -209,7 +206,11 @@ func stateError(path string, err error) error {
 // printValues prints what namespaces hold.
 func (o *stateGetOptions) printValues(ctx context.Context, c *console, fs *pflag.FlagSet, read state.ReadOptions, namespaces []string) error {
 	opt := state.GetOptions{ReadOptions: read, Namespaces: namespaces, Stored: o.stored}
-	opt.At = given(fs, "at", &o.at)
+	at, err := o.at.in(ctx, fs, read.Path)
+	if err != nil {
+		return err
+	}
+	opt.At = at
 	v, err := state.Get(ctx, new(library.Library), opt)
 	if err != nil {
 		return stateError(read.Path, err)
@@ -353,16 +354,17 @@ until the chat is reloaded.
 
 type stateSetOptions struct {
 	valueFlags
-	remove    bool
-	expect    string // a SHA-256 in hex
-	at, swipe int
+	remove bool
+	expect string // a SHA-256 in hex
+	at     oneMessage
+	swipe  int
 }
 
 func (o *stateSetOptions) addFlags(fs *pflag.FlagSet) {
 	o.valueFlags.addFlags(fs)
 	fs.BoolVar(&o.remove, "delete", false, "delete the namespace: its file, or Luker's log and what an older Luker left beside it")
 	fs.Var(parsed(sum, func(text string) { o.expect = text }).notEmpty(), "expect", "change nothing, and exit with 1, unless the SHA-256 of what 'state get' prints, without its line end, is `SHA256`")
-	fs.VarP(messageNumber(&o.at), "at", "a", "the commit is of message `N`; -1 is the last")
+	o.at.addFlag(fs, "the commit is of message `N`; -1 is the last; or the name of a checkpoint or branch")
 	fs.Var(number(&o.swipe, 1, "a swipe's number, from 1"), "swipe", "the commit is of swipe `K` of that message")
 }
 
@@ -385,7 +387,10 @@ func (o *stateSetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet
 		return err
 	}
 	opt.Values = values
-	opt.At = given(fs, "at", &o.at)
+	opt.At, err = o.at.in(ctx, fs, path)
+	if err != nil {
+		return err
+	}
 	if fs.Changed("swipe") {
 		swipe := o.swipe - 1
 		opt.Swipe = &swipe
