@@ -65,7 +65,7 @@ stays as it is. Everything else is as in 'checkpoint'.
 		example: `  stchat branch Mira/Harbour 42
   stchat branch Mira/Harbour 42 "calm sea" --isolate
   stchat branch Mira/@ -1 --swipe 2`,
-		means:   &subjects{chats: true, writes: true, messages: true, what: newName},
+		means:   &subjects{writes: true, messages: true, what: newName},
 		options: &cutOptions{listFlags: listFlags{noFolders: true}, opt: cut.Options{Kind: names.Branch}},
 	}
 }

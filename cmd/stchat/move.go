@@ -287,7 +287,7 @@ names. Prints the new paths.
 			"family excludes cut",
 			"name excludes family = --name takes one CHAT without its family",
 		},
-		means:   &subjects{others: 1, chats: true, writes: true, whole: true},
+		means:   &subjects{others: 1, writes: true, whole: true},
 		options: &moveOptions{},
 	}
 }
