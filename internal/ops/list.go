@@ -166,8 +166,9 @@ func (w Walked) Errors() (list []error) {
 // Walk finds the chats that PATHs mean. A file means itself; a user folder, the chats in
 // chats/*/ and "group chats"/; SillyTavern's own folder, the folders of its users; any other
 // folder, every *.jsonl below it except backups and stchat's own records, where a user folder
-// again means its chats. Links below a PATH are not followed. Chats come in the order of the
-// PATHs, those of a folder sorted by path, each once, by whatever path it is reached.
+// again means its chats. Links below a PATH are not followed, but for those to the folders of
+// characters in a user folder. Chats come in the order of the PATHs, those of a folder sorted by
+// path, each once, by whatever path it is reached.
 func Walk(list List) Walked { return walk(list, false) }
 
 // walk is [Walk]; with stdin, "-" is standard input.
@@ -276,13 +277,24 @@ func (w *walker) walkUser(dir userdir.Dir, from string) {
 		w.fail(dir.Chats(), PathError(err))
 	}
 	for _, c := range characters {
-		if c.IsDir() {
-			w.walkEntries(filepath.Join(dir.Chats(), c.Name()), from, false)
+		folder := filepath.Join(dir.Chats(), c.Name())
+		if c.IsDir() || isLinkToFolder(c, folder) {
+			w.walkEntries(folder, from, false)
 		}
 	}
 	if _, err := os.Stat(dir.GroupChats()); err == nil {
 		w.walkEntries(dir.GroupChats(), from, false)
 	}
+}
+
+// isLinkToFolder reports whether an entry at a path is a link that leads to a folder. SillyTavern follows those among
+// the folders of its characters (readdir of the path that it makes of a character's name, chats.js).
+func isLinkToFolder(e fs.DirEntry, path string) bool {
+	if e.Type() != fs.ModeSymlink {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // walkEntries finds the chats in a folder and, if deep is set, in the folders below it.
@@ -296,10 +308,12 @@ func (w *walker) walkEntries(folder, from string, deep bool) {
 		return strings.Compare(userdir.ChatName(a.Name()), userdir.ChatName(b.Name()))
 	})
 	real := w.real.Path(folder)
+	isChats := userdir.IsChats(real)
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
+		isFolder := e.IsDir() || isChats && isLinkToFolder(e, path)
 		switch {
-		case e.IsDir() && deep && !userdir.IsKept(e.Name()):
+		case isFolder && deep && !userdir.IsKept(e.Name()):
 			w.walkFolder(path, from)
 		case e.Type().IsRegular() && userdir.HasExtension(e.Name()):
 			info, err := e.Info()

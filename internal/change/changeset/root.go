@@ -260,7 +260,23 @@ func (r *root) rel(path string) (rel string, ok bool) {
 	if rel, ok := below(r.dir, userdir.RealPath(path)); ok {
 		return filepath.ToSlash(rel), true
 	}
+	if rel, ok := r.belowLink(r.real.Abs(path)); ok {
+		return rel, true
+	}
 	return real, false
+}
+
+// belowLink returns an absolute path relative to the root where one of the folders that it names is the root under
+// another name, and a link leads out of that.
+func (r *root) belowLink(path string) (rel string, ok bool) {
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if userdir.RealPath(dir) != r.dir {
+			continue
+		}
+		rel, ok = below(dir, path)
+		return filepath.ToSlash(rel), ok
+	}
+	return "", false
 }
 
 // below returns an absolute path relative to the root, as it was given or in fact.

@@ -187,6 +187,9 @@ func IsPart(path string) bool {
 	return false
 }
 
+// IsChats reports whether path has the name of the folder that holds those of characters.
+func IsChats(path string) bool { return filepath.Base(path) == chatsFolder }
+
 // Users returns the folders of the users of the SillyTavern at root: those in
 // its data folder. If root is no SillyTavern, there are none.
 func Users(root string) (users []Dir) { return UsersBelow(filepath.Join(root, dataFolder)) }
