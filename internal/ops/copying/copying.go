@@ -196,12 +196,18 @@ func draftCopy(ctx context.Context, set *changeset.Set, opt *Options, to *place,
 	return to.enlist(set, src.Chat, path, opt.Open, r)
 }
 
-// openWhole opens a chat, and refuses one that is damaged up to its header, or whose metadata may be
+// openWhole opens a chat, and refuses a file that is none, one that is damaged up to its header, or whose metadata may be
 // in a group file that cannot be read.
 func openWhole(ctx context.Context, lib *library.Library, path, data string) (*ops.Subject, error) {
 	src, err := ops.Open(ctx, lib, path, ops.Whole, chat.Options{Data: data})
 	if err != nil {
 		return nil, err
+	}
+	if path != chat.Stdin {
+		if err := chat.CheckFile(ctx, path); err != nil {
+			src.Close()
+			return nil, err
+		}
 	}
 	mayBeElsewhere := src.Kind == userdir.Group && src.HeaderKind == chat.None && len(src.Groups) == 0
 	if !mayBeElsewhere {

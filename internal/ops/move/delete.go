@@ -57,7 +57,7 @@ func deleteChosen(ctx context.Context, opt DeleteOptions, choose func(n *renameS
 		above = func(c *family.Chat) *family.Chat { return c }
 	}
 	for _, n := range changeEach(ctx, &opt.Options, first, func(n *renameSet) error {
-		goes, err := n.chosen(byFolder[userdir.RealPath(n.folder.path)], above)
+		goes, err := n.chosen(ctx, byFolder[userdir.RealPath(n.folder.path)], above)
 		if err == nil {
 			goes, err = choose(n, goes)
 		}

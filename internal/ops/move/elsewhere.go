@@ -44,10 +44,10 @@ func Move(ctx context.Context, opt OwnerOptions) []*Result {
 		if n.elsewhere, err = address.OwnerOf(n.lib, opt.Owner, cmp.Or(opt.Data, n.graph.Folder.Dir.Root)); err != nil {
 			return err
 		}
-		if err := judgeOwner(n, opt.Chats); err != nil {
+		if err := judgeOwner(ctx, n, opt.Chats); err != nil {
 			return err // before its relatives are: their going along would not help
 		}
-		goes, err := going(n, &opt)
+		goes, err := going(ctx, n, &opt)
 		if err != nil {
 			return err
 		}
@@ -65,12 +65,12 @@ func Move(ctx context.Context, opt OwnerOptions) []*Result {
 
 // going returns the chats that move, and notes their names and paths. The error wraps
 // [ErrRelatives] if relatives would stay behind without opt.Cut.
-func going(n *renameSet, opt *OwnerOptions) (goes []*family.Chat, err error) {
+func going(ctx context.Context, n *renameSet, opt *OwnerOptions) (goes []*family.Chat, err error) {
 	var above func(*family.Chat) *family.Chat
 	if opt.Family {
 		above = n.graph.Root
 	}
-	if goes, err = n.chosen(opt.Chats, above); err != nil {
+	if goes, err = n.chosen(ctx, opt.Chats, above); err != nil {
 		return nil, err
 	}
 	for _, c := range goes {
@@ -117,7 +117,7 @@ func relative(n *renameSet, c *family.Chat, references []family.Reference) *fami
 
 // judgeOwner refuses chats of several owners, and to move them to an owner of another kind or of another
 // user, or to the one whose they are. paths are those of the chats.
-func judgeOwner(n *renameSet, paths []string) error {
+func judgeOwner(ctx context.Context, n *renameSet, paths []string) error {
 	from, to := n.graph.Folder, n.elsewhere
 	here := userdir.RealPath(n.folder.path)
 	for _, path := range paths {
@@ -137,7 +137,7 @@ func judgeOwner(n *renameSet, paths []string) error {
 		return fmt.Errorf("%s: %w", paths[0], ErrSameOwner)
 	}
 
-	chats, err := n.chosen(paths, nil)
+	chats, err := n.chosen(ctx, paths, nil)
 	if err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (f *folder) around() []error {
 
 // chosen returns the chats at paths, and with them those below the chat that above returns for
 // each, if it is not nil. An error is the result of the path that it is about.
-func (n *renameSet) chosen(paths []string, above func(*family.Chat) *family.Chat) (list []*family.Chat, err error) {
+func (n *renameSet) chosen(ctx context.Context, paths []string, above func(*family.Chat) *family.Chat) (list []*family.Chat, err error) {
 	add := func(c *family.Chat, _ int) {
 		if !slices.Contains(list, c) {
 			list = append(list, c)
@@ -145,7 +145,7 @@ func (n *renameSet) chosen(paths []string, above func(*family.Chat) *family.Chat
 
 	for _, path := range paths {
 		n.r.Doc.From = path
-		c, err := n.find(path)
+		c, err := n.find(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +159,7 @@ func (n *renameSet) chosen(paths []string, above func(*family.Chat) *family.Chat
 
 // find returns the chat at a path. It is an error if the path is not a chat's, or its chat
 // cannot be read.
-func (f *folder) find(path string) (*family.Chat, error) {
+func (f *folder) find(ctx context.Context, path string) (*family.Chat, error) {
 	if err := chat.CheckName(path); err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (f *folder) find(path string) (*family.Chat, error) {
 			if c.Err != nil {
 				return nil, ops.PathError(c.Err)
 			}
-			return c, nil
+			return c, ops.PathError(chat.CheckFile(ctx, c.Path))
 		}
 	}
 	return nil, ops.PathError(chat.Refuse(path))

@@ -11,6 +11,7 @@ import (
 	"stchat/internal/ops"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/chat"
 )
 
 // RenameOptions says which chat to rename, and how.
@@ -26,9 +27,9 @@ type RenameOptions struct {
 func Rename(ctx context.Context, opt RenameOptions) []*Result {
 	return change(ctx, &opt.Options, opt.Chat, func(n *renameSet) error {
 		if userdir.ChatName(opt.Chat) == "" && userdir.HasExtension(opt.Chat) {
-			return n.nameNameless(&opt)
+			return n.nameNameless(ctx, &opt)
 		}
-		subject, err := n.find(opt.Chat)
+		subject, err := n.find(ctx, opt.Chat)
 		if err == nil {
 			err = n.rename(subject, opt.Name)
 		}
@@ -61,10 +62,13 @@ func (n *renameSet) keepsName(c *family.Chat) {
 
 // nameNameless renames a file that is called just .jsonl: SillyTavern makes one where a chat is renamed
 // to blanks, lists it nowhere, and nothing can name it.
-func (n *renameSet) nameNameless(opt *RenameOptions) error {
+func (n *renameSet) nameNameless(ctx context.Context, opt *RenameOptions) error {
 	stamp, err := safefile.StampPath(opt.Chat)
 	if err != nil {
 		return ops.PathError(err)
+	}
+	if err := chat.CheckFile(ctx, opt.Chat); err != nil {
+		return err
 	}
 	safe, err := n.safeName(opt.Chat, opt.Name, names.MaxBytes)
 	if err != nil {

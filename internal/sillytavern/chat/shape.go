@@ -17,7 +17,8 @@ import (
 var ErrNotChat = errors.New("not a chat")
 
 // CheckFile returns an error that wraps [ErrNotChat] if the file at path is no chat by its name, its
-// place or its shape; see [CheckShape]. Other errors are those of reading.
+// place or its shape; see [CheckShape]. Elsewhere than where SillyTavern keeps chats, one without a
+// surviving line is none. Other errors are those of reading.
 func CheckFile(ctx context.Context, path string) error {
 	if err := CheckName(path); err != nil {
 		return err
@@ -27,10 +28,16 @@ func CheckFile(ctx context.Context, path string) error {
 		return err
 	}
 	defer f.Close()
+	if isInPlace(path) {
+		return nil
+	}
 	src := jsonl.Source{R: f, Size: stamp.Size()}
 	first, err := sample(ctx, path, src, 1)
 	if err != nil {
 		return err
+	}
+	if first.objects == 0 {
+		return notChat(path)
 	}
 	return CheckShape(ctx, path, src, first.headers > 0)
 }
@@ -68,7 +75,7 @@ func CheckShape(ctx context.Context, path string, src jsonl.Source, header bool)
 	if path == Stdin {
 		return nil
 	}
-	if kind, _ := userdir.KindOf(userdir.Follow(path)); kind != userdir.File {
+	if isInPlace(path) {
 		return nil
 	}
 	if header {
@@ -88,6 +95,16 @@ func CheckShape(ctx context.Context, path string, src jsonl.Source, header bool)
 	if all.objects <= 0 || 2*all.messages > all.objects {
 		return nil
 	}
+	return notChat(path)
+}
+
+// isInPlace reports whether a file is where SillyTavern keeps chats.
+func isInPlace(path string) bool {
+	kind, _ := userdir.KindOf(userdir.Follow(path))
+	return kind != userdir.File
+}
+
+func notChat(path string) error {
 	return fmt.Errorf("%s: %w: it is not in a chats folder of SillyTavern, and its lines do not look like messages", path, ErrNotChat)
 }
 
