@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -199,15 +200,20 @@ func (o *lostOptions) judgeChosen(names, paths []string) error {
 
 // command notes the command that brings back what a chat lost, if there is one.
 func (o *lostOptions) command(ctx context.Context, c *console, row *keep.LostChat) error {
-	if row.To == "" {
+	var command string
+	switch {
+	case row.Backup != "":
+		path := filepath.Join(row.Root, filepath.FromSlash(row.Backup))
+		command = restoreToFile(c, row, absolute(path))
+	case row.To == "":
 		return nil
-	}
-	command := restoreByPath(c, row)
-	if o.isCopy(row) {
+	case o.isCopy(row):
 		if err := o.parted(ctx, row); err != nil {
 			return err
 		}
 		command = "stchat merge " + visible.Args(absolute(row.To), absolute(*row.Best.Path))
+	default:
+		command = restoreByPath(c, row)
 	}
 
 	row.Command = &command
@@ -218,13 +224,18 @@ func (o *lostOptions) command(ctx context.Context, c *console, row *keep.LostCha
 // is agreed to.
 func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostResult, opt keep.RestoreOptions) error {
 	var chosen []*keep.LostChat
+	left, unknown := 0, 0
 	for _, chat := range res.Chats {
-		if chat.To != "" && (chat.LiveMessages == nil || chat.Named) {
+		switch {
+		case chat.To == "":
+			unknown++
+		case chat.LiveMessages == nil || chat.Named:
 			chosen = append(chosen, chat)
+		default:
+			left++
 		}
 	}
 
-	left := len(res.Chats) - len(chosen)
 	for _, chat := range slices.Concat(res.Few, res.LivingOn) {
 		if chat.To != "" && chat.Named {
 			chosen = append(chosen, chat)
@@ -246,11 +257,14 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 	if left > 0 && !c.json {
 		c.note("%s more that lost something: name a chat to bring back what it has lost", c.many(left, "chat"))
 	}
+	if unknown > 0 && !c.json {
+		c.note("%s more whose owner is unknown: see `stchat lost`", c.many(unknown, "chat"))
+	}
 	if len(putBack) > 0 {
 		return o.putBack(ctx, c, putBack, opt.Changes, len(res.Errs) > 0)
 	}
 	if len(res.Chats) == 0 {
-		return outcome(len(res.Errs) > 0, left > 0 || o.named)
+		return outcome(len(res.Errs) > 0, left+unknown > 0 || o.named)
 	}
 	if err := c.confirm(ctx, "bring back "+plural.Many(len(res.Chats), "chat")); err != nil {
 		return err
@@ -290,6 +304,13 @@ func restoreByPath(c *console, chat *keep.LostChat) string {
 // folder.
 func restoreByAddress(c *console, chat *keep.LostChat, address string) string {
 	return c.withStore(c.atRoot("stchat restore "+address+" "+bestVersion(chat), chat.Root))
+}
+
+// restoreToFile returns the command that writes the bytes of a backup to a file, as nobody knows whose chat it
+// is. path is that of the backup, which only the history has.
+func restoreToFile(c *console, chat *keep.LostChat, path string) string {
+	file := visible.Quote(filepath.Base(path))
+	return c.withStore("stchat restore " + visible.Args(path) + " " + bestVersion(chat) + " -o " + file)
 }
 
 // bestVersion returns the flags with which restore brings back the best version of a chat, under another

@@ -295,6 +295,9 @@ func lostAddress(path, owner string) string {
 
 // shownCommand returns the command that brings back what a chat has lost, as a person types it.
 func (o *lostOptions) shownCommand(c *console, chat *keep.LostChat) string {
+	if chat.Backup != "" {
+		return c.atRoot(restoreToFile(c, chat, chat.Backup), chat.Root)
+	}
 	address := lostAddress(chat.To, deref(chat.Owner))
 	if o.isCopy(chat) {
 		return c.atRoot("stchat merge "+address+" "+visible.Args(absolute(*chat.Best.Path)), chat.Root)

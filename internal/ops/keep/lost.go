@@ -79,6 +79,8 @@ type LostChat struct {
 	Alone bool   `json:"-"` // it is a group's chat, and no group is known into whose list it belongs
 	Guess bool   `json:"-"` // nothing says that it had the name by which it was asked for, and it is the only one that may have had it
 	row   *loss
+
+	Backup string `json:"-"` // where nothing is known of it, the backup that the history has: the path that it had in Root, with slashes
 }
 
 // LostVersion is the version that has the most of what a chat lost.

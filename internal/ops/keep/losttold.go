@@ -97,6 +97,9 @@ func (f *finder) document(ctx context.Context, g *loss) *LostChat {
 		doc.Best.Path = &v.path
 	}
 
+	if path == "" && v.stored != nil {
+		doc.Backup = v.stored.Path
+	}
 	if path != "" {
 		name := userdir.ChatName(path)
 		doc.Path = &path
