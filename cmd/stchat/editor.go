@@ -11,8 +11,10 @@ import (
 	"runtime"
 	"strings"
 
+	"stchat/internal/change/safefile"
 	"stchat/internal/json/patch"
 	"stchat/internal/jsonl/rawjson"
+	"stchat/internal/ops"
 	"stchat/internal/ops/edit"
 	"stchat/internal/ops/look"
 	"stchat/internal/sillytavern/chat"
@@ -31,7 +33,12 @@ func (o *editOptions) runEditor(ctx context.Context, c *console, choice choose.C
 	if len(common.Chats) != 1 {
 		return usagef("an editor is for one message of one chat, not for %d chats", len(common.Chats))
 	}
-	old, err := textOf(ctx, common.Chats[0], choice)
+	path := common.Chats[0]
+	before, err := safefile.StampPath(path)
+	if err != nil {
+		return ops.PathError(err)
+	}
+	old, err := textOf(ctx, path, choice)
 	if err != nil {
 		return err
 	}
@@ -44,25 +51,25 @@ func (o *editOptions) runEditor(ctx context.Context, c *console, choice choose.C
 		return os.RemoveAll(filepath.Dir(kept))
 	}
 
-	values := patch.Changes{Patch: unlessChanged(old), Edits: []patch.Edit{{Path: patch.Path{"mes"}, Value: rawjson.Quote(text)}}}
+	after, err := safefile.StampPath(path)
+	if err != nil {
+		return fmt.Errorf("%w; the text is kept in %s", ops.PathError(err), kept)
+	}
+	if !after.Same(before) {
+		return fmt.Errorf("%s: %w; the text is kept in %s", path, errEdited, kept)
+	}
+	values := patch.Changes{Edits: []patch.Edit{{Path: patch.Path{"mes"}, Value: rawjson.Quote(text)}}}
 	results := edit.Set(ctx, edit.SetOptions{Options: common, Choice: choice, Values: values, One: true})
 	err = o.report(c, results, func(r *edit.Result) { o.printIndexes(c, r, r.Doc.Changed) })
 	if err != nil {
 		c.note("the text is kept in %s", kept)
-		return cmp.Or(err, errReported)
+		return err
 	}
 	return os.RemoveAll(filepath.Dir(kept))
 }
 
-// unlessChanged returns a JSON patch that only tests that a message still has a text.
-func unlessChanged(text string) []patch.Operation {
-	test := `[{"op":"test","path":"/mes","value":` + string(rawjson.Quote(text)) + `}]`
-	list, err := patch.ParseOperations([]byte(test))
-	if err != nil {
-		panic(err) // it is a constant but for a quoted text
-	}
-	return list
-}
+// errEdited means that a chat is not as it was when an editor was opened.
+var errEdited = error(&ops.Kind{Code: "changed", Text: "this chat changed while the editor was open, so nothing is done"})
 
 // textOf returns the text of the one chosen message of a chat.
 func textOf(ctx context.Context, path string, choice choose.Choice) (text string, err error) {
