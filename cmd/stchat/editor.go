@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode/utf8"
 
 	"stchat/internal/change/safefile"
 	"stchat/internal/json/patch"
@@ -77,6 +78,9 @@ func textOf(ctx context.Context, path string, choice choose.Choice) (text string
 	_, err = look.Messages(ctx, look.MessageOptions{Path: path, Choice: choice}, func(m *look.Message) error {
 		found++
 		text = deref(m.Text)
+		if !utf8.Valid(m.Raw.Text) {
+			return fmt.Errorf("%s: the message has bytes that are not UTF-8, which an editor would change; 'stchat replace' leaves them as they are", chat.Label(path))
+		}
 		return nil
 	})
 
@@ -114,7 +118,25 @@ func (c *console) edited(ctx context.Context, old string) (text, path string, er
 	if err != nil {
 		return "", "", err
 	}
-	return plain.Text(plain.UTF8(data)), path, nil
+	return afterEditing(data, old), path, nil
+}
+
+// byteOrderMark begins a text of a program that marks UTF-8, or of a person.
+const byteOrderMark = "\ufeff"
+
+// afterEditing returns the text in a file that had another one, and a line end behind it, when the editor got it. What
+// the editor may have added by itself is taken off, unless the text had it before: a byte order mark, CR before LF.
+func afterEditing(data []byte, old string) string {
+	if string(data) == old+"\n" {
+		return old
+	}
+	if !strings.HasPrefix(old, byteOrderMark) {
+		data = plain.UTF8(data)
+	}
+	if strings.Contains(old, "\r") {
+		return strings.TrimSuffix(string(data), "\n")
+	}
+	return plain.Text(data)
 }
 
 // editorCommand returns the command that opens a file in VISUAL, EDITOR, or what the system has.

@@ -80,3 +80,43 @@ func TestEditor(t *testing.T) {
 		})
 	}
 }
+
+// TestAfterEditing: what an editor leaves as it is stays; a mark and CR LF that it adds do not come in.
+func TestAfterEditing(t *testing.T) {
+	for _, c := range []struct{ old, file, want string }{
+		{"one", "one\n", "one"},
+		{"one", "two\n", "two"},
+		{"one", "two", "two"},
+		{"one", "\ufefftwo\r\n", "two"},
+		{"one\ntwo", "one\r\n2\r\n", "one\n2"},
+		{"\ufeffone", "\ufeffone\n", "\ufeffone"},
+		{"\ufeffone", "\ufefftwo\n", "\ufefftwo"},
+		{"one\r\ntwo", "one\r\n2\n", "one\r\n2"},
+		{"one\r\ntwo\r", "one\r\ntwo\r\n", "one\r\ntwo\r"},
+		{"one\r\ntwo\r", "one\r\n2\r\n", "one\r\n2\r"},
+		{"", "\n", ""},
+	} {
+		if got := afterEditing([]byte(c.file), c.old); got != c.want {
+			t.Errorf("%q in the place of %q: %q, want %q", c.file, c.old, got, c.want)
+		}
+	}
+}
+
+// TestEditorNotUTF8: bytes that an editor would change keep it from being started.
+func TestEditorNotUTF8(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const chat = `{"chat_metadata":{}}` + "\n" + `{"name":"Mira","is_user":false,"mes":"bad ` + "\xff" + ` byte"}` + "\n"
+	if err := os.WriteFile("chat.jsonl", []byte(chat), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	e := env{
+		In: strings.NewReader(""), InTTY: true, Out: &said, OutTTY: true, Err: &said, ErrTTY: true, Width: 200,
+		Getenv: func(name string) string { return map[string]string{"VISUAL": "false"}[name] },
+		Now:    time.Now,
+	}
+	code := run(t.Context(), e, []string{"edit", "--color", "never", "chat.jsonl", "0"})
+	if code != 2 || !strings.Contains(said.String(), "bytes that are not UTF-8") {
+		t.Errorf("exit %d: %s", code, said.String())
+	}
+}
