@@ -87,6 +87,9 @@ func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
 func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	owner := "" // whose chats are meant
 	if len(args) > 0 {
+		if err := c.refuseSeveral(args[0]); err != nil {
+			return err
+		}
 		folder := c.folderOf(args[0])
 		if folder != args[0] {
 			owner = args[0]

@@ -270,6 +270,7 @@ func (c *console) operands(v *verb, cmd *cobra.Command, args []string) ([]string
 	means := *v.means
 	if isGiven(fs, "output") {
 		means.all = true
+		means.toFile = true
 	}
 
 	means.listed = isGiven(fs, "files-from")

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -41,9 +42,10 @@ STCHAT_DATA names.
              still have them
   --prune    drops the versions of each chat that no --keep flag keeps. Versions
              with a note stay, and so does the last one of a chat that is gone
-  --forget   drops everything kept of the given chats: what no other chat shares
-             is overwritten, and the file is compacted. The chats' files stay,
-             and the next snapshot would take them again
+  --forget   drops everything kept of the given chats, which are named whole:
+             what no other chat shares is overwritten, and the file is
+             compacted. The chats' files stay, and the next snapshot would take
+             them again
   --compact  returns free space in the file to the disk
 
 Only days, weeks and months that have a version are counted. Undo records,
@@ -99,11 +101,18 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 		d, err = keep.Verify(ctx, opt, o.mend)
 	case o.prune:
 		prune := func(opt keep.HistoryOptions) (*keep.History, error) { return keep.Prune(ctx, opt, o.rules) }
-		d, err = c.agreedFor(ctx, opt, prune, func(versions string) string { return "drop " + versions + " of the history for good" })
+		d, err = c.agreedFor(ctx, opt, prune, func(would *keep.History) string {
+			return "drop " + c.many(would.Freed.Versions, "version") + " of the history for good"
+		})
 	case o.forget:
+		for _, arg := range args {
+			if err := c.refuseSeveral(arg); err != nil {
+				return err
+			}
+		}
 		forget := func(opt keep.HistoryOptions) (*keep.History, error) { return keep.Forget(ctx, opt, args) }
-		d, err = c.agreedFor(ctx, opt, forget, func(versions string) string {
-			return "forget " + versions + " of " + c.many(len(args), "chat") + " for good"
+		d, err = c.agreedFor(ctx, opt, forget, func(would *keep.History) string {
+			return "forget " + c.many(would.Freed.Versions, "version") + " of " + c.namesOf(would.Forgot) + " for good"
 		})
 	case o.compact:
 		d, err = keep.Compact(ctx, opt)
@@ -139,9 +148,18 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 	return nil
 }
 
+// namesOf names chats in a sentence.
+func (c *console) namesOf(paths []string) string {
+	var named []string
+	for _, path := range paths {
+		named = append(named, strconv.Quote(visible.Text(c.addressOf(path))))
+	}
+	return strings.Join(named, ", ")
+}
+
 // agreedFor changes the store once that is agreed to: no undo takes it back. what says it of the versions
 // that go. An error of a dry run comes before the question.
-func (c *console) agreedFor(ctx context.Context, opt keep.HistoryOptions, change func(keep.HistoryOptions) (*keep.History, error), what func(versions string) string) (*keep.History, error) {
+func (c *console) agreedFor(ctx context.Context, opt keep.HistoryOptions, change func(keep.HistoryOptions) (*keep.History, error), what func(would *keep.History) string) (*keep.History, error) {
 	if c.asks() {
 		rehearsal := opt
 		rehearsal.DryRun = true
@@ -152,7 +170,7 @@ func (c *console) agreedFor(ctx context.Context, opt keep.HistoryOptions, change
 		if would.Freed.Versions == 0 && would.Freed.Pieces == 0 {
 			return change(opt) // nothing goes
 		}
-		if err := c.confirm(ctx, what(c.many(would.Freed.Versions, "version"))); err != nil {
+		if err := c.confirm(ctx, what(would)); err != nil {
 			return nil, err
 		}
 	}
@@ -190,9 +208,12 @@ func (o *storeOptions) print(c *console, d *keep.History) {
 		{Cells: []string{"  on disk", formatBytes(d.Bytes)}},
 	}
 	if f := d.Freed; f != nil && !o.compact {
-		c.told(c.freedBlock(f))
+		c.told(c.freedBlock(d))
 		if !c.shown { // where no sentence says it
 			rows = append(rows, grid.Row{Cells: []string{"  " + c.did("dropped", "would drop"), plural.Many(f.Versions, "version") + ", " + formatBytes(f.Bytes)}})
+			for _, path := range d.Forgot {
+				rows = append(rows, grid.Row{Cells: []string{"  " + c.did("forgotten", "would forget"), visible.Text(c.addressOf(path))}})
+			}
 		}
 	}
 	s := newScreen(c, 0)
@@ -214,9 +235,14 @@ func (o *storeOptions) verifyBlock(d *keep.History) block {
 }
 
 // freedBlock tells a person what went from the history.
-func (c *console) freedBlock(f *history.Freed) block {
+func (c *console) freedBlock(d *keep.History) block {
+	f := d.Freed
 	dropped := c.did("dropped", "would drop")
-	return block{sentence: fmt.Sprintf("%s %s and %s: %s", dropped, plural.Many(f.Versions, "version"), plural.Many(int(f.Pieces), "line"), formatBytes(f.Bytes))}
+	b := block{sentence: fmt.Sprintf("%s %s and %s: %s", dropped, plural.Many(f.Versions, "version"), plural.Many(int(f.Pieces), "line"), formatBytes(f.Bytes))}
+	for _, path := range d.Forgot {
+		b.add("forgotten", visible.Text(c.addressOf(path)))
+	}
+	return b
 }
 
 type snapshotOptions struct {

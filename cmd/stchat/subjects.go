@@ -33,6 +33,7 @@ type subjects struct {
 	whole  bool // a part of a name is not enough
 	// wholeOwner is what writes means for OWNER/*, where names of chats that are gone are taken, too.
 	wholeOwner bool
+	toFile     bool   // it has an -o: OWNER/* is as in a command that writes
 	all        bool   // as writes, for a command that only reads
 	messages   bool   // MESSAGES may follow the CHATs
 	listed     bool   // --files-from names CHATs
@@ -94,7 +95,7 @@ func (c *console) resolve(s *subjects, args []string) (paths []string, err error
 func (c *console) findAll(s *subjects, args []string) (paths []string, err error) {
 	f := c.finder()
 	f.Whole = s.whole
-	f.WholeOwner = s.writes || s.wholeOwner
+	f.WholeOwner = s.writes || s.wholeOwner || s.toFile
 	needsAll := s.writes || s.all || len(args) == 1
 	for i, arg := range args {
 		if arg == "" {
@@ -198,6 +199,19 @@ func isNameOutside(f *address.Finder, arg string) bool {
 	}
 	_, err := os.Stat(arg)
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// refuseSeveral refuses OWNER/* where chats are named one by one.
+func (c *console) refuseSeveral(arg string) error {
+	if !strings.HasSuffix(arg, "/*") {
+		return nil
+	}
+	f := c.finder()
+	f.WholeOwner = true
+	if _, err := f.Find(arg); errors.Is(err, address.ErrWhole) {
+		return err
+	}
+	return usagef("%s are several chats; name one of them", arg)
 }
 
 // shortName returns the name of a chat as tables show it.

@@ -187,13 +187,16 @@ func (f *Finder) has(w wanted, folder string) bool {
 	return !ofGroups || slices.Contains(w.of.Names(f.Lib), w.name)
 }
 
-// findGone finds a chat that is gone by what fits its name. The error wraps [ErrSeveral].
+// findGone finds a chat that is gone by what fits its name. The error wraps [ErrSeveral] or [ErrWhole].
 func (f *Finder) findGone(arg string, w wanted) (Found, error) {
 	found := Found{Of: w.of, Name: w.name}
 	for _, folder := range w.folders {
 		fits, part := Match(f.pastOf(w.of, folder), w.name)
 		if len(fits) == 0 || part && w.whole {
 			continue
+		}
+		if part && f.Whole {
+			return found, fmt.Errorf("%s: %w: %s", arg, ErrWhole, several(w.owner, fits))
 		}
 		if len(fits) > 1 {
 			found.Gone = true

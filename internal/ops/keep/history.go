@@ -33,6 +33,7 @@ type History struct {
 	Mended   *int              `json:"mended"` // pieces
 	DryRun   bool              `json:"dry_run"`
 
+	Forgot []string `json:"-"` // the paths of the chats that were forgotten, or would be
 	Others []string `json:"-"` // chats that once had the name of one that was forgotten, and stay
 }
 
@@ -148,13 +149,13 @@ func Compact(ctx context.Context, opt HistoryOptions) (*History, error) {
 	})
 }
 
-// Forget drops all that a store has of some chats. The error wraps [ErrUnknown] if the store does not
-// have one of them.
+// Forget drops all that a store has of some chats, which are named whole. The error wraps [ErrUnknown] if the
+// store does not have one of them.
 func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, error) {
 	var ids []int64
-	var others []string
+	var forgot, others []string
 	for _, name := range chats {
-		s, err := openSubject(ctx, Where{Chat: name, Store: opt.Store, Data: opt.Root, Now: opt.Now})
+		s, err := openSubject(ctx, Where{Chat: name, Store: opt.Store, Data: opt.Root, Now: opt.Now, Whole: true})
 		s.close()
 		if err == nil && s.id == 0 {
 			err = ops.AtPath(name, ErrUnknown)
@@ -163,11 +164,13 @@ func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, 
 			return nil, err
 		}
 		ids = append(ids, s.id)
+		forgot = append(forgot, s.path)
 		for _, list := range s.others {
 			others = append(others, s.full(s.lastPath(list[0].Chat)))
 		}
 	}
 	return withStore(ctx, opt, true, func(s *history.Store, d *History) (err error) {
+		d.Forgot = forgot
 		d.Others = others
 		freed, err := history.Forget(ctx, s, ids)
 		d.Freed = &freed

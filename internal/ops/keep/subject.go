@@ -28,6 +28,7 @@ type Where struct {
 	Store   string
 	Data    string // the user's folder; empty: found from the path, else the one around the working folder
 	Backups bool   // include SillyTavern's own backups
+	Whole   bool   // a part of a name is not enough
 	Now     time.Time
 	Pick
 }
@@ -150,7 +151,7 @@ func locate(ctx context.Context, where Where) (*subject, error) {
 	if err := s.read(ctx); err != nil {
 		return s, err
 	}
-	if err := s.name(ctx, where.Chat); err != nil {
+	if err := s.name(ctx, where.Chat, where.Whole); err != nil {
 		return s, err
 	}
 	if err := s.look(ctx, where.Now, s.rel, where.Rev <= 0 && where.AsOf.IsZero()); err != nil {
@@ -188,8 +189,8 @@ func withExtension(path string) string {
 
 // name finds the path that is meant: the first that exists or that the store knows; else that of the
 // chat that has the name as OWNER/NAME, or had it; else the one that such a chat would have. The error
-// is that of several that are there.
-func (s *subject) name(ctx context.Context, given string) error {
+// is that of several that are there, or with whole that of a part of a name.
+func (s *subject) name(ctx context.Context, given string, whole bool) error {
 	isThere := func(rel string) bool { return s.backups[rel].Rev != 0 || s.last(rel) != 0 || isFile(s.full(rel)) }
 	plain := plainPaths(s.root, given)
 	inRoot := filepath.ToSlash(withExtension(given)) // a backup is named so from any folder
@@ -202,6 +203,7 @@ func (s *subject) name(ctx context.Context, given string) error {
 	}
 
 	f := s.finder(ctx)
+	f.Whole = whole
 	found, err := f.Find(given)
 	none, isNone := errors.AsType[*address.NoneError](err)
 	switch {
