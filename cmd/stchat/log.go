@@ -8,12 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"stchat/internal/history"
+	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"
 	"stchat/internal/place/userdir"
 	"stchat/internal/show/grid"
@@ -50,11 +52,11 @@ type logOptions struct {
 
 func newLog() verb {
 	return verb{
-		use: "log [CHAT|FOLDER]", short: "Show what happened, or list the versions of a chat",
-		doc: `What happened in a user folder, newest first: the commands that undo knows, and
-the snapshots. --snapshots lists what each snapshot found new, changed
-(+ messages added, ~ changed, - removed), renamed, gone or back; --as-of lists
-what was in the folder at that time.
+		use: "log [CHAT|FOLDER|OWNER]", short: "Show what happened, or list the versions of a chat",
+		doc: `What happened in a user folder, in a folder of it or with the chats of an owner,
+newest first: the commands that undo knows, and the snapshots. --snapshots lists
+what each snapshot found new, changed (+ messages added, ~ changed, - removed),
+renamed, gone or back; --as-of lists what was in the folder at that time.
 
 With CHAT, its versions: number, time, where it came from, messages, what was
 added, changed and removed. With --backups also SillyTavern's own backups of it.
@@ -98,7 +100,11 @@ func (o *logOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, arg
 		args = []string{root}
 	}
 
-	args = []string{c.folderOf(args[0])}
+	arg := strings.TrimSuffix(args[0], "/*") // all chats of an owner are what the owner has
+	if group := c.groupOf(arg); group != nil {
+		return o.group(ctx, c, arg, group)
+	}
+	args = []string{c.folderOf(arg)}
 	where, err := c.where(args)
 	if err != nil {
 		return err
@@ -137,14 +143,33 @@ func (o *logOptions) chat(ctx context.Context, c *console, where keep.Where) (er
 	}
 	t.end(none, err)
 
-	unknown := "; --backups also looks in SillyTavern's own, 'stchat lost CHAT -v' in what undo keeps"
+	return o.unknown(c, where, err)
+}
+
+// unknown adds to the error that no version of a chat is known what helps, or why there is none.
+func (o *logOptions) unknown(c *console, where keep.Where, err error) error {
+	none, isNone := errors.AsType[*address.NoneError](err)
+	if !errors.Is(err, keep.ErrUnknown) || isNone && none.Empty {
+		return withHint(err, nil)
+	}
+	path := where.Chat
+	if found, findErr := c.finder().Find(where.Chat); findErr == nil && len(found.Paths) == 1 {
+		path = found.Paths[0]
+	}
+	_, missing := os.Lstat(path)
+	_, noStore := os.Stat(keep.StoreOf(rootOf(path), c.store()))
+	if missing == nil && noStore != nil && !o.backups {
+		return c.beginsOne(history.ErrNoStore)
+	}
+
+	hints := "; --backups also looks in SillyTavern's own, 'stchat lost CHAT -v' in what undo keeps"
 	if o.backups {
-		unknown = inLost
+		hints = inLost
 	}
-	if _, missing := os.Lstat(where.Chat); missing != nil {
-		unknown = ", and no file is called so" + unknown
+	if missing != nil && !isNone {
+		hints = ", and no file is called so" + hints
 	}
-	return withHint(err, []hint{{keep.ErrUnknown, unknown}})
+	return withHint(err, []hint{{keep.ErrUnknown, hints}})
 }
 
 // versions lists the versions of a chat.
@@ -183,8 +208,8 @@ func (o *logOptions) folder(ctx context.Context, c *console, where keep.Where) (
 		for _, k := range list {
 			err = cmp.Or(err, t.put(k, t.kept(k)))
 		}
-	case !o.snapshots && (o.commands || !isPart(where.Chat)):
-		return o.story(ctx, c, where.Chat, where)
+	case !o.snapshots:
+		return o.story(ctx, c, where, tellingOf(where.Chat))
 	default:
 		t.Columns = []grid.Column{{Title: "found"}, {Title: "rev", Right: true}, {Title: "changes", Code: signed}, {Title: "file", Name: true, Code: cyan}}
 		none = "there is no snapshot"
@@ -198,13 +223,14 @@ func (o *logOptions) folder(ctx context.Context, c *console, where keep.Where) (
 	return c.beginsOne(err)
 }
 
-// isPart reports whether a folder is a part of a user folder.
-func isPart(folder string) bool {
-	if userdir.IsUserDir(folder) {
-		return false
+// group tells what happened to the chats of a group.
+func (o *logOptions) group(ctx context.Context, c *console, name string, group *address.Owner) error {
+	isVersion := o.rev != 0 || !o.asOf.IsZero()
+	if isVersion || o.backups || o.snapshots {
+		return usagef("%s is a group; --rev and --backups are about one of its chats, --as-of and --snapshots about a folder", name)
 	}
-	_, inside := userdir.Enclosing(filepath.Join(folder, "x"))
-	return inside || userdir.IsUserDir(filepath.Join(folder, ".."))
+	where := keep.Where{Chat: group.Dir.Root, Store: c.store(), Data: c.dataFolder(), Now: c.Now()}
+	return o.story(ctx, c, where, tellingOfGroup(name, group))
 }
 
 // beginsOne adds to the error that there is no history how to begin one. Where it would lie is told if that is

@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"stchat/internal/folder/library"
 	"stchat/internal/history"
+	"stchat/internal/ops/address"
 	"stchat/internal/ops/keep"
 	"stchat/internal/ops/past"
+	"stchat/internal/place/userdir"
 	"stchat/internal/show/grid"
 	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
@@ -24,9 +28,74 @@ type event struct {
 	snapshot keep.Ran
 }
 
-// story tells what happened in a user folder, newest first: the commands that undo knows, and the
-// snapshots.
-func (o *logOptions) story(ctx context.Context, c *console, root string, where keep.Where) error {
+// telling is what the story of a folder, or of a group, is about.
+type telling struct {
+	of   string // what it is called
+	root string // the user folder, or that of loose chats
+	// has reports whether a file is part of it, which is named relative to the root, with slashes; nil: each is.
+	has func(rel string) bool
+}
+
+// tellingOf returns what the story of a folder is about.
+func tellingOf(folder string) telling {
+	t := telling{of: folder, root: folder}
+	if userdir.IsUserDir(folder) {
+		return t
+	}
+	root, isInside := userdir.Around(folder)
+	if !isInside {
+		return t
+	}
+	rel, err := filepath.Rel(userdir.RealPath(root), userdir.RealPath(folder))
+	if err != nil || rel == "." {
+		return t
+	}
+	below := filepath.ToSlash(rel) + "/"
+	t.root = root
+	t.has = func(rel string) bool { return strings.HasPrefix(rel, below) }
+	return t
+}
+
+// tellingOfGroup returns what the story of a group is about: its chats, and the file that lists them.
+func tellingOfGroup(name string, group *address.Owner) telling {
+	files := map[string]bool{}
+	add := func(path string) {
+		rel, err := filepath.Rel(group.Dir.Root, path)
+		if err == nil {
+			files[filepath.ToSlash(rel)] = true
+		}
+	}
+	add(group.Group.Path)
+	lib := new(library.Library)
+	for _, chat := range group.Names(lib) {
+		add(lib.Folder(group.Folder).File(chat))
+	}
+	return telling{of: name, root: group.Dir.Root, has: func(rel string) bool { return files[rel] }}
+}
+
+// touched reports whether a command touched what the story is about.
+func (t *telling) touched(command *past.Command) bool {
+	return t.has == nil || slices.ContainsFunc(command.Paths, t.has)
+}
+
+// found removes from a snapshot what the story is not about, and reports whether something is left. named is
+// the folder by which its paths begin.
+func (t *telling) found(r *keep.Ran, named string) bool {
+	if t.has == nil {
+		return true
+	}
+	if named == t.root { // else the snapshot is told of a part of it already
+		r.Changes = slices.DeleteFunc(r.Changes, func(change keep.RanChange) bool {
+			rel, err := filepath.Rel(named, change.Path)
+			return err != nil || !t.has(filepath.ToSlash(rel))
+		})
+	}
+	return len(r.Changes) > 0
+}
+
+// story tells what happened, newest first: the commands that undo knows, and the snapshots.
+func (o *logOptions) story(ctx context.Context, c *console, where keep.Where, about telling) error {
+	root := about.root
 	var events []event
 	var errs []error
 	if !o.snapshots {
@@ -36,12 +105,21 @@ func (o *logOptions) story(ctx context.Context, c *console, root string, where k
 		}
 		errs = failed
 		for _, command := range commands {
-			events = append(events, event{at: command.At, command: &command})
+			if about.touched(&command) {
+				events = append(events, event{at: command.At, command: &command})
+			}
 		}
 	}
 
 	if !o.commands {
-		err := keep.FolderLog(ctx, where, o.since, o.limit, func(r keep.Ran) error {
+		most := o.limit
+		if about.has != nil {
+			most = 0 // some are left out here
+		}
+		err := keep.FolderLog(ctx, where, o.since, most, func(r keep.Ran) error {
+			if !about.found(&r, where.Chat) {
+				return nil
+			}
 			at, err := time.Parse(time.RFC3339, r.At)
 			events = append(events, event{at: at, snapshot: r})
 			return err
@@ -71,7 +149,7 @@ func (o *logOptions) story(ctx context.Context, c *console, root string, where k
 		}
 	}
 
-	t.end(c.path(root)+": nothing is recorded here", nil)
+	t.end(c.path(about.of)+": nothing is recorded here", nil)
 	c.flush()
 	for _, err := range errs {
 		c.fail(err)

@@ -304,6 +304,16 @@ func (c *console) folderOf(arg string) string {
 	return found.Paths[0]
 }
 
+// groupOf returns the group that is named as a bare OWNER, nil for anything else.
+func (c *console) groupOf(arg string) *address.Owner {
+	found, err := c.finder().Find(arg)
+	isGroup := err == nil && found.Owner && found.Of.Group != nil
+	if !isGroup {
+		return nil
+	}
+	return found.Of
+}
+
 // chats is [listFlags.sources] for a command that takes folders, too: one is all its chats.
 func (l *listFlags) chats(ctx context.Context, c *console, args []string, example string) (paths []string, err error) {
 	list, err := l.list(ctx, c, args, example)

@@ -16,8 +16,9 @@ type Command struct {
 	Files    int      // likewise, with those chats
 	Bytes    int64    // what is kept for it
 	Undone   bool
-	UndoneBy string // the ID of the call that took it back; "" where that is not known
-	Undoes   string // of an undo or a redo: the ID of the call that it took back
+	UndoneBy string   // the ID of the call that took it back; "" where that is not known
+	Undoes   string   // of an undo or a redo: the ID of the call that it took back
+	Paths    []string // of all that it touched, relative to the root, with slashes
 }
 
 // Commands returns the calls that are recorded in a root, the newest first. errs are of records that
@@ -35,6 +36,10 @@ func Commands(dir string) (list []Command, errs []error, err error) {
 		}
 		seen := map[string]bool{}
 		for _, step := range rec.Steps() {
+			c.Paths = append(c.Paths, step.Path)
+			if step.To != "" {
+				c.Paths = append(c.Paths, step.To)
+			}
 			if seen[step.Path] {
 				continue // several sets changed it, or it is the other half of a move
 			}
