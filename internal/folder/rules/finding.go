@@ -226,7 +226,8 @@ type Link struct {
 	Name   string // as it is written
 	Index  int    // of the message that has it
 	Line   int    // its physical line
-	Column int    // where the message's extra begins
+	Column int    // where the message's extra or swipe_info begins
+	Swipe  bool   // not the message itself has it, but one of its swipes: it is out of sight
 	chain  uint64 // the rolling hash of the messages up to this one
 
 	from   *Chat  // the chat that has the link

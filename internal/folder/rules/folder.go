@@ -74,7 +74,7 @@ func (f *folderChats) relate() {
 			l := &c.Links[i]
 			l.from = c
 			l.target, l.found = f.folder.Target(l.Name)
-			if to := f.byName[l.target]; l.found && to != nil {
+			if to := f.byName[l.target]; l.found && to != nil && !l.Swipe {
 				f.links[to] = append(f.links[to], l)
 			}
 		}

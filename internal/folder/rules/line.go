@@ -8,6 +8,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/place/userdir"
+	"stchat/internal/sillytavern/message"
 )
 
 // lineJudge judges lines by themselves. Lines are judged concurrently; the results go
@@ -76,9 +77,11 @@ func (j lineJudge) message(l *jsonl.Line, b *batch) {
 	if l.Count(keySwipes) > 1 {
 		b.sighting.Texts[1], _ = l.Value(keySwipes)
 	}
+	before := len(b.links)
 	if extra, ok := l.Value(keyExtra); ok && len(extra) > 2 && extra[0] == '{' {
 		j.extra(l, b, extra)
 	}
+	swipeLinks(l, b, before)
 	j.sight(l, b)
 }
 
@@ -174,15 +177,50 @@ func (j lineJudge) links(l *jsonl.Line, b *batch, extra, bookmark, branches []by
 	if bookmark == nil && branches == nil {
 		return
 	}
-	add := func(kind LinkKind, raw []byte) {
-		if name, ok := rawjson.Unquote(raw); ok && name != "" {
-			b.links = append(b.links, Link{Kind: kind, Name: name, Index: l.Index, Line: l.Number, Column: column(l, extra)})
-		}
+	eachLink(bookmark, branches, func(kind LinkKind, name string) {
+		b.links = append(b.links, Link{Kind: kind, Name: name, Index: l.Index, Line: l.Number, Column: column(l, extra)})
+	})
+}
+
+// swipeLinks collects the links that only the message's swipes have. Those of the message itself are in the
+// batch, from the one at own on.
+func swipeLinks(l *jsonl.Line, b *batch, own int) {
+	infos, _ := l.Value(keySwipeInfo)
+	if !message.MayLink(infos, l.Plain) {
+		return
+	}
+	type link struct {
+		kind LinkKind
+		name string
+	}
+	seen := map[link]bool{}
+	for _, known := range b.links[own:] {
+		seen[link{known.Kind, known.Name}] = true
 	}
 
-	add(Checkpoint, bookmark)
+	for info := range rawjson.Elements(infos) {
+		extra := rawjson.Value(info, "extra")
+		eachLink(rawjson.Value(extra, "bookmark_link"), rawjson.Value(extra, "branches"), func(kind LinkKind, name string) {
+			if seen[link{kind, name}] {
+				return
+			}
+			seen[link{kind, name}] = true
+			b.links = append(b.links, Link{Kind: kind, Name: name, Index: l.Index, Line: l.Number, Column: column(l, infos), Swipe: true})
+		})
+	}
+}
+
+// eachLink calls f with the links in two values of an extra.
+func eachLink(bookmark, branches []byte, f func(kind LinkKind, name string)) {
+	call := func(kind LinkKind, raw []byte) {
+		name, ok := rawjson.Unquote(raw)
+		if ok && name != "" {
+			f(kind, name)
+		}
+	}
+	call(Checkpoint, bookmark)
 	for raw := range rawjson.Elements(branches) {
-		add(Branch, raw)
+		call(Branch, raw)
 	}
 }
 

@@ -48,10 +48,15 @@ func judgeLinks(f *folderChats, c *Chat) {
 
 	for i := range c.Links {
 		l := &c.Links[i]
-		dangling, what := DanglingBranch, "the branch"
+		dangling, what := DanglingBranch, "branch"
 		if l.Kind == Checkpoint {
-			dangling, what = DanglingCheckpoint, "the checkpoint"
+			dangling, what = DanglingCheckpoint, "checkpoint"
 		}
+		whose := "the"
+		if l.Swipe {
+			whose = "a swipe's"
+		}
+		what = whose + " " + what
 		if finding, wrong := judgeLink(dangling, what, l); wrong {
 			c.add(finding)
 		}

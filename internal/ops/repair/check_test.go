@@ -514,6 +514,24 @@ func ruleCases() []ruleCase {
 			tree{A: chat(plainHeader, say(0, `"extra":{"branches":["A"]}`))},
 		},
 		{
+			"dangling-checkpoint", // of a swipe
+			tree{A: chat(plainHeader, say(0, `"extra":{},"swipes":["line 0","other"],"swipe_info":[{"extra":{}},{"extra":{"bookmark_link":"B"}}],"swipe_id":0`))},
+			[]string{"dangling-checkpoint " + A + ":2#0"},
+			tree{A: chat(plainHeader, say(0, `"extra":{},"swipes":["line 0","other"],"swipe_info":[{"extra":{}},{"extra":{"bookmark_link":"A"}}],"swipe_id":0`))},
+		},
+		{
+			"dangling-branch", // each once, also where the chosen swipe repeats what its message says
+			tree{A: chat(plainHeader, say(0, `"extra":{"branches":["B"]},"swipes":["line 0","other"],"swipe_info":[{"extra":{"branches":["B"]}},{"extra":{"branches":["C","B","C"]}}],"swipe_id":0`))},
+			[]string{"dangling-branch " + A + ":2#0", "dangling-branch " + A + ":2#0"},
+			tree{A: chat(plainHeader, say(0, `"swipes":["line 0"],"swipe_info":[{"extra":{"branches":["A"]}}],"swipe_id":0`))},
+		},
+		{
+			"unlisted-branch", // a link out of sight lists nothing
+			tree{A: chat(head(1, ""), say(0, `"extra":{},"swipes":["line 0"],"swipe_info":[{"extra":{"branches":["B"]}}],"swipe_id":0`)), solo + "B.jsonl": talk(head(2, `"main_chat":"A"`), 1)},
+			[]string{"unlisted-branch " + solo + "B.jsonl:1"},
+			tree{A: chat(head(1, ""), say(0, `"extra":{"branches":["B"]},"swipes":["line 0"],"swipe_info":[{"extra":{"branches":["B"]}}],"swipe_id":0`)), solo + "B.jsonl": talk(head(2, `"main_chat":"A"`), 1)},
+		},
+		{
 			"unlisted-branch",
 			tree{A: talk(head(1, ""), 2), solo + "B.jsonl": talk(head(2, `"main_chat":"A"`), 1)},
 			[]string{"unlisted-branch " + solo + "B.jsonl:1"},
