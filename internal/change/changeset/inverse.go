@@ -1,6 +1,7 @@
 package changeset
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -261,7 +262,8 @@ func (i inverse) invert(st *state) error {
 	return i.restore(path, was, kept, st)
 }
 
-// restore drafts an old file, unchanged, under its old name.
+// restore drafts an old file under its old name, unchanged, or with what is kept in it. A file that holds all
+// of that already stays as it is.
 func (i inverse) restore(path string, was safefile.Stamp, source string, st *state) error {
 	step := Step{Do: Create, Path: path, About: st.about, Bytes: st.before.Size}
 	check := free
@@ -282,6 +284,14 @@ func (i inverse) restore(path string, was safefile.Stamp, source string, st *sta
 		}
 		if err != nil {
 			return err
+		}
+		now, err := safefile.ReadPlain(realOf(path), hashed)
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(old, now) {
+			i.Needed = append(i.Needed, path)
+			return nil
 		}
 		d, err := i.set.Replace(path, was, st.about)
 		if err == nil {
