@@ -175,8 +175,8 @@ func (c *console) cutBlock(r *cut.Result, label string, isolated bool) block {
 		text := fmt.Sprintf("noted on message %d of %s", d.At, source)
 		b.add("link", text)
 	}
-	if d.SkippedTotal > 0 {
-		b.add("left out", plural.Many(d.SkippedTotal, "damaged line"))
+	if lines, _ := d.LeftOut(); lines > 0 {
+		b.add("left out", plural.Many(lines, "damaged line"))
 	}
 	return b
 }

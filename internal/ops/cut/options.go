@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"stchat/internal/change/changeset"
@@ -197,6 +198,17 @@ func (d *Document) skip(damage jsonl.Damages) {
 	for _, line := range damage.First[:min(len(damage.First), jsonl.MaxDamage-len(d.Skipped))] {
 		d.Skipped = append(d.Skipped, Skipped{line.Line, line.Column, line.Reason, line.Code == jsonl.BOM})
 	}
+}
+
+// LeftOut returns how many damaged lines were left out, and whether a byte order mark was: of the line that it
+// stands before nothing is lost.
+func (d *Document) LeftOut() (lines int, mark bool) {
+	mark = slices.ContainsFunc(d.Skipped, func(s Skipped) bool { return s.BOM })
+	lines = d.SkippedTotal
+	if mark {
+		lines--
+	}
+	return lines, mark
 }
 
 // changed adds changes of state, and warns of what was left.

@@ -340,8 +340,12 @@ func (r *restoring) branch(ctx context.Context) error {
 	r.res.Warnings = made.Warnings
 	r.res.Facts = made.Facts
 	r.res.Outcome = made.Outcome
-	if n := made.Doc.SkippedTotal; n > 0 {
-		r.res.Warn("%s: damaged lines of this version are left out: %d", r.s.path, n)
+	lines, mark := made.Doc.LeftOut()
+	if lines > 0 {
+		r.res.Warn("%s: damaged lines of this version are left out: %d", r.s.path, lines)
+	}
+	if mark {
+		r.res.Warn("%s: this version begins with a byte order mark (BOM), and is read without it", r.s.path)
 	}
 	return nil
 }
