@@ -168,7 +168,7 @@ func (w Walked) Errors() (list []error) {
 // folder, every *.jsonl below it except backups and stchat's own records, where a user folder
 // again means its chats. Links below a PATH are not followed, but for those to the folders of
 // characters in a user folder. Chats come in the order of the PATHs, those of a folder sorted by
-// path, each once, by whatever path it is reached.
+// path and those behind links last, each once, by whatever path it is reached.
 func Walk(list List) Walked { return walk(list, false) }
 
 // walk is [Walk]; with stdin, "-" is standard input.
@@ -276,7 +276,7 @@ func (w *walker) walkUser(dir userdir.Dir, from string) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		w.fail(dir.Chats(), PathError(err))
 	}
-	for _, c := range characters {
+	for _, c := range linksLast(characters) {
 		folder := filepath.Join(dir.Chats(), c.Name())
 		if c.IsDir() || isLinkToFolder(c, folder) {
 			w.walkEntries(folder, from, false)
@@ -285,6 +285,18 @@ func (w *walker) walkUser(dir userdir.Dir, from string) {
 	if _, err := os.Stat(dir.GroupChats()); err == nil {
 		w.walkEntries(dir.GroupChats(), from, false)
 	}
+}
+
+// linksLast returns entries with links behind the others, so that a chat is found where it lies.
+func linksLast(entries []fs.DirEntry) []fs.DirEntry {
+	isLink := func(e fs.DirEntry) bool { return e.Type() == fs.ModeSymlink }
+	others := slices.DeleteFunc(slices.Clone(entries), isLink)
+	for _, e := range entries {
+		if isLink(e) {
+			others = append(others, e)
+		}
+	}
+	return others
 }
 
 // isLinkToFolder reports whether an entry at a path is a link that leads to a folder. SillyTavern follows those among
@@ -309,7 +321,7 @@ func (w *walker) walkEntries(folder, from string, deep bool) {
 	})
 	real := w.real.Path(folder)
 	isChats := userdir.IsChats(real)
-	for _, e := range entries {
+	for _, e := range linksLast(entries) {
 		path := filepath.Join(folder, e.Name())
 		isFolder := e.IsDir() || isChats && isLinkToFolder(e, path)
 		switch {

@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"stchat/internal/extension"
@@ -78,6 +79,17 @@ func newState(list []extension.Extension, change *Change, metadata *rawjson.Obje
 		e.Begin(s.following)
 	}
 	return s
+}
+
+// Behind returns the state of a chat whose messages come behind so many others: only [State.Line] has
+// something to do.
+func Behind(others int) (*State, error) {
+	none, err := rawjson.ParseObject([]byte("{}"))
+	if err != nil {
+		return nil, err
+	}
+	change := &Change{Messages: math.MaxInt, Inserted: make([]Insert, others)}
+	return newState(all.New(), change, none), nil
 }
 
 // Matters reports whether state of the chat may have to follow a change. It need not if no
