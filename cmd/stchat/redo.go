@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -85,6 +86,8 @@ func (c *console) takesBack(root string, redone []*past.RedoResult) string {
 // brought prints what was done again, or why it was not.
 func (o *redoOptions) brought(c *console, r *past.RedoResult) error {
 	if since, ok := errors.AsType[*changeset.SinceError](r.Err); ok {
+		since.Redo = true
+		since.ID = cmp.Or(r.Doc.ID, since.ID) // of what was undone, and not of the undo
 		r.Err = &hinted{since, "; --force leaves these files as they are and does the rest again"}
 	}
 	say(c, &saying{counted: true, hints: undoHints()}, "", r)

@@ -167,5 +167,12 @@ func toldCases() []toldCase {
 			call: "export|Maren Holm/*|-o|../data/|--format|rows|--dry-run",
 			want: []string{"would write 4 chats: 164 lines\n../data/\n"},
 		},
+		{
+			before: []string{"edit|Maren/@|3|First.", "undo", "edit|Maren/@|3|Second."},
+			call:   "redo",
+			code:   exitTrouble,
+			want:   []string{"cannot be redone: changed since:", "does the rest again"},
+			never:  []string{"undone"},
+		},
 	}
 }

@@ -115,7 +115,7 @@ func (i inverse) reversible(ctx context.Context, as *Assumed) ([]*state, error) 
 	}
 
 	if len(changed) > 0 && !i.force {
-		return nil, &SinceError{i.Record.ID, changed}
+		return nil, &SinceError{ID: i.Record.ID, Files: changed}
 	}
 	i.Left = changed
 	i.Needed = nil

@@ -24,10 +24,15 @@ var (
 type SinceError struct {
 	ID    string
 	Files []string
+	Redo  bool // it was to be done again
 }
 
 func (e *SinceError) Error() string {
-	return fmt.Sprintf("%s cannot be undone: changed since: %s", e.ID, strings.Join(e.Files, ", "))
+	done := "undone"
+	if e.Redo {
+		done = "redone"
+	}
+	return fmt.Sprintf("%s cannot be %s: changed since: %s", e.ID, done, strings.Join(e.Files, ", "))
 }
 
 // LostError means that the old content of a file is gone or was changed.
