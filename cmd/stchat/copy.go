@@ -59,7 +59,7 @@ func (o *copyOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	r := copying.Copy(ctx, opt)
 	end()
 
-	return sayMade(c, opt.Chat, r, r, copyHints(opt.Chat))
+	return sayMade(c, opt.Chat, r, r, opt.Open, copyHints(opt.Chat))
 }
 
 // copyHints returns the hints for a copy that cannot be made.
@@ -72,8 +72,8 @@ func copyHints(chat string) []hint {
 }
 
 // sayMade prints what became of one new chat, and how a lorebook that it shares becomes its own. made
-// is the result with its document, r what it has in common with others.
-func sayMade[R any](c *console, source string, made R, r *cut.Result, hints []hint) error {
+// is the result with its document, r what it has in common with others; opens says that its owner opens with it.
+func sayMade[R any](c *console, source string, made R, r *cut.Result, opens bool, hints []hint) error {
 	isReplaced := func(s ops.Step) bool { return s.Do == changeset.Replace }
 	how := &saying{hints: hints, no: never}
 	how.end = func() {
@@ -85,7 +85,11 @@ func sayMade[R any](c *console, source string, made R, r *cut.Result, hints []hi
 	of := func(R) (string, *cut.Result) { return source, r }
 	return sayAll(c, how, []R{made}, of, func(R) {
 		if c.tells() {
-			c.block(c.copyBlock(source, r))
+			b := c.copyBlock(source, r)
+			if opens {
+				b.addOpen(c, ownerShown(r.Doc.Path))
+			}
+			c.block(b)
 			return
 		}
 		remark(c, &r.Doc)

@@ -323,7 +323,7 @@ func (o *cutOptions) cut(ctx context.Context, c *console, opt cut.Options) error
 		switch {
 		case o.opt.Output == cut.Stdout:
 		case c.tells():
-			c.block(c.cutBlock(r, o.opt.Name, o.opt.Isolate))
+			c.block(c.cutBlock(r, o.opt.Name, &opt))
 		default:
 			c.made(r.Doc.Path)
 		}

@@ -105,7 +105,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	done := func(r *bring.Result) {
 		inPlace = inPlace || slices.ContainsFunc(r.Doc.Steps, func(s ops.Step) bool { return s.Do == changeset.Replace })
 		if c.tells() {
-			c.block(c.importBlock(r))
+			c.block(c.importBlock(r, opt.Open))
 			for _, d := range r.More {
 				c.made(d.Path)
 			}
@@ -113,7 +113,7 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 		}
 
 		if c.verbose {
-			c.noteFacts(r.Doc.Path, c.importFacts(r)) // r.Facts are told already
+			c.noteFacts(r.Doc.Path, c.importFacts(r, opt.Open)) // r.Facts are told already
 			if r.Doc.Existed {
 				c.note("%s: imported before", r.Doc.Path)
 			}
@@ -150,47 +150,48 @@ func (o *importOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, 
 	return outcome
 }
 
-// importBlock tells a person of one conversation that was imported.
-func (c *console) importBlock(r *bring.Result) block {
+// importBlock tells a person of one conversation that was imported; opens says that OWNER opens with it.
+func (c *console) importBlock(r *bring.Result, opens bool) block {
 	return block{
 		sentence: c.importSentence(&r.Doc),
-		facts:    append(factsOf(r.Facts, ""), c.importFacts(r)...),
+		facts:    append(factsOf(r.Facts, ""), c.importFacts(r, opens)...),
 		made:     r.Doc.Path,
 	}
 }
 
 // importFacts returns what the document of an imported conversation says beside the sentence.
-func (c *console) importFacts(r *bring.Result) (facts []fact) {
-	add := func(label, text string) { facts = append(facts, fact{label, text}) }
+func (c *console) importFacts(r *bring.Result, opens bool) []fact {
+	b := block{}
 	d := &r.Doc
+	isChanged := len(d.Steps) > 0
+	if opens && isChanged {
+		b.addOpen(c, ownerShown(d.Path))
+	}
 	if d.Existed {
-		if opens := len(d.Steps) > 0 && !c.dryRun; opens {
-			add("open", "it is now the chat that is open")
-		}
-		return facts
+		return b.facts
 	}
 
 	if d.Swipes > 0 {
-		add("swipes", plural.Grouped(d.Swipes))
+		b.add("swipes", plural.Grouped(d.Swipes))
 	}
 	if d.Undated > 0 {
-		add("undated", plural.Many(d.Undated, "message")+", dated by their neighbours or the file")
+		b.add("undated", plural.Many(d.Undated, "message")+", dated by their neighbours or the file")
 	}
 	isWarned := func(left convert.Dropped) bool { return left.What == convert.LinesBefore }
 	if dropped := slices.DeleteFunc(slices.Clone(d.Dropped), isWarned); len(dropped) > 0 {
-		add("left out", convert.Counts(dropped))
+		b.add("left out", convert.Counts(dropped))
 	}
 	if n := len(r.More); n > 0 {
-		add("branches", plural.Grouped(n)+" beside it")
+		b.add("branches", plural.Grouped(n)+" beside it")
 	}
 	if d.Branches > 0 {
 		text := plural.Many(d.Branches, "other end") + " of the conversation left out; --branches imports them too"
 		if !c.dryRun {
 			text += ", after 'stchat undo'"
 		}
-		add("branches", text)
+		b.add("branches", text)
 	}
-	return facts
+	return b.facts
 }
 
 // importSentence says what was imported from where.

@@ -43,7 +43,7 @@ func (o *joinOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	end := c.meter("joining", c.json, &opt.Meter)
 	joined := copying.Join(ctx, opt)
 	end()
-	return sayMade(c, args[0], joined, joined.Result, joinHints())
+	return sayMade(c, args[0], joined, joined.Result, false, joinHints())
 }
 
 // joinHints returns the hints for chats that cannot be joined.

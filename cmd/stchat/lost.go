@@ -269,7 +269,7 @@ func (o *lostOptions) bringBack(ctx context.Context, c *console, res *keep.LostR
 	if err := c.confirm(ctx, "bring back "+plural.Many(len(res.Chats), "chat")); err != nil {
 		return err
 	}
-	return cmp.Or(reportRestored(c, keep.RestoreLost(ctx, res.Chats, opt), ""), outcome(len(res.Errs) > 0, false))
+	return cmp.Or(reportRestored(c, keep.RestoreLost(ctx, res.Chats, opt), "", false), outcome(len(res.Errs) > 0, false))
 }
 
 // isCopy reports whether what a live chat has lost is in a copy in one of the other folders: there

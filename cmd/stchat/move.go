@@ -377,12 +377,12 @@ func newBlock(c *console, r *move.NewResult) block {
 	d := &r.Doc
 	made := c.did("made", "would make")
 	b := block{
-		sentence: fmt.Sprintf("%s %q, a new chat of %s", made, d.Name, d.Owner),
+		sentence: fmt.Sprintf("%s %q, a new chat of %s", made, names.Short(d.Called, d.Name), d.Called),
 		facts:    factsOf(r.Facts, ""),
 		made:     d.Path,
 	}
 	if d.Opened {
-		b.add("open", "it is the chat that "+d.Owner+" opens with")
+		b.addOpen(c, d.Called)
 	}
 	if d.Listed != nil {
 		b.add("group", "lists it; SillyTavern makes the file when it greets there")

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"stchat/internal/change/changeset"
 	"stchat/internal/ops"
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/keep"
@@ -131,7 +133,7 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		if err != nil {
 			return c.beginsOne(err)
 		}
-		return reportRestored(c, results, opt.Output)
+		return reportRestored(c, results, opt.Output, false)
 	}
 
 	r, err := keep.Restore(ctx, opt)
@@ -150,16 +152,29 @@ func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 		c.notes(r.Notes)
 		return nil
 	}
-	return reportRestored(c, []*keep.RestoreResult{r}, "")
+	return reportRestored(c, []*keep.RestoreResult{r}, "", opt.Open)
+}
+
+// changesOwner reports whether a card or a group was edited, so that it opens with the chat or lists it.
+func changesOwner(r *keep.RestoreResult) bool {
+	isOther := func(s ops.Step) bool { return s.Do == changeset.Replace && s.Path != r.Doc.Path }
+	return slices.ContainsFunc(r.Doc.Steps, isOther)
 }
 
 // reportRestored prints what was written, or would be, and returns the worst outcome. folder is where all
-// files of a folder were written, "" for chats.
-func reportRestored(c *console, results []*keep.RestoreResult, folder string) error {
+// files of a folder were written, "" for chats; opens says that the owner of a chat opens with it.
+func reportRestored(c *console, results []*keep.RestoreResult, folder string, opens bool) error {
 	var inPlace []string
+	changedOwner := false
 	how := &saying{no: never, end: func() {
-		if len(inPlace) > 0 && !c.lukersTabs(inPlace) {
-			c.note("reload this chat in SillyTavern now: until then its saves are refused")
+		switch {
+		case c.dryRun:
+		case len(inPlace) > 0:
+			if !c.lukersTabs(inPlace) {
+				c.note("reload this chat in SillyTavern now: until then its saves are refused")
+			}
+		case changedOwner:
+			c.closeTabs(false)
 		}
 	}}
 
@@ -172,11 +187,16 @@ func reportRestored(c *console, results []*keep.RestoreResult, folder string) er
 		switch {
 		case r.Doc.Path == cut.Stdout || c.json:
 		case c.tells() && folder == "":
-			c.block(c.restoreBlock(r))
+			b := c.restoreBlock(r)
+			if opens {
+				b.addOpen(c, ownerShown(r.Doc.Path))
+			}
+			c.block(b)
 		case !c.tells():
 			c.made(r.Doc.Path)
 		}
-		if r.Doc.InPlace && !c.dryRun && userdir.HasExtension(r.Doc.Path) {
+		changedOwner = changedOwner || changesOwner(r)
+		if r.Doc.InPlace && userdir.HasExtension(r.Doc.Path) {
 			inPlace = append(inPlace, r.Doc.Path)
 		}
 	})

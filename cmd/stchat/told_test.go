@@ -174,5 +174,30 @@ func toldCases() []toldCase {
 			want:   []string{"cannot be redone: changed since:", "does the rest again"},
 			never:  []string{"undone"},
 		},
+		{
+			call: "new|maren holm|--open",
+			want: []string{"made \"2026-04-01 12:00\", a new chat of Maren Holm\n", "open           it is the chat that Maren Holm opens with\n"},
+		},
+		{
+			call: "branch|Maren Holm/Before the storm|5|test|--open",
+			want: []string{"open           it is the chat that Maren Holm opens with\n", "stchat: reload SillyTavern now, or its next save undoes this\n"},
+		},
+		{
+			call: "checkpoint|Supper at the light 🕯️/@|5|test|--open|--dry-run",
+			want: []string{"open           it would be the chat that the group opens with\n"},
+		},
+		{
+			call: "copy|Maren Holm/Before the storm|test|--open",
+			want: []string{"open           it is the chat that Maren Holm opens with\n", "stchat: reload SillyTavern now, or its next save undoes this\n"},
+		},
+		{
+			call: "import|talk.txt|Maren Holm|--user|Ines|--open",
+			want: []string{"open           it is the chat that Maren Holm opens with\n", "stchat: reload SillyTavern now, or its next save undoes this\n"},
+		},
+		{
+			before: []string{"snapshot"},
+			call:   "restore|Maren Holm/Before the storm|--rev|-1|-n|again|--open",
+			want:   []string{"open           it is the chat that Maren Holm opens with\n", "stchat: reload SillyTavern now, or its next save undoes this\n"},
+		},
 	}
 }

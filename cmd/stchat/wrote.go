@@ -147,7 +147,7 @@ func nameOf(path string) string {
 }
 
 // cutBlock tells of a checkpoint or a branch; label is the name that was given, "" for none.
-func (c *console) cutBlock(r *cut.Result, label string, isolated bool) block {
+func (c *console) cutBlock(r *cut.Result, label string, opt *cut.Options) block {
 	d := &r.Doc
 	source := nameOf(d.Source)
 	label = cmp.Or(label, names.Short(filepath.Base(filepath.Dir(absolute(d.Path))), userdir.ChatName(d.Path), userdir.ChatName(d.Source)))
@@ -165,7 +165,7 @@ func (c *console) cutBlock(r *cut.Result, label string, isolated bool) block {
 
 	b.addClones(d)
 	giveOwn := "--isolate gives the new one its own"
-	if isolated { // and shares the lorebook all the same
+	if opt.Isolate { // and shares the lorebook all the same
 		giveOwn = "--lorebook clone gives the new one its own"
 	}
 	b.facts = append(b.facts, factsOf(r.Facts, giveOwn)...)
@@ -175,10 +175,27 @@ func (c *console) cutBlock(r *cut.Result, label string, isolated bool) block {
 		text := fmt.Sprintf("noted on message %d of %s", d.At, source)
 		b.add("link", text)
 	}
+	if opt.Open && !d.Existed {
+		b.addOpen(c, ownerShown(d.Path))
+	}
 	if lines, _ := d.LeftOut(); lines > 0 {
 		b.add("left out", plural.Many(lines, "damaged line"))
 	}
 	return b
+}
+
+// addOpen says that the new chat is the one that its owner opens with now.
+func (b *block) addOpen(c *console, owner string) {
+	b.add("open", fmt.Sprintf("it %s the chat that %s opens with", c.did("is", "would be"), owner))
+}
+
+// ownerShown returns how a person knows whose a chat is.
+func ownerShown(path string) string {
+	kind, _ := userdir.KindOf(path)
+	if kind == userdir.Group {
+		return "the group"
+	}
+	return filepath.Base(filepath.Dir(absolute(path)))
 }
 
 func (b *block) add(label, text string) { b.facts = append(b.facts, fact{label, text}) }

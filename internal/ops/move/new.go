@@ -38,6 +38,8 @@ type Made struct {
 	Opened    bool    `json:"opened"`
 	DryRun    bool    `json:"dry_run"`
 	ops.Written
+
+	Called string `json:"-"` // the name of the owner, which Owner may name by a part
 }
 
 // NewResult is the result of New.
@@ -69,6 +71,7 @@ func draftNew(o *address.Owner, lib *library.Library, opt *NewOptions, r *NewRes
 	}
 	d := &r.Doc
 	d.Name = name
+	d.Called = o.Name
 	d.Path = filepath.Join(o.Folder, name+names.Extension)
 	given := strings.TrimSuffix(opt.Name, names.Extension)
 	if given != "" && name != given {
