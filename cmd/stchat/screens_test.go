@@ -336,7 +336,7 @@ func TestWritingScreens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := regexp.MustCompile(`(?m)[0-9.]+ kB|\t[0-9]+$`)
+	stored := regexp.MustCompile(`(?m)[0-9.]+ kB|(\t)[0-9]+$`)
 	for _, form := range []string{"80", "pipe"} {
 		user := t.TempDir()
 		if err := os.CopyFS(user, os.DirFS(filepath.Join(here, "..", "..", "testdata", "demo"))); err != nil {
@@ -387,7 +387,7 @@ func TestWritingScreens(t *testing.T) {
 		} {
 			text := writtenScreen(t, user, form, args)
 			if args[0] == "snapshot" || args[0] == "store" { // slugs are random, and so is what they take
-				text = stored.ReplaceAllString(text, "N")
+				text = stored.ReplaceAllString(text, "${1}N")
 			}
 			fmt.Fprintf(&b, "$ stchat %s\n%s\n", strings.Join(args, " "), text)
 		}
@@ -442,7 +442,7 @@ func TestThreeScreens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := regexp.MustCompile(`(?m)[0-9.]+ kB|\t[0-9]+$`)
+	stored := regexp.MustCompile(`(?m)[0-9.]+ kB|(\t)[0-9]+$`)
 	for _, form := range []string{"80", "120"} {
 		var b strings.Builder
 		for _, c := range writtenCalls() {
@@ -453,7 +453,7 @@ func TestThreeScreens(t *testing.T) {
 				user := demoToWrite(t, here)
 				text := writtenScreen(t, user, form, args)
 				if args[0] == "snapshot" { // slugs are random, and so is what they take
-					text = stored.ReplaceAllString(text, "N")
+					text = stored.ReplaceAllString(text, "${1}N")
 				}
 				fmt.Fprintf(&b, "$ stchat %s\n%s\n", strings.Join(args, " "), text)
 			}

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,21 +118,18 @@ func stateTable(titles ...string) *grid.Table {
 	return t
 }
 
-// printStates prints the rows of a table, if there are any, in a pipe with nothing cut.
+// printStates prints the rows of a table, if there are any; in a pipe a tab stands between columns.
 func printStates(c *console, t *grid.Table) {
 	if len(t.Rows) == 0 {
 		return
 	}
-	s := newScreen(c, 0)
-	if !c.shown {
-		s.width = math.MaxInt
-		for i := range t.Columns {
-			t.Columns[i].Title, t.Columns[i].Right = strings.ToUpper(t.Columns[i].Title), false
-		}
+	if c.shown {
+		c.table(t)
+		return
 	}
-
-	s.table(t)
-	t.Rows = nil
+	for _, row := range t.Rows {
+		c.row(row.Cells...)
+	}
 }
 
 // countText returns a number, - if it is unknown.
@@ -259,7 +255,11 @@ func listState(ctx context.Context, c *console, read state.ReadOptions) error {
 		if n.Replays != nil {
 			replays = yesOrNo(*n.Replays)
 		}
-		cells := []string{visible.Text(n.Name), n.Kind, formatBytes(n.Bytes), countText(n.Entries), countText(n.Commits), floors, replays}
+		size := formatBytes(n.Bytes)
+		if !c.shown {
+			size = strconv.FormatInt(n.Bytes, 10)
+		}
+		cells := []string{visible.Text(n.Name), n.Kind, size, countText(n.Entries), countText(n.Commits), floors, replays}
 		t.Rows = append(t.Rows, grid.Row{Cells: cells[:len(titles)]})
 	}
 

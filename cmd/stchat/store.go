@@ -201,24 +201,46 @@ func (o *storeOptions) print(c *console, d *keep.History) {
 		c.told(o.verifyBlock(d))
 		return
 	}
-	rows := []grid.Row{
-		{Cells: []string{"  chats and files", c.number(int(d.Chats))}},
-		{Cells: []string{"  versions", fmt.Sprintf("%s, %s as files", c.number(int(d.Versions)), formatBytes(d.Raw))}},
-		{Cells: []string{"  lines", c.number(int(d.Pieces))}},
-		{Cells: []string{"  on disk", formatBytes(d.Bytes)}},
+	freed := d.Freed
+	if o.compact {
+		freed = nil
 	}
-	if f := d.Freed; f != nil && !o.compact {
+	if freed != nil {
 		c.told(c.freedBlock(d))
-		if !c.shown { // where no sentence says it
-			rows = append(rows, grid.Row{Cells: []string{"  " + c.did("dropped", "would drop"), plural.Many(f.Versions, "version") + ", " + formatBytes(f.Bytes)}})
-			for _, path := range d.Forgot {
-				rows = append(rows, grid.Row{Cells: []string{"  " + c.did("forgotten", "would forget"), visible.Text(c.addressOf(path))}})
-			}
-		}
+	}
+	if !c.shown {
+		storeRows(c, d, freed)
+		return
+	}
+
+	rows := []grid.Row{
+		{Cells: []string{"  chats and files", plural.Grouped(int(d.Chats))}},
+		{Cells: []string{"  versions", fmt.Sprintf("%s, %s as files", plural.Grouped(int(d.Versions)), formatBytes(d.Raw))}},
+		{Cells: []string{"  lines", plural.Grouped(int(d.Pieces))}},
+		{Cells: []string{"  on disk", formatBytes(d.Bytes)}},
 	}
 	s := newScreen(c, 0)
 	s.line(cyan, visible.Text(d.Store))
 	s.table(&grid.Table{Columns: []grid.Column{{}, {Code: green}}, Rows: rows})
+}
+
+// storeRows prints a history for a pipe, a name and a value on each line, and what was dropped from it, if
+// anything was to be.
+func storeRows(c *console, d *keep.History, freed *history.Freed) {
+	c.row("store", visible.Text(d.Store))
+	count := func(name string, n int64) { c.row(name, strconv.FormatInt(n, 10)) }
+	count("chats and files", d.Chats)
+	count("versions", d.Versions)
+	count("bytes as files", d.Raw)
+	count("lines", d.Pieces)
+	count("bytes on disk", d.Bytes)
+	if freed != nil {
+		count("dropped versions", int64(freed.Versions))
+		count("dropped bytes", freed.Bytes)
+	}
+	for _, path := range d.Forgot {
+		c.row("forgotten", visible.Text(c.addressOf(path)))
+	}
 }
 
 // verifyBlock tells a person what came of checking the history.
