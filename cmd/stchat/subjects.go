@@ -62,7 +62,8 @@ func single() *subjects { return &subjects{chats: true, writes: true} }
 // finder returns what finds names in the user folder of --data, else the one around the working
 // folder, else that of STCHAT_DATA.
 func (c *console) finder() *address.Finder {
-	return &address.Finder{Lib: new(library.Library), Data: c.data, Else: c.Getenv(dataVariable)}
+	_, command, _ := strings.Cut(c.started, " ")
+	return &address.Finder{Lib: new(library.Library), Data: c.data, Else: c.Getenv(dataVariable), Command: command}
 }
 
 // resolve replaces the arguments that name chats as OWNER/NAME by their paths. The lines of --files-from

@@ -199,5 +199,15 @@ func toldCases() []toldCase {
 			call:   "restore|Maren Holm/Before the storm|--rev|-1|-n|again|--open",
 			want:   []string{"open           it is the chat that Maren Holm opens with\n", "stchat: reload SillyTavern now, or its next save undoes this\n"},
 		},
+		{
+			call: "show|Maren/Branch #",
+			code: exitTrouble,
+			want: []string{"stchat: 'Maren/Branch #' fits 2 chats:\n"},
+		},
+		{
+			call: "delete|Maren/Before the storm|0",
+			code: exitTrouble,
+			want: []string{"stchat: Maren: delete needs the whole name: \"Maren Holm\"\n"},
+		},
 	}
 }

@@ -7,6 +7,7 @@
 package address
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,6 +25,7 @@ import (
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/card"
 	"stchat/internal/sillytavern/group"
+	"stchat/internal/text/plural"
 	"stchat/internal/text/visible"
 )
 
@@ -31,7 +33,7 @@ import (
 var ErrSeveral = error(&ops.Kind{Code: "usage", Text: "fits several"})
 
 // ErrWhole means that a part of a name is not enough.
-var ErrWhole = error(&ops.Kind{Code: "usage", Text: "this command needs the whole name"})
+var ErrWhole = error(&ops.Kind{Code: "usage", Text: "needs the whole name"})
 
 // ErrNoFolder means that SillyTavern has several users, of which one must be named.
 var ErrNoFolder = error(&ops.Kind{Code: "usage", Text: "SillyTavern has several users here", Hint: "data"})
@@ -69,6 +71,8 @@ type Finder struct {
 	Data  string // the user folder; "": the one around the working folder, else Else
 	Else  string
 	Whole bool // a part of a name is not enough
+	// Command is the name of the command that is called, for errors; "": this command.
+	Command string
 	// WholeOwner means that a part of an owner's name is not enough for all its chats.
 	WholeOwner bool
 	// Past returns the names of the chats that were in a folder once, which is named relative to
@@ -143,7 +147,7 @@ func (f *Finder) findPresent(arg string) (found Found, err error) {
 	}
 	found.Guess = o.Part
 	if o.Part && name == "*" && f.WholeOwner {
-		return found, fmt.Errorf("%s: %w: %q", arg, ErrWhole, o.Name+"/*")
+		return found, f.partError(arg, fmt.Sprintf("%q", o.Name+"/*"))
 	}
 
 	list := o.Names(f.Lib)
@@ -173,10 +177,10 @@ func (f *Finder) findPresent(arg string) (found Found, err error) {
 		chosen, part = Match(list, name)
 		found.Guess = part || o.Part
 		if part && f.Whole && len(chosen) > 0 {
-			return found, fmt.Errorf("%s: %w: %s", arg, ErrWhole, several(owner, chosen))
+			return found, f.partError(arg, several(owner, chosen))
 		}
 		if len(chosen) > 1 {
-			return found, fmt.Errorf("%s %w: %s", arg, ErrSeveral, several(owner, chosen))
+			return found, &severalError{arg, "chat", owner, chosen}
 		}
 	}
 
@@ -256,6 +260,24 @@ func timeIn(text string) *regexp.Regexp {
 
 // maxShown is how many names an error lists.
 const maxShown = 10
+
+// severalError is the error of an argument that fits several things of a kind.
+type severalError struct {
+	arg, kind string
+	owner     string // of chats
+	fits      []string
+}
+
+func (e *severalError) Error() string {
+	return fmt.Sprintf("%s fits %s: %s", visible.Quote(e.arg), plural.S(len(e.fits), e.kind), several(e.owner, e.fits))
+}
+
+func (e *severalError) Unwrap() error { return ErrSeveral }
+
+// partError returns the error of an argument that is only a part of a name, where that is not enough.
+func (f *Finder) partError(arg, whole string) error {
+	return fmt.Errorf("%s: %s %w: %s", arg, cmp.Or(f.Command, "this command"), ErrWhole, whole)
+}
 
 // several lists names after their owner, quoted for a shell, ten at most.
 func several(owner string, list []string) string {
@@ -396,7 +418,7 @@ func (f *Finder) owner(name string) (*Owner, error) {
 		for _, rank := range ranks {
 			found := fitting(rank, fits)
 			if len(found) > 1 {
-				return nil, fmt.Errorf("%s %w: %s", name, ErrSeveral, several("", placesOf(found)))
+				return nil, &severalError{name, "owner", "", placesOf(found)}
 			}
 			if len(found) == 1 {
 				return found[0].owner(dir)
@@ -424,10 +446,10 @@ func (f *Finder) ownerByPart(name string) (*Owner, error) {
 		called[i] = c.called
 	}
 	if len(found) > 1 {
-		return nil, fmt.Errorf("%s %w: %s", name, ErrSeveral, several("", called))
+		return nil, &severalError{name, "owner", "", called}
 	}
 	if f.Whole {
-		return nil, fmt.Errorf("%s: %w: %q", name, ErrWhole, called[0])
+		return nil, f.partError(name, fmt.Sprintf("%q", called[0]))
 	}
 	o, err := found[0].owner(dir)
 	if o != nil {

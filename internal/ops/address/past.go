@@ -3,7 +3,6 @@ package address
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -200,7 +199,7 @@ func (f *Finder) findGone(arg string, w wanted) (Found, error) {
 		}
 		if len(fits) > 1 {
 			found.Gone = true
-			return found, fmt.Errorf("%s %w: %s", arg, ErrSeveral, several(w.owner, fits))
+			return found, &severalError{arg, "chat", w.owner, fits}
 		}
 		file := f.file(folder, fits[0])
 		found.Paths = []string{file}

@@ -101,7 +101,7 @@ func TestFindEverCase(t *testing.T) {
 // An error names the chats that are gone as it names those that are there.
 func TestFindEverNot(t *testing.T) {
 	f, _ := past(t)
-	want := fmt.Sprintf("Mira/lake fits several: %s, %s", visible.Quote("Mira/lake one"), visible.Quote("Mira/lake two"))
+	want := fmt.Sprintf("Mira/lake fits 2 chats: %s, %s", visible.Quote("Mira/lake one"), visible.Quote("Mira/lake two"))
 	found, err := f.Find("Mira/lake")
 	if !errors.Is(err, ErrSeveral) || err.Error() != want || !found.Gone {
 		t.Errorf("several: %v", err)
