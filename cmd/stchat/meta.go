@@ -48,7 +48,7 @@ func newMetaGet() verb {
 object of those that exist, and none the metadata as it is stored. note and
 lorebook stand for note_prompt and world_info; a KEY that begins with / is a
 JSON pointer (RFC 6901). What is behind -- is a KEY.
-`, no: "there is no value under the KEY",
+`, no: "the one KEY of the one chat is not there",
 		example: `  stchat meta get Mira/Harbour
   stchat meta get Mira/Harbour lorebook
   stchat meta get "Mira/*" main_chat integrity`,
@@ -85,6 +85,7 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 	open := chat.Options{Data: userFolder(c, paths), Stdin: c.In}
 	one := len(keys) == 1 && len(paths) == 1
 	absent := false
+	found := len(keys) == 0 // one of the keys, in one of the chats
 	for _, path := range paths {
 		m, err := look.MetadataOf(ctx, path, open, keys)
 		switch {
@@ -94,8 +95,9 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 			c.failed(path, withHint(err, editHints()))
 		case one && m.Value(keys[0]) == nil:
 			absent = true
-			c.note("%s: there is no value under %q", chat.Label(path), keys[0])
+			c.note("%s: no %q in the metadata", chat.Label(path), keys[0])
 		case c.json, len(paths) > 1:
+			found = found || hasAny(m, keys)
 			c.document(m)
 		default:
 			printMetadata(c, m, keys)
@@ -104,7 +106,15 @@ func (o *metaGetOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet,
 			return err
 		}
 	}
+	if isNowhere := len(paths) > 1 && !found && !c.erred; isNowhere && c.tells() {
+		c.note("no \"%s\" in the metadata of these chats", strings.Join(keys, "\" or \""))
+	}
 	return c.outcome(absent)
+}
+
+// hasAny reports whether the metadata has one of several keys.
+func hasAny(m *look.Metadata, keys []string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool { return m.Value(key) != nil })
 }
 
 // printMetadata prints the metadata of the only chat, or the values of keys.

@@ -144,7 +144,7 @@ as characters/Mira.png; NS is normalised as Luker does it.
 
 A floor log is replayed with the commits of the chosen swipes. recap: and
 illustrator: show what Auto-Recap and Auto-Illustrator keep in the chat itself.
-`, no: "the one NS holds nothing; null is printed",
+`, no: "the one NS holds nothing",
 		example: `  stchat state get Mira/Harbour
   stchat state get Mira/Harbour memory_graph --at 40
   stchat state get Mira/Harbour recap: --log`,
@@ -218,11 +218,10 @@ func (o *stateGetOptions) printValues(ctx context.Context, c *console, fs *pflag
 		c.document(v)
 	case len(namespaces) > 1:
 		c.line(strings.TrimSuffix(string(v.Values), "\n"))
+	case v.Only == nil && c.tells():
+		c.note("nothing is kept under %q", namespaces[0])
 	case v.Only == nil:
 		c.line("null")
-		if c.tells() {
-			c.note("nothing is kept under %q", namespaces[0])
-		}
 	default:
 		c.line(strings.TrimSuffix(string(v.Only), "\n"))
 	}

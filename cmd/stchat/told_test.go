@@ -209,5 +209,27 @@ func toldCases() []toldCase {
 			code: exitTrouble,
 			want: []string{"stchat: Maren: delete needs the whole name: \"Maren Holm\"\n"},
 		},
+		{
+			before: []string{inLuker},
+			call:   "state|set|Wren Tallow/@|recap:|--delete",
+			code:   exitTrouble,
+			want:   []string{"Auto-Recap's data is in the chat; delete it in the extension\n"},
+		},
+		{
+			before: []string{inLuker},
+			call:   "state|get|Wren Tallow/@|nope",
+			code:   exitNo,
+			want:   []string{"stchat: nothing is kept under \"nope\"\n"},
+			never:  []string{"null"},
+		},
+		{
+			call: "meta|get|Maren/@|nope",
+			code: exitNo,
+			want: []string{": no \"nope\"\n  in the metadata\n"},
+		},
+		{
+			call: "meta|get|Maren Holm/*|nope|void",
+			want: []string{"stchat: no \"nope\" or \"void\" in the metadata of these chats\n"},
+		},
 	}
 }

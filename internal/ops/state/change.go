@@ -119,13 +119,10 @@ func (t *target) remove(namespace string, r *Result, s *changeset.Set) error {
 
 // deletable returns an error that says what can be deleted, if a namespace cannot.
 func (t *target) deletable(namespace string) error {
-	var why string
-	switch {
-	case strings.HasSuffix(namespace, ":"):
-		why = "it is a view of what the chat itself keeps"
-	case namespace == luker.SyncNamespace:
-		why = "it is Luker's own bookkeeping"
-	default:
+	if viewed(namespace) != nil {
+		return fmt.Errorf("%s: %w", t.path, &viewError{namespace, "delete it in the extension"})
+	}
+	if namespace != luker.SyncNamespace {
 		return nil
 	}
 
@@ -140,5 +137,21 @@ func (t *target) deletable(namespace string) error {
 	if list = slices.Compact(list); len(list) > 0 {
 		there = "there is " + strings.Join(list, ", ")
 	}
-	return fmt.Errorf("%s: %q: %w: %s; %s", t.path, namespace, ErrNamespace, why, there)
+	return fmt.Errorf("%s: %q: %w: it is Luker's own bookkeeping; %s", t.path, namespace, ErrNamespace, there)
 }
+
+// viewError is the error of a change of what an extension keeps in the chat itself. It wraps [ErrNamespace].
+type viewError struct {
+	namespace string
+	instead   string // what changes it
+}
+
+func (e *viewError) Error() string {
+	extension := "Auto-Illustrator"
+	if e.namespace == Recap {
+		extension = "Auto-Recap"
+	}
+	return extension + "'s data is in the chat; " + e.instead
+}
+
+func (e *viewError) Unwrap() error { return ErrNamespace }

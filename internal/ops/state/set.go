@@ -139,7 +139,7 @@ func (opt *SetOptions) valid(namespace string) error {
 	}
 	switch kind := luker.KindOf(namespace); {
 	case viewed(namespace) != nil:
-		return fmt.Errorf("%w: it is a view of what the chat itself keeps, which 'stchat meta set' and 'stchat edit' change", ErrNamespace)
+		return &viewError{namespace, "'stchat meta set' and 'stchat edit' change it"}
 	case kind != luker.Plain:
 		return fmt.Errorf("%w: %s is Luker's own bookkeeping", ErrNamespace, kind)
 	case luker.Normalize(luker.LogOf(namespace)) != luker.LogOf(namespace) && opt.At != nil:
