@@ -102,7 +102,10 @@ func factOf(same []ops.Fact) fact {
 	case ops.FactStateLeft:
 		return fact{"left out", "of the other chats: " + extensionsOf(same)}
 	case ops.FactSidecarLeft:
-		return fact{"Luker", plural.Many(len(same), "file") + " left as it was: only the extension knows what it holds"}
+		if len(same) == 1 {
+			return fact{"Luker", "1 file left as it was: only the extension knows what it holds"}
+		}
+		return fact{"Luker", plural.Many(len(same), "file") + " left as they were: only the extensions know what they hold"}
 	case ops.FactSidecarSource:
 		text := plural.Many(len(same), "file") + " not copied"
 		if first.Name != "" {
@@ -231,6 +234,15 @@ func plainText(change extension.Change, at int) string {
 		return fmt.Sprintf("%d of %s kept", change.Count, plural.S(change.Of, things))
 	case extension.Moved:
 		return plural.S(change.Count, things) + " moved along"
+	case extension.Followed:
+		var parts []string
+		if change.Count > 0 {
+			parts = append(parts, plural.S(change.Count, things)+" moved along")
+		}
+		if change.Of > 0 {
+			parts = append(parts, plural.S(change.Of, things)+" removed")
+		}
+		return strings.Join(parts, ", ")
 	case extension.Removed:
 		return plural.S(change.Count, things) + " removed"
 	case extension.Rewound:

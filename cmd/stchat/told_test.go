@@ -231,5 +231,17 @@ func toldCases() []toldCase {
 			call: "meta|get|Maren Holm/*|nope|void",
 			want: []string{"stchat: no \"nope\" or \"void\" in the metadata of these chats\n"},
 		},
+		{
+			before: []string{inLuker, "state|set|Wren Tallow/@|newns|--at|1|--set|a=1"},
+			call:   "branch|Wren Tallow/@|3|test",
+			want:   []string{"Luker          4 of 5 commits kept; 2 files cut, "},
+			never:  []string{"floor"},
+		},
+		{
+			before: []string{inLuker},
+			call:   "delete|Wren Tallow/@|4",
+			want:   []string{"Luker          1 commit removed\n"},
+			never:  []string{"dropped"},
+		},
 	}
 }

@@ -228,7 +228,7 @@ func (b *block) addClones(d *cut.Document) {
 // addLuker tells what became of Luker's files beside a chat.
 func (b *block) addLuker(d *cut.Document) {
 	if len(d.Sidecars) > 0 {
-		b.add("Luker", sidecarText(d))
+		b.join("Luker", sidecarText(d))
 	}
 }
 

@@ -171,6 +171,7 @@ const (
 	Internal      // what nobody but the extension looks at
 	Kept          // Count of Of Things are kept
 	Moved         // Count Things go along with their messages
+	Followed      // Count Things go along with their messages, and Of are removed
 	Removed       // Count Things go
 	Rewound       // of the versions of the running recap, Of, that of the number Count is current now; below 0: none is left
 )

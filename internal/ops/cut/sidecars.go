@@ -31,7 +31,10 @@ func cutSidecars(opt *Options, set *changeset.Set, j *job, at int) error {
 				continue
 			}
 			doc.sidecar(path, SidecarCut)
-			doc.State = append(doc.State, extension.Change{Extension: "luker", Change: fmt.Sprintf("%s: %d of %s kept", s.Namespace, kept, plural.S(kept+dropped, "commit"))})
+			doc.State = append(doc.State, extension.Change{
+				Extension: "luker", Change: fmt.Sprintf("%s: %d of %s kept", s.Namespace, kept, plural.S(kept+dropped, "commit")),
+				What: extension.Kept, Things: "commit", Count: kept, Of: kept + dropped,
+			})
 		case luker.ChatSync:
 			if doc.Integrity == nil {
 				continue

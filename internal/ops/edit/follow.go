@@ -174,7 +174,10 @@ func (d *drafting) rewriteLog(log luker.Sidecar, file *os.File, where luker.Wher
 		return did, nil
 	}
 	d.result.Doc.Sidecars = append(d.result.Doc.Sidecars, ops.Sidecar{Path: log.Path, Action: "changed"})
-	d.result.Doc.State = append(d.result.Doc.State, extension.Change{Extension: "luker", Change: fmt.Sprintf("%s: %s moved, %d dropped", luker.DataOf(log.Namespace), plural.S(did.Moved, "commit"), did.Dropped)})
+	d.result.Doc.State = append(d.result.Doc.State, extension.Change{
+		Extension: "luker", Change: fmt.Sprintf("%s: %s moved, %d dropped", luker.DataOf(log.Namespace), plural.S(did.Moved, "commit"), did.Dropped),
+		What: extension.Followed, Things: "commit", Count: did.Moved, Of: did.Dropped,
+	})
 	return did, nil
 }
 
