@@ -102,7 +102,7 @@ func keysTold(keys []string) string {
 	if more := len(keys) - shown; more > 0 {
 		keys = append(slices.Clone(keys[:shown]), fmt.Sprintf("%d more", more))
 	}
-	return fmt.Sprintf("%q", keys)
+	return strings.Join(keys, ", ")
 }
 
 // wanted reports whether a path in FROM, with slashes, is meant, or a folder that it is in.
