@@ -372,7 +372,8 @@ func (c *console) printTaken(t keep.Taken) error {
 // what is lost.
 func (c *console) noteGone(sum *keep.Snapshotted, paths []string) {
 	command := "stchat lost"
-	if len(paths) == 1 && userdir.IsDir(paths[0]) {
+	isFolder := len(paths) == 1 && userdir.IsDir(paths[0])
+	if isFolder && userdir.RealPath(paths[0]) != userdir.RealPath(".") {
 		command += " " + visible.Args(absolute(paths[0]))
 	}
 	where := ""
