@@ -195,7 +195,7 @@ func (f *Finder) findGone(arg string, w wanted) (Found, error) {
 			continue
 		}
 		if part && f.Whole {
-			return found, fmt.Errorf("%s: %w: %s", arg, ErrWhole, several(w.owner, fits))
+			return found, f.partError(arg, several(w.owner, fits))
 		}
 		if len(fits) > 1 {
 			found.Gone = true
