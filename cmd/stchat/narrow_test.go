@@ -255,6 +255,7 @@ func TestCommandsInNotes(t *testing.T) {
 			if err := os.Remove(strings.TrimSuffix(story, ".jsonl") + " - Branch #1.jsonl"); err != nil {
 				t.Fatal(err)
 			}
+			t.Chdir(t.TempDir()) // from where the command needs the path
 		}
 		text, code := display{width: 60}.show(append(test.args, "--color", "never")...)
 		if code > 1 {
