@@ -28,6 +28,7 @@ keys, order and spelling; name, is_user, is_system and send_date are added where
 they are missing. One that has the same extra.gen_id as the chat's last message
 is not added again.
 `, no: "--expect fails",
+		also: "edit, delete, import",
 		example: `  stchat add Mira/Harbour --role user --text "Where were we?"
   stchat show Mira/Harbour 3..9 --raw | stchat add Mira/Storm
   stchat add Mira/Harbour --at 12 removed.jsonl`,

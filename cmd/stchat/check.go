@@ -30,6 +30,7 @@ with its neighbours. A baseline is the JSON of an earlier check: what it has is
 left out, so that only new findings count. A .jsonl file that is no chat is left
 alone.
 `, no: "a finding reaches --severity",
+		also: "repair, inspect",
 		example: `  stchat check Mira/Harbour
   stchat check SillyTavern/data/default-user --severity warning
   stchat check chats --baseline known.jsonl --format github`,

@@ -23,30 +23,28 @@ func newCloneLorebook() verb {
 	return verb{
 		writes: true,
 		use:    "clone-lorebook SOURCE...", short: "Copy a lorebook and point chats at the copy",
-		doc: `Copy a lorebook under a new name, in the same folder. SOURCE is a lorebook
-(worlds/NAME.json), or a chat, which stands for its lorebook
-(chat_metadata.world_info). SillyTavern copies only the lorebook's name into a
-checkpoint or branch, so that all of them write into one book; with a clone, a
-chat has a book of its own.
-
-Entries keep their bytes, uids and order, and the file's other settings stay; a
-name inside the file becomes the clone's. Entries that extensions keep for
-themselves (titled __operation_queue, _registry_*, __index_*) are left out
-unless --internal says otherwise; reset copies them and empties the queue.
---drop leaves out entries whose whole title matches GLOB: * matches any run of
-characters, including /, ? matches one character, and [a-z] one of a set.
+		doc: `Copy a lorebook (worlds/NAME.json) under a new name, in the same folder; a chat
+stands for its lorebook. SillyTavern copies only a lorebook's name into a
+branch, so that both write into one book. --rebind gives each SOURCE, a chat,
+its clone. Entries that extensions keep for themselves are left out unless
+--internal says otherwise. Prints the path of each clone, one per line.
+`, more: `Entries keep their bytes, uids and order, and the file's other settings stay; a
+name inside the file becomes the clone's. The entries that extensions keep for
+themselves are titled __operation_queue, _registry_* and __index_*; --internal
+reset copies them and empties the queue. --drop leaves out entries whose whole
+title matches GLOB: * matches any run of characters, including /, ? matches one
+character, and [a-z] one of a set.
 
 Without --name the clone is called "NAME (1)", "NAME (2)" and so on, like
 SillyTavern's own duplicates. A name that is taken gets such a number too: a
 lorebook is never overwritten.
 
---rebind gives each SOURCE, a chat, its clone: the chat is edited in place, so
-that world_info, Auto-Recap's lorebookName and the timed effects of entries name
-it; no other line of the chat changes. 'stchat meta set CHAT lorebook=NAME'
-points a chat at any other lorebook.
-
-Prints the path of each clone, one per line.
+--rebind edits the chat in place, so that world_info, Auto-Recap's lorebookName
+and the timed effects of entries name the clone; no other line of the chat
+changes. 'stchat meta set CHAT lorebook=NAME' points a chat at any other
+lorebook.
 `,
+		also: "branch, inspect, meta set",
 		example: `  stchat clone-lorebook "worlds/Harbour.json" --name "Harbour, spring"
   stchat clone-lorebook --rebind Mira/Harbour
   stchat clone-lorebook --rebind "Mira/*" --internal reset --drop "draft*"`,

@@ -21,14 +21,13 @@ func newCopy() verb {
 	return verb{
 		writes: true,
 		use:    "copy CHAT [OWNER|NAME]", short: "Copy a chat, also to another character or group",
-		doc: `The copy is a chat of its own: no parent, no links, a new integrity slug. OWNER
-is the whole name of a character or group; any other word is NAME, the copy's.
-Without either the copy is called "CHAT copy".
-
-Copied to a group, a character's messages say whose they are, as SillyTavern
-converts a chat; copied back to the character, they no longer do. What others
-say stays as it is.
+		doc: `The copy is a chat of its own: no parent, no links, a new integrity. OWNER is
+the whole name of a character or group; any other word is NAME, the copy's.
+Without either the copy is called "CHAT copy". Copied to a group, a character's
+messages say whose they are, as SillyTavern converts a chat; copied back to the
+character, they no longer do. What others say stays as it is.
 `,
+		also: "branch, join, move",
 		example: `  stchat copy Mira/Harbour
   stchat copy Mira/Harbour "Harbour, otherwise"
   stchat copy Mira/Harbour "The night watch" -n Harbour --open`,

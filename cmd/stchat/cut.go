@@ -37,14 +37,13 @@ func newCheckpoint() verb {
 		writes: true,
 		use:    "checkpoint CHAT... [MESSAGE [NAME]]", short: "Copy a chat up to a message",
 		doc: `A new chat beside each CHAT has its messages 0 to MESSAGE, byte for byte, as
-SillyTavern's "Create checkpoint" makes it; without MESSAGE all of them. Only
-the metadata changes: main_chat names the source, integrity is new.
-
-The chat itself stays as it is, and SillyTavern shows no flag in it, unless
---link notes the checkpoint on the message; its owner keeps the chat that is
-open unless --open is given. --isolate gives the new chat a lorebook of its own,
-and what extensions keep as it was at MESSAGE.
+SillyTavern's "Create checkpoint" makes it; without MESSAGE all of them. In its
+metadata main_chat names the source, and integrity is new. The chat itself stays
+as it is, and SillyTavern shows no flag in it, unless --link notes it on the
+message. --isolate gives the new chat a lorebook of its own, and what extensions
+keep as it was at MESSAGE (docs/isolation.md).
 `, no: "a --require does not hold",
+		also: "branch, copy, split, tree",
 		example: `  stchat checkpoint Mira/Harbour 120 "before the storm"
   stchat checkpoint "Mira/*" -n "before migration"
   stchat checkpoint Mira/@ -1 --isolate`,
@@ -62,6 +61,7 @@ SillyTavern's "Create branch" makes it; without MESSAGE all of them. --swipe
 takes the message with another swipe, --text with another text; the chat itself
 stays as it is. Everything else is as in 'checkpoint'.
 `, no: "a --require does not hold, or nothing would change",
+		also: "checkpoint, copy, swipe, tree",
 		example: `  stchat branch Mira/Harbour 42
   stchat branch Mira/Harbour 42 "calm sea" --isolate
   stchat branch Mira/@ -1 --swipe 2`,
@@ -341,6 +341,7 @@ on in. Their main_chat is the chat, and a group lists them. State that refers to
 messages by number follows. Messages keep their links to checkpoints and
 branches, whose parent remains CHAT.
 `,
+		also:    "join, branch, slim",
 		example: "  stchat split Mira/Harbour 400 900\n  stchat split Mira/Harbour --every 500\n  stchat split Mira/Harbour --last 60 -n \"Harbour II\"",
 		args:    cobra.ExactArgs(1),
 		means:   &subjects{chats: true, writes: true, messages: true, most: 1},

@@ -21,6 +21,7 @@ that have to follow. Tool calls directly before a deleted reply go along, as in
 SillyTavern. --save writes the deleted lines to a new file, ready for
 'add --at'. A whole chat is deleted with 'rm'.
 `, no: "no message is chosen, or --expect fails",
+		also: "rm, hide, undo",
 		example: `  stchat delete Mira/Harbour 12
   stchat delete Mira/Harbour --last 3
   stchat delete Mira/Harbour 40..45 --save removed.jsonl`,

@@ -28,29 +28,29 @@ func newDiff() verb {
 	return verb{
 		use: "diff A [B]", short: "Compare the messages of two chats, or of a chat and its past",
 		doc: `Compare the messages of two chats, or of a chat and an older version of it: with
---rev or --as-of, CHAT's version is A, and B is the chat as it is, or its newest
-version if it is gone. Revs and times are those of log. A or B may be -,
-standard input; damaged lines are left out, as SillyTavern leaves them out.
-
-Messages that are equal in text, name, role and hidden are common. Between them,
+--rev or --as-of, CHAT's version is A, and B is the chat as it is. Revs and
+times are those of log. A or B may be -, standard input. --swipes also compares
+the swipes, and which is chosen; --all compares all keys by their values. A
+person sees the words that changed; -v leaves nothing out, and --side puts A and
+B side by side.
+`, more: `Messages that are equal in text, name, role and hidden are common. Between them,
 two messages of one role are versions of one if they have the same date, or if
 the text of one is a swipe of the other; what is left of a role is paired in
 order. Everything else is only in A, or only in B. The metadata is compared,
-too, and diff-meta shows how it differs.
+too, and diff-meta shows how it differs. Of a chat that is gone, B is its newest
+version. Damaged lines are left out, as SillyTavern leaves them out.
 
---swipes also compares the swipes, and which is chosen; --all compares all keys
-by their values.
-
-A person sees the words that changed, and the beginnings of messages that one
-chat has alone; -v leaves nothing out, and --side puts A and B side by side.
+Without -v, of messages that one chat has alone a person sees the beginnings.
 A pipe gets a row per difference: -, + or ~, the index in A and in B, role,
 name, what differs, the text in A and in B, with tabs between them.
-`, no: "the messages differ, or none is common",
-		example: `  stchat diff Harbour.jsonl "Harbour - Branch #1.jsonl"
-  stchat diff Harbour.jsonl "Harbour - Branch #1.jsonl" --side
-  stchat diff Mira/Harbour --as-of 1w
+
   stchat diff Mira/Harbour --rev 12..40 --swipes
-  stchat diff a.jsonl b.jsonl --all --ignore gen_started --json`,
+  stchat diff a.jsonl b.jsonl --all --ignore gen_started --json
+`, no: "the messages differ, or none is common",
+		also: "diff-meta, log, merge",
+		example: `  stchat diff Mira/Harbour "Mira/Harbour - Branch #1"
+  stchat diff Mira/Harbour "Mira/Harbour - Branch #1" --side
+  stchat diff Mira/Harbour --as-of 1w`,
 		args: cobra.RangeArgs(1, 2),
 		rules: []string{
 			"rev excludes as-of = --rev and --as-of both name the version; take one of them",

@@ -23,6 +23,7 @@ neither TEXT nor a flag that changes something, the text opens in $VISUAL or
 $EDITOR. --set changes keys of the stored messages; --ops makes many edits of
 one chat together, all of them or none (docs/edit.md).
 `, no: "no message is chosen, or a test or --expect fails",
+		also: "replace, swipe, show, undo",
 		example: `  stchat edit Mira/Harbour 12 "She smiles."
   stchat edit Mira/Harbour 12
   stchat edit "Mira/*" --role user --set name=Ines`,

@@ -26,23 +26,25 @@ func newExport() verb {
 	return verb{
 		writes: true,
 		use:    "export PATH... [MESSAGES]", short: "Write chats as pages, Markdown, text or data",
-		doc: `Write chats for people to read elsewhere, or as data for other programs:
-
-  html      a page that needs nothing else: no network and no other file
+		doc: `Write chats for people to read elsewhere, as html (one file that needs no
+other), markdown or txt (as SillyTavern exports it), or as data for other
+programs: openai and sharegpt with a chat per line, rows with a message per
+line. -o FILE takes several chats for people to read as a chapter each; -o DIR/
+a file per chat, with an index.html. Hidden messages are left out (rows has
+all), and so are comments and calls of tools.
+`, more: `  html      a page that needs nothing else: no network and no other file
   markdown  the text as it was written, with names, days and times
   txt       what SillyTavern itself exports as text, to the byte
   openai    a chat per line: {"messages":[{"role":"user","content":"..."}]}
   sharegpt  a chat per line: {"conversations":[{"from":"human","value":"..."}]}
   rows      a message per line with everything about it, for DuckDB and others
 
--o FILE takes several chats for people to read as a chapter each; -o DIR/, or a
-folder that is there, a file per chat, with an index.html. Hidden messages are
-left out (rows has all), and so are comments and calls of tools.
+  stchat export chats --format openai --leaves -o ~/mira.jsonl
 `, no: "no message was chosen",
+		also: "show, import",
 		example: `  stchat export Mira/Harbour -o harbour.html
   stchat export "Mira/*" -o mira.md
-  stchat export "Mira/*" -o site/
-  stchat export chats --format openai --leaves -o ~/mira.jsonl`,
+  stchat export "Mira/*" -o site/`,
 		rules:   []string{"force needs output = --force goes with -o", "dry-run needs output = --dry-run goes with -o"},
 		means:   &subjects{messages: true, pages: true},
 		options: &exportOptions{},

@@ -22,10 +22,11 @@ type helpPage struct {
 	width int
 	color bool
 	ascii bool
+	whole bool // with what is usually left out
 }
 
 func newHelpPage(c *console) *helpPage {
-	h := &helpPage{w: c.w, width: helpWidth, color: c.coloured(c.OutTTY), ascii: c.ascii()}
+	h := &helpPage{w: c.w, width: helpWidth, color: c.coloured(c.OutTTY), ascii: c.ascii(), whole: c.verbose}
 	if c.OutTTY {
 		h.width = c.proseWidth()
 	}
@@ -36,6 +37,9 @@ func newHelpPage(c *console) *helpPage {
 const environment = `  ` + dataVariable + `       the user folder, where no path leads to one
   ` + storeVariable + `      the file of the history
   ` + undoVariable + `   how much undo may keep, such as 500M; 0 keeps nothing
+  ` + newSlugVariable + `   1: edits give a chat a new integrity, against open tabs
+  ` + noSyncVariable + `    1: do not wait for the disk; for bulk work on copies
+  VISUAL, EDITOR    what edit opens a message in; else notepad, nano or vi
   STCHAT_PAGER, PAGER   what shows long output on a terminal; empty: nothing
   LESS              the options of less; where it is not set, FRX
   NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM   whether there is colour
@@ -46,6 +50,9 @@ const environment = `  ` + dataVariable + `       the user folder, where no path
 // by name those that it shares with others.
 func (h *helpPage) write(cmd *cobra.Command) {
 	text, _, _ := strings.Cut(cmd.Long, "\nEXIT STATUS\n")
+	if more := strings.TrimSpace(cmd.Annotations[leftOut]); more != "" && !h.whole {
+		text, _, _ = strings.Cut(text, more)
+	}
 	h.text(cmd.Short + ".")
 	h.title("Usage")
 	fmt.Fprintln(h.w, "  "+synopsis(cmd))
@@ -92,6 +99,10 @@ func (h *helpPage) foot(cmd *cobra.Command, shared []string) {
 		h.entry("Exit", endColumn, codes+"2 error ('stchat help exit')")
 	}
 
+	if cmd.Annotations[leftOut] != "" && !h.whole {
+		_, name, _ := strings.Cut(cmd.CommandPath(), " ")
+		h.entry("Details", endColumn, "stchat help "+name+" -v")
+	}
 	if also := cmd.Annotations[seeAlso]; also != "" {
 		h.entry("See also", endColumn, also)
 	}
@@ -109,6 +120,7 @@ const endColumn = 12
 const (
 	exitMeans = "no"   // what exit code 1 means; empty: it is never returned
 	seeAlso   = "also" // other commands
+	leftOut   = "more" // what its help says only with --verbose
 )
 
 func (h *helpPage) title(text string) {

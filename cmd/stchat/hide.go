@@ -19,6 +19,7 @@ func newHide(hide bool) verb {
 		writes: true,
 		use:    "hide CHAT... MESSAGES", short: "Hide messages from the prompt",
 		doc: fmt.Sprintf(hideDoc, "Hide", "from", "hide", hide), no: "no message is chosen, or --expect fails",
+		also:    "show, delete",
 		example: "  stchat hide Mira/Harbour 0..19\n  stchat hide Mira/@ --until 2026-03-01\n  stchat hide \"Mira/*\" 0 --dry-run",
 		means:   &subjects{writes: true, messages: true},
 		options: &hideOptions{hide: hide},

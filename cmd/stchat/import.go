@@ -27,17 +27,17 @@ func newImport() verb {
 	return verb{
 		writes: true,
 		use:    "import FILE... OWNER", short: "Import chats from other programs",
-		doc: `Import chats that other programs exported. OWNER is the character or group that
-they belong to: a name, a folder of chats/, a card or a group's file. FILE is
-JSON, JSON lines, text, - for stdin, or a zip, of which each conversations*.json
-at the root or one folder down is read. Nothing is written before all of them
-are found. The format is found out:
+		doc: `Import chats that other programs exported: JSON, JSON lines, text, - for stdin,
+or a zip, of ChatGPT, Claude, CharacterAI, RisuAI and others. OWNER is the
+character or group that they belong to. The format is found out. Every
+conversation becomes a chat of its own; what OWNER has already is not imported
+again. What a source holds and a chat cannot is left out and counted.
+`, more: `OWNER is a name, a folder of chats/, a card or a group's file. Of a zip each
+conversations*.json at the root or one folder down is read. Nothing is written
+before all of them are found. Prints the path of each new chat. The formats:
 
 ` + formatList() + `
-Every conversation becomes a chat of its own; its path is printed. What OWNER
-has already is not imported again. A chat of SillyTavern's own, whatever its
-file is called, is for 'stchat merge'. What a source holds and a chat cannot is
-left out and counted.
+A chat of SillyTavern's own, whatever its file is called, is for 'stchat merge'.
 
 Other replies at the same place become swipes; with --branches the other ends of
 a tree of messages become branches. Messages without a date are dated by their
@@ -45,6 +45,7 @@ neighbours, or by FILE, so that the same FILE makes the same chats. Names are
 those of the source, else those of SillyTavern. In a text the user is --user,
 else the name in SillyTavern's settings, else the one in all of OWNER's chats.
 `, no: "there was no message in any FILE",
+		also: "merge, export",
 		example: `  stchat import chatgpt-export.zip Mira --branches
   stchat import story.json chats/Mira --open
   stchat import old.txt Mira --user Tom -n "The old chat"`,

@@ -23,23 +23,20 @@ import (
 func newInspect() verb {
 	return verb{
 		use: "inspect [PATH...]", short: "Show what a chat, a folder or a lorebook contains",
-		doc: `Show what a chat contains: messages by role, dates, swipes, what the bytes are
-spent on, parent, checkpoints and branches, lorebook, state of extensions, and
-damage; with --messages, one row per message. Nothing is written. Damage is
-shown, but is not an error.
+		doc: `Of a chat: messages by role, dates, swipes, what the bytes are spent on, parent,
+checkpoints and branches, lorebook, state of extensions, and damage. Of a
+folder: totals, its owners, damaged chats, and how many chats name each
+lorebook. Of a lorebook: the chats that name it, its entries and its queue. PATH
+may also be an owner, a user folder, SillyTavern's own folder, or - for standard
+input; without it it is the user folder that you are in. Nothing is written.
+`, more: `Damage is shown, but is not an error. Of a folder the owners come with the
+largest first. A character or a setting may use a lorebook that no chat names.
+Of a lorebook it shows how many entries are an extension's own, and the
+operations that wait in its queue. "stchat list" has a row per chat.
 
-Of a folder it shows what its chats add up to, whose they are (the largest
-first), which are damaged, and how many chats name each lorebook. A character or
-a setting may use one that no chat names. "stchat list" has a row per chat.
-
-Of a lorebook, such as worlds/Saltmere.json, it shows the chats that name it,
-its entries, how many of them are an extension's own, and the operations that
-wait in its queue.
-
-PATH is a chat, a folder (every *.jsonl below it; links are not followed), an
-owner, a SillyTavern user folder (chats/*/ and "group chats"/ only), or
-SillyTavern's own folder, for all its users; - is standard input. Without PATH
-it is the user folder that you are in, or else the one that STCHAT_DATA names.
+Of a folder every *.jsonl below it is read, and links are not followed; of a
+user folder those of chats/*/ and "group chats"/ only; of SillyTavern's own
+folder those of all its users. Outside of a user folder, STCHAT_DATA names one.
 
 What is counted in a chat:
   role       system for narrators, comments and calls of tools, else user if
@@ -58,12 +55,14 @@ PATH" a number of lines. A row of --messages is path (of several chats), index,
 role, name, date, swipe chosen / swipes, marks, first line, bytes. With --json
 there is one document per chat or lorebook, described in docs/json.md; for
 several chats, the last one is a summary.
+
+  stchat inspect chats --json | jq -r 'select(.damage_total > 0).path'
+  stchat inspect Mira/@ --messages | less
 `,
+		also: "list, show, check, stats",
 		example: `  stchat inspect
   stchat inspect Mira/Harbour
-  stchat inspect worlds/Saltmere.json
-  stchat inspect chats --json | jq -r 'select(.damage_total > 0).path'
-  stchat inspect Mira/@ --messages | less`,
+  stchat inspect worlds/Saltmere.json`,
 		means:   reads(),
 		pages:   everything,
 		options: &inspectOptions{},

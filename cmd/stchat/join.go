@@ -18,6 +18,7 @@ the messages of each FROM. The chats themselves stay as they are. What
 SillyTavern and extensions keep by the numbers of messages is CHAT's, and that
 of FROM is left out. So are links to chats that CHAT's owner does not have.
 `,
+		also: "split, copy, merge",
 		example: `  stchat join Mira/Harbour "Mira/Harbour II"
   stchat join Mira/Harbour "Mira/Harbour II" "Mira/Harbour III" -n "All of it"
   stchat join Mira/Harbour Ines/Night --dry-run`,

@@ -27,6 +27,7 @@ KEY!=VALUE or KEY~GLOB. Where a chat has no date, its file's counts.
 
 In a pipe: path, owner, name, messages, bytes, date of the last message.
 `,
+		also: "inspect, tree, search",
 		example: `  stchat list
   stchat list Mira --sort size
   stchat list --where lorebook=Saltmere --until 52w`,

@@ -54,14 +54,14 @@ func newLog() verb {
 	return verb{
 		use: "log [CHAT|FOLDER|OWNER]", short: "Show what happened, or list the versions of a chat",
 		doc: `What happened in a user folder, in a folder of it or with the chats of an owner,
-newest first: the commands that undo knows, and the snapshots. --snapshots lists
-what each snapshot found new, changed (+ messages added, ~ changed, - removed),
-renamed, gone or back; --as-of lists what was in the folder at that time.
-
-With CHAT, its versions: number, time, where it came from, messages, what was
-added, changed and removed. With --backups also SillyTavern's own backups of it.
-With --rev or --as-of, what that version changed, a row a message. CHAT may be
-gone or renamed, and any other file that is kept: a lorebook, a card, a group.
+newest first: the commands that undo knows, and the snapshots. With CHAT, its
+versions: number, time, where it came from, messages, what was added, changed
+and removed; with --rev or --as-of, what that version changed. CHAT may be gone
+or renamed, and any other file that is kept: a lorebook, a card, a group.
+`, more: `--snapshots lists what each snapshot found new, changed (+ messages added, ~
+changed, - removed), renamed, gone or back; --as-of lists what was in the folder
+at that time. With --backups also SillyTavern's own backups of CHAT. What a
+version changed is a row a message.
 
 In a pipe: time, "command" or "snapshot", ID or number, text, files.
 `,

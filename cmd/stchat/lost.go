@@ -38,18 +38,19 @@ func newLost() verb {
 		use:    "lost [PATH...] [MESSAGES]", short: "Find what is gone, and put it back",
 		doc: `Compare chats with their older versions: those that snapshot keeps, the backups
 of SillyTavern, what repair and undo keep, and with --from the chats in other
-folders.
+folders. Of a folder: the chats that are gone, empty, or start over with their
+greeting. Of a CHAT: the messages and swipes that it had and has no more.
+--restore puts back what a CHAT lost, with MESSAGES or --match only that;
+without a CHAT it brings back the chats that are gone. It asks first.
+`, more: `Of a folder, each chat comes with the command that brings it back. A message
+counts as lost if no chat in the user folder has its text, as a message or as a
+swipe; one with another in its place counts as reworded. Of a chat that lost
+fewer than five messages they are only counted; -v lists it too. Greetings alone
+are no loss, nor is what you deleted with stchat rm.
 
-Of a folder: the chats that are gone, are empty, or start over with their
-greeting, each with the command that brings it back. A message counts as lost if
-no chat in the user folder has its text, as a message or as a swipe; one with
-another in its place counts as reworded. Of a chat that lost fewer than five
-messages they are only counted; -v lists it too. Greetings alone are no loss,
-nor is what you deleted with stchat rm.
-
-Of a CHAT that is there: the messages and swipes that it had and has no more, a
-line for each: its number then, speaker, first words, when it was last there and
-in what. Older wordings of messages that were edited are counted; -v lists them.
+Of a CHAT that is there, a message or swipe is a line: its number then, speaker,
+first words, when it was last there and in what. Older wordings of messages that
+were edited are counted; -v lists them.
 
 --restore with such a CHAT puts messages back where they stood, between the
 neighbours that are still there, and swipes into their messages; with MESSAGES,
@@ -62,14 +63,16 @@ In a pipe a chat of a folder is a row with owner, chat, messages now (empty: it
 is gone), lost, reworded, best version, its time, its messages, command; a
 message is one with path, kind, number (a swipe's behind a dot), speaker, time,
 source, version or file, first words.
-`, no: "something is lost, or was not brought back",
-		example: `  stchat lost
-  stchat lost Mira/Harbour
-  stchat lost Mira/Harbour --restore
+
   stchat lost Mira/Harbour 12..15 --restore
   stchat lost Mira/Harbour --match lighthouse --restore
   stchat lost --restore
-  stchat lost --from /media/usb/default-user/chats`,
+  stchat lost --from /media/usb/default-user/chats
+`, no: "something is lost, or was not brought back",
+		also: "log, restore, snapshot",
+		example: `  stchat lost
+  stchat lost Mira/Harbour
+  stchat lost Mira/Harbour --restore`,
 		rules: []string{
 			"yes needs restore",
 			"dry-run needs restore",

@@ -26,7 +26,12 @@ func newMerge() verb {
 		writes: true,
 		use:    "merge [INTO] FROM", short: "Merge two copies of a chat, of chats, or of a user folder",
 		doc: `Merge two copies of a chat, of the chats of a character or group, or of a whole
-user folder. FROM is only read. What only FROM has comes into INTO whole:
+user folder, which may be in a zip. FROM is only read; what only it has comes
+into INTO whole. Where both went on, FROM's chat comes as a branch. Without
+INTO, FROM goes into the user folder that you are in. Where more than one file
+would change or come, it shows what, and asks. --conflicts merges the conflict
+files of sync programs. The same FROM again finds nothing to do.
+`, more: `What comes of a thing, in the table:
 
   =  the same
   <  INTO has all of it, perhaps more
@@ -36,10 +41,8 @@ user folder. FROM is only read. What only FROM has comes into INTO whole:
   +  new
   !  refused; the others are done
 
-Without INTO, FROM goes into the user folder that you are in: another user
-folder, or a character, a group or a chat of one.
-
-A chat's copy is found by its name, its messages, or its integrity slug.
+Without INTO, FROM is another user folder, or a character, a group or a chat of
+one. A chat's copy is found by its name, its messages, or its integrity.
 Messages are the same if speaker, text and date are, with any swipe chosen.
 Whatever else INTO's messages hold is never overwritten: it makes a branch of
 what only FROM has, too, but for fewer swipes, as after slim. Links are joined.
@@ -52,16 +55,14 @@ what comes from FROM names that one. If a card or group differs, INTO's stays; a
 card with another name and another greeting is another character.
 
 --conflicts merges X.sync-conflict-…, "X (conflicted copy …)" and, where they
-have X's integrity slug, X-COMPUTER and "X (1)", each into its X, and then
-removes it; if there is no X, it gets that name.
+have X's integrity, X-COMPUTER and "X (1)", each into its X, and then removes
+it; if there is no X, it gets that name.
 
-Where more than one file of INTO would change or come, it shows the table and
-asks on a terminal; elsewhere it needs --yes. One 'stchat undo' takes all of it
-back. The same FROM again finds nothing to do.
-
-A pipe gets a row for each thing: sign, path, FROM's path, the new path,
+Elsewhere than on a terminal it needs --yes. One 'stchat undo' takes all of it
+back. A pipe gets a row for each thing: sign, path, FROM's path, the new path,
 messages that only INTO's has, that only FROM's has, the first that differs.
 `,
+		also:    "import, join, diff, undo",
 		example: "  stchat merge /media/phone/default-user\n  stchat merge Mira /media/phone/default-user/chats/Mira --dry-run\n  stchat merge Mira/Harbour ~/Downloads/Harbour.jsonl",
 		args:    cobra.MaximumNArgs(2),
 		rules: []string{

@@ -30,10 +30,12 @@ func newMeta() verb {
 	return verb{
 		use: "meta COMMAND", short: "Read and edit the metadata of chats",
 		doc: `Read and edit chat_metadata: what SillyTavern and extensions keep about a chat.
-
 See 'stchat meta COMMAND --help' for each command, and 'stchat diff-meta' for
 what differs between two chats.`, no: "there is no such value",
-		example: "  stchat meta get Mira/Harbour lorebook\n  stchat meta set Mira/Harbour note=\"Be brief.\"",
+		also: "state, diff-meta, edit",
+		example: `  stchat meta get Mira/Harbour lorebook
+  stchat meta set Mira/Harbour note="Be brief."
+  stchat meta set chats lorebook=New --where lorebook=Old`,
 		below: []named{
 			{"get", "", newMetaGet},
 			{"set", "", newMetaSet},
@@ -49,6 +51,7 @@ object of those that exist, and none the metadata as it is stored. note and
 lorebook stand for note_prompt and world_info; a KEY that begins with / is a
 JSON pointer (RFC 6901). What is behind -- is a KEY.
 `, no: "the one KEY of the one chat is not there",
+		also: "meta set, diff-meta, inspect",
 		example: `  stchat meta get Mira/Harbour
   stchat meta get Mira/Harbour lorebook
   stchat meta get "Mira/*" main_chat integrity`,
@@ -171,6 +174,7 @@ note_prompt and world_info; /note is the key of that name itself.
 A condition of --where is KEY (it exists), !KEY (it does not), KEY=VALUE or
 KEY!=VALUE (compared as JSON values), or KEY~GLOB (a text that matches).
 `, no: "no chat meets --where, or a test or --expect fails",
+		also: "meta get, clone-lorebook, undo",
 		example: `  stchat meta set Mira/Harbour note="Be brief."
   stchat meta set chats lorebook=New --where lorebook=Old
   stchat meta set Mira/@ --unset main_chat`,
@@ -291,24 +295,26 @@ func newDiffMeta() verb {
 	return verb{
 		use: "diff-meta A B", short: "Compare the metadata of two chats",
 		doc: `Compare the metadata of two chats as SillyTavern would load it: chat_metadata of
-their headers, or for a group chat without one what its group file keeps. Only
-the headers are read. A or B may be -, standard input.
-
-Values compare exactly: keys in any order, the last of repeated keys, strings
-decoded, numbers as decimals (1.0 is 1, 9007199254740993 is not ...992).
+their headers, or for a group chat without one what its group file keeps. A or B
+may be -, standard input. Values compare exactly, but for the order of keys. The
+formats patch, a JSON Patch (RFC 6902), and merge-patch, a JSON Merge Patch (RFC
+7386), make A's metadata B's.
+`, more: `Only the headers are read. Of repeated keys the last counts, strings are
+decoded, and numbers are decimals (1.0 is 1, 9007199254740993 is not ...992).
 
 --ignore and --only take top-level keys of the metadata. A KEY that A or B has
 means that key; any other is a glob with *, ? and [a-z].
 
 Formats: text for people, long values cut around the difference; json, described
-in docs/json.md; patch, a JSON Patch (RFC 6902), and merge-patch, a JSON Merge
-Patch (RFC 7386), each of which applied to A's metadata gives B's. A merge patch
-cannot put an explicit null anywhere: where B needs one, that is an error.
+in docs/json.md; patch; and merge-patch. A merge patch cannot put an explicit
+null anywhere: where B needs one, that is an error.
+
+  git show HEAD:chat.jsonl | stchat diff-meta - chat.jsonl
 `, no: "the metadata differs",
-		example: `  stchat diff-meta Harbour.jsonl "Harbour__before the storm.jsonl"
-  stchat diff-meta A.jsonl B.jsonl --ignore integrity --ignore 'auto_*'
-  stchat diff-meta A.jsonl B.jsonl --only variables --format patch
-  git show HEAD:chat.jsonl | stchat diff-meta - chat.jsonl`,
+		also: "diff, meta get",
+		example: `  stchat diff-meta Mira/Harbour "Mira/Harbour - Branch #1"
+  stchat diff-meta Mira/Harbour Mira/Lake --ignore integrity --ignore 'auto_*'
+  stchat diff-meta Mira/Harbour Mira/Lake --only variables --format patch`,
 		args:    cobra.ExactArgs(2),
 		rules:   []string{"format excludes json"},
 		means:   &subjects{chats: true, all: true},

@@ -25,7 +25,7 @@ import (
 const moveDoc = `
 All files that change are changed together or not at all; 'stchat undo' takes it
 back. If the chat is open in SillyTavern, close the tab first: its next save
-makes the old file anew, whatever its slug. Reload other chats that are edited:
+makes the old file anew, whatever its integrity. Reload other chats that are edited:
 their next save would undo it. In Luker close them first: what an open tab holds
 wins.
 `
@@ -197,7 +197,10 @@ character's card, chat_id in the group's file. Nothing else in them changes.
 Prints the file that was edited. Reload SillyTavern afterwards: it keeps cards
 and groups in memory.
 `,
-		example: "  stchat open \"chats/Mira/Harbour.jsonl\"",
+		also: "new, list",
+		example: `  stchat open Mira/Harbour
+  stchat open "Mira/Harbour - Branch #1"
+  stchat open Mira/Harbour --dry-run`,
 		args:    cobra.MinimumNArgs(1),
 		means:   single(),
 		options: &moveFlags{},
@@ -210,19 +213,20 @@ func newRename() verb {
 		use:    "rename CHAT|LOREBOOK NAME", short: "Rename a chat or lorebook, with all that names it",
 		doc: `Rename a chat together with everything that names it: its children's parent,
 links to it in every chat of its owner, the group's list, the chat that its card
-or group has open, Luker's sidecars, and its own Auto-Recap data, which the
-extension would erase otherwise. SillyTavern itself only renames the file.
+or group has open, the files of Luker beside it, and its own Auto-Recap data.
+SillyTavern itself only renames the file. With --family, descendants whose names
+begin with the old name get the new beginning. A lorebook (worlds/X.json) is
+renamed with what names it. If the chat is open, close its tab first.
+`, more: `NAME is made safe as SillyTavern does it; a trailing .jsonl is removed. The data
+of Auto-Recap would otherwise be erased by the extension. A lorebook whose name
+contains the chat's keeps it; a note has the command that renames it. Prints the
+new paths.
 
-NAME is made safe as SillyTavern does it; a trailing .jsonl is removed. With
---family, descendants whose names begin with the old name get the new beginning.
-A lorebook whose name contains the chat's keeps it; a note has the command that
-renames it. Prints the new paths.
-
-A lorebook (worlds/X.json) is renamed with what names it: the metadata of the
-user's chats, their timed effects, cards, and SillyTavern's settings. If it is
-gone, since SillyTavern's page renamed it to NAME, that lorebook takes over what
-still has the old name.
+What names a lorebook is the metadata of the user's chats, their timed effects,
+cards, and SillyTavern's settings. If it is gone, since SillyTavern's page
+renamed it to NAME, that lorebook takes over what still has the old name.
 ` + moveDoc,
+		also: "move, copy, undo",
 		example: `  stchat rename Mira/Harbour "The harbour"
   stchat rename --family --dry-run Mira/Harbour "The harbour"
   stchat rename worlds/Sea.json Ocean`,
@@ -274,15 +278,17 @@ func newMove() verb {
 		writes: true,
 		use:    "move CHAT... OWNER", short: "Move chats to another character or group",
 		doc: `Move chats to another character, or from group to group. OWNER is a name, a
-folder of chats/, a card or a group file.
-
-Links do not work across characters and groups, so a chat with relatives that
-would stay behind is refused, unless --family takes all of them along, or --cut
-removes the links on both sides. Messages keep their bytes and their speakers'
-names. Prints the new paths.
+folder of chats/, a card or a group file. Links do not work across characters
+and groups, so a chat with relatives that would stay behind is refused, unless
+--family takes all of them along, or --cut removes the links on both sides. If
+the chat is open, close its tab first.
+`, more: `Messages keep their bytes and their speakers' names. Prints the new paths.
 ` + moveDoc,
-		example: "  stchat move chats/Mira/Harbour.jsonl chats/Ines\n  stchat move --family chats/Mira/Harbour.jsonl characters/Ines.png",
-		args:    cobra.MinimumNArgs(2),
+		also: "rename, copy, undo",
+		example: `  stchat move Mira/Harbour Ines
+  stchat move --family Mira/Harbour characters/Ines.png
+  stchat move --cut "Mira/Harbour - Branch #1" Ines`,
+		args: cobra.MinimumNArgs(2),
 		rules: []string{
 			"family excludes cut",
 			"name excludes family = --name takes one CHAT without its family",
@@ -324,6 +330,7 @@ file. SillyTavern adds the greeting when the chat is first opened, so a
 character's new chat is a file with only a header, and a group's new chat is a
 name in the group's list, without a file.
 `,
+		also:    "open, copy, import",
 		example: "  stchat new Mira\n  stchat new Mira --open\n  stchat new Mira -n Winter",
 		args:    cobra.ExactArgs(1),
 		options: &newOptions{},

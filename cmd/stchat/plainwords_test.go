@@ -11,6 +11,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+
+	"stchat/internal/text/visible"
 )
 
 // jargon is what no sentence to a person says: words of the code, of JSON and of --verbose.
@@ -69,6 +73,60 @@ func TestPlainWords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestPlainHelp: so does help. That has three examples of each command, names others, and has at most six lines
+// of text without --verbose, which shows all.
+func TestPlainHelp(t *testing.T) {
+	root := newRoot(newConsole(env{Getenv: func(string) string { return "" }}, nil))
+	var see func(cmd *cobra.Command)
+	see = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			see(sub)
+		}
+		isPage := cmd.HasParent() && !cmd.Hidden && cmd.Name() != "help"
+		if !isPage {
+			return
+		}
+		page := func(whole bool) string {
+			var b strings.Builder
+			h := &helpPage{w: &b, width: helpWidth, whole: whole}
+			h.write(cmd)
+			return b.String()
+		}
+
+		help := page(false)
+		name := cmd.CommandPath()
+		if n := strings.Count(cmd.Example, "\n") + 1; n != 3 {
+			t.Errorf("%s has %d examples", name, n)
+		}
+		if !strings.Contains(help, "\nSee also    ") {
+			t.Errorf("%s names no other command", name)
+		}
+		_, text, _ := strings.Cut(help, cmd.Example+"\n\n")
+		text, _, _ = strings.Cut(text, "\n\n")
+		if n := strings.Count(text, "\n") + 1; n < 2 || n > 6 {
+			t.Errorf("%s has %d lines of text:\n%s", name, n, text)
+		}
+		if n := strings.Count(help, "\n"); n > 60 {
+			t.Errorf("%s has %d lines of help", name, n)
+		}
+
+		whole := page(true)
+		if more := strings.TrimSpace(cmd.Annotations[leftOut]); !strings.Contains(whole, more) || more != "" && strings.Contains(help, more) {
+			t.Errorf("%s: its details belong where --verbose is given:\n%s", name, whole)
+		}
+		plain := strings.ReplaceAll(whole, "--mend", "")
+		if word := jargon.FindString(plain); word != "" {
+			t.Errorf("%s says %q", name, word)
+		}
+		for line := range strings.Lines(text) {
+			if visible.Width(strings.TrimSuffix(line, "\n")) > helpWidth {
+				t.Errorf("%s: a line is too long: %s", name, line)
+			}
+		}
+	}
+	see(root)
 }
 
 // isKnownWord reports whether a text needs one of the words: names of flags, which are what they are.

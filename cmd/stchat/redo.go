@@ -24,7 +24,8 @@ computed anew: the files become what the command had made of them. If a file is
 not as undo left it, nothing is done. 'stchat undo' takes a redo back.
 `, no: "there is nothing to do again", also: "undo, log",
 		example: `  stchat redo
-  stchat redo --dry-run`,
+  stchat redo --dry-run
+  stchat redo --force`,
 		args:    cobra.NoArgs,
 		options: &redoOptions{},
 	}

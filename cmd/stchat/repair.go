@@ -23,17 +23,15 @@ func newRepair() verb {
 		use:    "repair [PATH...]", short: "Fix chats that are damaged or point nowhere",
 		doc: `What would be done is shown, and asked first; -y does it without asking. Damaged
 lines and everything else that is taken out are kept in NAME.damaged beside the
-chat; all other lines stay byte for byte.
-
-'stchat check --list-rules' marks the rules that repair can fix. Some are fixed
-only on request, with --rule.
-
---rule missing-attachment looks for pictures and files that moved within the
+chat; all other lines stay byte for byte. 'stchat check --list-rules' marks the
+rules that repair can fix. Some are fixed only on request, with --rule.
+`, more: `--rule missing-attachment looks for pictures and files that moved within the
 user folder, and writes where they are now. A file is it if no other in
 user/images, user/files and backgrounds has its name and, where the chat has
 that, its size, or if it has the bytes that slim named it for. --from DIR looks
 there first. No file is moved.
 `, no: "something is to be repaired, or the answer was no",
+		also: "check, undo, lost",
 		example: `  stchat repair
   stchat repair Mira/Harbour --dry-run
   stchat repair chats --rule torn-tail -y`,

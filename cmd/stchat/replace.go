@@ -21,6 +21,7 @@ swipe, letter for letter. NEW may be empty. -E reads OLD as a regular expression
 (RE2), and NEW may then contain $1 and ${name}; $$ is a dollar sign.
 What pictures and links point to stays as it is, unless OLD has a slash.
 `, no: "OLD is not found, or --expect fails",
+		also: "edit, search, undo",
 		example: `  stchat replace harbor harbour Mira/Harbour
   stchat replace Jon John "Mira/*" -w --dry-run
   stchat replace -E "(\w+)'s lamp" 'the lamp of $1' Mira/@ 40..`,

@@ -33,19 +33,22 @@ func newRestore() verb {
 		writes: true,
 		use:    "restore CHAT", short: "Bring a version of a chat back",
 		doc: `Make a chat from one of its versions in the history, or with --backup from one
-of SillyTavern's own backups. Without --rev and --as-of, it is the newest
-version that differs from the file. Every piece is verified before anything
-appears.
+of SillyTavern's own backups; without --rev and --as-of from the newest version
+that differs. It is a new chat beside CHAT, as of branch; a CHAT that is gone is
+there again. --in-place puts the version in CHAT's place, -o PATH writes its
+exact bytes. A FOLDER with --as-of and -o DIR is written as it was, below DIR.
+Prints the path of each file that was written.
+`, more: `Every piece is verified before anything appears.
 
   plain         writes a new chat beside CHAT, as branch does: CHAT is its
-                parent, it has a new slug and, of a group, its place in the
-                list. Its name is CHAT__NAME, else CHAT__ and the version's time
+                parent, its integrity is new, and of a group it is in the list.
+                Its name is CHAT__NAME, else CHAT__ and the version's time
   CHAT is gone  writes it again under its own name: its exact bytes, its place
-                in the group's list, Luker's sidecars of that time
+                in the group's list, the files of Luker beside it at that time
   -o PATH       writes the exact bytes to PATH, or - for stdout, nothing else
-  --in-place    puts the version in CHAT's place, with a new slug, and Luker's
-                sidecars as they were; the present state is kept in the
-                history, where there is one, and for undo. Lorebooks stay
+  --in-place    puts the version in CHAT's place, with a new integrity, and the
+                files of Luker beside it as they were; the present state is kept
+                in the history, where there is one, and for undo. Lorebooks stay
   FOLDER        with --as-of and -o DIR: writes every file of a user folder, or
                 of one in it, as it was, below DIR, which must be absent or
                 empty
@@ -53,17 +56,17 @@ appears.
 CHAT is a path, even of a file that is gone, or OWNER/NAME: the chat that has
 this name now, else the one that had it last, and with --as-of the one that had
 it then. It may be any file that is kept: a lorebook, a card, a group's file, a
-sidecar, a backup. In its place a group keeps today's list of chats, and a card
-today's chat. REV is one version of the whole history; one of another chat goes
-to -o, or with -n to a new chat. --at cuts the version after a message; the
+file of Luker, a backup. In its place a group keeps today's list of chats, and a
+card today's chat. REV is one version of the whole history; one of another chat
+goes to -o, or with -n to a new chat. --at cuts the version after a message; the
 result is then no longer exact.
 
-Prints the path of each file that was written, or would be.
-`, no: "no version differs, or none is kept from then",
-		example: `  stchat restore Mira/Harbour --rev -1
-  stchat restore Mira/Harbour --as-of 2d --in-place
   stchat restore Mira/Harbour --backup backups/chat_mira_20261120-210411.jsonl
   stchat restore Mira/Harbour --rev 12 -o - | less
+`, no: "no version differs, or none is kept from then",
+		also: "log, lost, snapshot, undo",
+		example: `  stchat restore Mira/Harbour --rev -1
+  stchat restore Mira/Harbour --as-of 2d --in-place
   stchat restore SillyTavern/data/default-user --as-of 1w -o last-week`,
 		args: cobra.MaximumNArgs(1),
 		rules: []string{

@@ -18,18 +18,20 @@ func newRm() verb {
 	return verb{
 		writes: true,
 		use:    "rm CHAT|LOREBOOK...", short: "Delete chats, and repair what named them",
-		doc: `Delete chats, with Luker's sidecars. Attachments, images and lorebooks are never
-touched with them. What is deleted is kept in .stchat until
-'stchat undo --prune ID' drops it; SillyTavern's own full backup includes that
-folder.
+		doc: `Delete chats, and what Luker keeps beside them; never attachments, images or
+lorebooks. What named a deleted chat is repaired. What is deleted is kept in
+.stchat until 'stchat undo --prune ID' drops it. --older-than deletes those of
+the chats and folders named whose last message is that old; --checkpoints only
+checkpoints without a message of their own. A lorebook (worlds/X.json) is
+deleted if nothing names it. If a chat is open, close its tab first.
+`, more: `SillyTavern's own full backup includes the folder .stchat.
 
-What named a deleted chat is repaired: its children become children of its
-parent, which links to them instead; links to it are removed, groups no longer
-list it, and a card or group that had it open opens its parent instead, or else
-the most recently changed chat.
+The children of a deleted chat become children of its parent, which links to
+them instead; links to it are removed, groups no longer list it, and a card or
+group that had it open opens its parent instead, or else the most recently
+changed chat.
 
---older-than clears out: of the chats and folders named it deletes those whose
-last message is that old, as 'stchat list --until' shows them. Those that are
+--older-than looks at dates as 'stchat list --until' shows them. Chats that are
 open or pinned stay, those with a child that stays, and the N newest of each
 owner with --keep. What stays is counted by reason.
 
@@ -39,9 +41,10 @@ of the file counts too, and --keep is for each parent. One made without --link
 and without "Checkpoint #" in its name is a branch to SillyTavern, and is not
 found.
 
-A lorebook (worlds/X.json) is deleted if nothing names it; otherwise it is
-refused, with what names it. Prints the path of each deleted file.
+A lorebook that something names is refused, with what names it. Prints the path
+of each deleted file.
 ` + moveDoc,
+		also: "delete, move, undo, list",
 		example: `  stchat rm Mira/Harbour
   stchat rm chats --older-than 52w --keep 3 --dry-run
   stchat rm "Mira/*" --checkpoints --older-than 30d`,

@@ -165,6 +165,7 @@ func verbs() []named {
 type verb struct {
 	use, short, doc, example string
 
+	more   string               // what help says below doc with --verbose, and the manual page always
 	no     string               // what exit code 1 means; "": the command never returns it
 	also   string               // other commands that help names
 	args   cobra.PositionalArgs // nil: any
@@ -197,8 +198,8 @@ func (f flagless) run(_ context.Context, c *console, _ *pflag.FlagSet, args []st
 
 // command makes a command of Cobra's.
 func (c *console) command(v verb) *cobra.Command {
-	cmd := &cobra.Command{Use: v.use, Short: v.short, Long: v.doc + exitStatus(v.no), Example: v.example, Hidden: v.hidden, Args: v.early, ValidArgsFunction: v.offers}
-	cmd.Annotations = map[string]string{seeAlso: v.also}
+	cmd := &cobra.Command{Use: v.use, Short: v.short, Long: v.page() + exitStatus(v.no), Example: v.example, Hidden: v.hidden, Args: v.early, ValidArgsFunction: v.offers}
+	cmd.Annotations = map[string]string{seeAlso: v.also, leftOut: v.more}
 	switch {
 	case v.below != nil:
 		c.group(cmd, v.below)
@@ -220,6 +221,14 @@ func (c *console) command(v verb) *cobra.Command {
 		return c.runVerb(&v, cmd, args)
 	}
 	return cmd
+}
+
+// page returns the whole text about a command.
+func (v *verb) page() string {
+	if v.more == "" {
+		return v.doc
+	}
+	return v.doc + "\n" + strings.TrimLeft(v.more, "\n")
 }
 
 // runVerb runs a command once its flags are read.

@@ -152,7 +152,7 @@ func TestHelpOnATerminal(t *testing.T) {
 	}
 	for _, command := range commands {
 		on := display{width: 60, locale: "C"}
-		help, _ := on.show(append(strings.Fields(command), "--help", "--color", "never")...)
+		help, _ := on.show(append(strings.Fields(command), "--help", "-v", "--color", "never")...)
 		on.check(t, []string{command}, help, func(line string) bool { return strings.Contains(line, "stchat ") })
 		if command == "export" && !strings.Contains(help, "\n  markdown  the text as it was written,") {
 			t.Errorf("a format is not explained on a line of its own:\n%s", help)

@@ -34,10 +34,12 @@ func newSearch() verb {
 	return verb{
 		use: "search QUERY... [PATH...]", short: "Find words in chats",
 		doc: `Find words in chats; case, accents and the s of Mira's do not matter. Only whole
-words are found, except that Chinese, Japanese, Korean and Thai text is found by
-any part of it.
-
-  salt harbour      messages with both words
+words are found, but Chinese, Japanese, Korean and Thai text by any part. "salt
+harbour" is a phrase (quote it for the shell too), harb* also finds harbours,
+-storm leaves messages out, OR takes either word. An argument is a PATH if it
+ends in .jsonl, has a / and exists, or comes after --; without one it is the
+user folder that you are in. The newest message comes first.
+`, more: `  salt harbour      messages with both words
   "salt harbour"    messages with this phrase (quote it for the shell too)
   harb*             harbour, harbours, ...
   -storm            messages without this word
@@ -47,24 +49,25 @@ quotes, and a word first: 'harbour -storm'.
 
 An argument is a PATH if it ends in .jsonl, if it has a / and exists, as a path
 or as OWNER/NAME, or if it comes after --; and/or is words. PATH is as in
-inspect; without one it is the user folder that you are in, or else the one that
-STCHAT_DATA names.
+inspect; outside of a user folder STCHAT_DATA names one.
 
-The newest message comes first, by its send_date. Equal texts are shown once,
-where they stand last: a branch repeats its parent's. The texts are searched as
-they are stored, and with --swipes the other swipes too, in the chats as they
-are now and in the versions that snapshot keeps.
+Messages are in the order of send_date. Equal texts are shown once, where they
+stand last: a branch repeats its parent's. The texts are searched as they are
+stored, and with --swipes the other swipes too, in the chats as they are now and
+in the versions that snapshot keeps.
 
 In a pipe there is a row for each text, separated by tabs: path:#index, version,
 date, name, places, part of the text. With -C the messages around it have
 path-#index, and -- stands between two texts.
-`, no: "nothing was found",
-		example: `  stchat search lighthouse
-  stchat search '"old harbour" -storm' chats/Mira
-  stchat search lamp --role character --since 2026-03-01
+
   stchat search 灯台 --swipes --limit 0
   stchat search -C 2 lantern "Mira/*"
-  stchat search gull OR heron --json -- SillyTavern/data/default-user`,
+  stchat search gull OR heron --json -- SillyTavern/data/default-user
+`, no: "nothing was found",
+		also: "show, replace, lost",
+		example: `  stchat search lighthouse
+  stchat search '"old harbour" -storm' Mira/Harbour
+  stchat search lamp --role character --since 2026-03-01`,
 		pages:   everything,
 		options: &searchOptions{},
 	}

@@ -17,19 +17,17 @@ func newCompletion() verb {
 	return verb{
 		use: "completion SHELL", short: "Print the script that completes commands in a shell",
 		doc: `Print the script that lets a shell complete stchat's commands, flags, values
-and chats when you press Tab. To load it in every new shell:
-
-  bash         add to ~/.bashrc:  source <(stchat completion bash)
-  zsh          stchat completion zsh > "${fpath[1]}/_stchat"
-  fish         stchat completion fish > ~/.config/fish/completions/stchat.fish
-  PowerShell   stchat completion powershell >> $PROFILE
-
-bash needs the package bash-completion; zsh needs compinit. Packages of stchat
-install these scripts for you.
+and chats when you press Tab. The examples load it in every new shell; in bash
+this line goes into ~/.bashrc: source <(stchat completion bash). bash needs the
+package bash-completion; zsh needs compinit. Packages of stchat install these
+scripts for you.
 `,
-		example: "  stchat completion fish > ~/.config/fish/completions/stchat.fish",
-		offers:  cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp),
-		plain:   true,
+		example: `  stchat completion zsh > "${fpath[1]}/_stchat"
+  stchat completion fish > ~/.config/fish/completions/stchat.fish
+  stchat completion powershell >> $PROFILE`,
+		also:   "help",
+		offers: cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp),
+		plain:  true,
 		options: flagless(func(c *console, args []string) error {
 			if len(args) != 1 {
 				return usagef("name your shell: %s or %s", strings.Join(shells[:len(shells)-1], ", "), shells[len(shells)-1])

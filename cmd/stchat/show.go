@@ -27,6 +27,7 @@ SillyTavern shows it; in a pipe as NAME: TEXT, as it is stored, with a blank
 line between messages. --raw prints the stored lines, byte for byte, which 'add'
 takes. A damaged line is an error, unless --skip-damaged leaves it out.
 `, no: "no message is chosen",
+		also: "search, export, inspect",
 		example: `  stchat show Mira/Harbour 3..9
   stchat show Mira/@ --last 20
   stchat show "Mira/*" --role user --count`,

@@ -23,20 +23,22 @@ func newSlim() verb {
 	return verb{
 		writes: true,
 		use:    "slim CHAT... [MESSAGES]", short: "Drop swipes, reasoning and inlined pictures",
-		doc: `Chats get smaller by what nobody reads any more. --drop says what goes:
-
-  swipes     swipes that are not chosen, and what the chosen one repeats of its
+		doc: `Chats get smaller by what nobody reads any more. --drop says what goes: swipes
+that are not chosen, the reasoning of models, images inside messages, which
+become files, or /extra/KEY of each message. The last messages stay as they are
+(--keep-last), and so does a message whose text is not that of its chosen swipe.
+The old chat is kept for undo until 'stchat undo --prune ID' drops it; only then
+is the space free.
+`, more: `  swipes     swipes that are not chosen, and what the chosen one repeats of its
              message. A swipe with a checkpoint or a branch stays
   reasoning  the reasoning of models
   images     pictures inside messages (PNG, JPEG, GIF, WebP, AVIF) become files
              in user/images, and the messages name them
   /extra/KEY that key of each message
 
-The last messages stay as they are (--keep-last), and so does every message
-whose text is not that of its chosen swipe. What extensions keep for each swipe
-goes with it. The old chat is kept for undo until 'stchat undo --prune ID' drops
-it; only then is the space free.
+What extensions keep for each swipe goes with it.
 `, no: "--expect fails",
+		also:    "split, rm, undo, store",
 		example: "  stchat slim Mira/Harbour\n  stchat slim \"Mira/*\" --drop swipes,reasoning --dry-run\n  stchat slim Mira/@ ..99 --drop images",
 		means:   &subjects{writes: true, messages: true},
 		options: &slimOptions{},

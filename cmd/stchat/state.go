@@ -24,11 +24,12 @@ import (
 func newState() verb {
 	return verb{
 		use: "state COMMAND", short: "Read and edit what extensions keep",
-		doc: `Read and edit what extensions keep: Luker's sidecars beside a chat, its floor
-logs, which say what each message changed, the state beside a character's card,
-and views of what Auto-Recap and Auto-Illustrator keep (recap:, illustrator:).
-
-See 'stchat state COMMAND --help' for each command.`, no: "there is no such state",
+		doc: `Read and edit what extensions keep: the files that Luker keeps beside a chat,
+its logs, which say what each message changed, the state beside a character's
+card, and views of what Auto-Recap and Auto-Illustrator keep (recap:,
+illustrator:). See 'stchat state COMMAND --help' for each command.
+`, no: "there is no such state",
+		also: "meta, inspect",
 		example: `  stchat state get Mira/Harbour
   stchat state get Mira/Harbour memory_graph
   stchat state set Mira/Harbour hp --set value=9`,
@@ -140,11 +141,14 @@ func newStateGet() verb {
 		use: "get PATH [NS...]", short: "Print what extensions keep",
 		doc: `Print what a namespace holds, on one line; for several, an object with a value
 or null for each. With no NS, list what there is. PATH is a chat, or a card such
-as characters/Mira.png; NS is normalised as Luker does it.
-
-A floor log is replayed with the commits of the chosen swipes. recap: and
-illustrator: show what Auto-Recap and Auto-Illustrator keep in the chat itself.
+as characters/Mira.png; NS is normalised as Luker does it. Luker's log of NS is
+replayed with the commits of the chosen swipes. recap: and illustrator: show
+what Auto-Recap and Auto-Illustrator keep in the chat itself.
+`, more: `In a pipe the list has namespace, kind, bytes, entries, and of Luker's logs
+commits, their messages and whether they replay; --log has message, swipe,
+whether it counts, operations and bytes.
 `, no: "the one NS holds nothing",
+		also: "state set, meta get",
 		example: `  stchat state get Mira/Harbour
   stchat state get Mira/Harbour memory_graph --at 40
   stchat state get Mira/Harbour recap: --log`,
@@ -337,11 +341,12 @@ func newStateSet() verb {
 		writes: true,
 		use:    "set PATH NS", short: "Change what a namespace holds",
 		doc: `Change what a namespace holds: an object, an empty one if there is nothing yet.
-If it has a floor log, the change is one commit, of the last message or that of
---at; --at begins a log where NS holds nothing. What others write there
+If Luker keeps a log of it, the change is one commit, of the last message or
+that of --at; --at begins a log where NS holds nothing. What others write there
 meanwhile is kept, but for what --expect refuses. Luker keeps what it has read
 until the chat is reloaded.
 `, no: "a test of --patch or --expect does not hold, or a path is not there",
+		also: "state get, meta set, undo",
 		example: `  stchat state set Mira/Harbour memory_graph --set /nodes/mira={}
   stchat state set Mira/Harbour hp --at -1 --set value=10
   stchat state set characters/Mira.png mood --delete`,

@@ -28,15 +28,14 @@ func newStats() verb {
 		use: "stats [PATH...]", short: "Count what was written, by whom, and when",
 		doc: `Count messages and words: how much was written, by whom, when. A message
 counts once for an owner, where it was first: a branch adds what is its own.
-Hidden messages count, lines of the system do not. Days and hours are local.
-
-A session lasts from its first message to its last, and ends where no message
-follows within an hour; the time spent is that of all sessions. Where rows take
-turns in a session, a message has the time since the one before it.
-
--o with --by week makes a page of a year: the last 53 weeks, with words and time
-of each. --since and --until choose another.
+Hidden messages count, lines of the system do not. A session ends where no
+message follows within an hour; the time spent is that of all sessions. -o with
+--by week makes a page of the last 53 weeks; --since and --until choose another.
+`, more: `Days and hours are local. A session lasts from its first message to its last.
+Where rows take turns in a session, a message has the time since the one before
+it. The page of a year has the words and the time of each week.
 `, no: "no message was counted",
+		also: "list, inspect, tree",
 		example: `  stchat stats
   stchat stats Mira/Harbour --by month
   stchat stats --by week -o year.html`,

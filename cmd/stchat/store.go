@@ -32,8 +32,12 @@ func newStore() verb {
 	return verb{
 		writes: true,
 		use:    "store [CHAT...]", short: "Check the history, or make it smaller",
-		doc: `Show what the history of a user folder holds, check it, or make it smaller.
-The folder is that of --data, else the one that you are in, else the one that
+		doc: `Show what the history of a user folder holds, check it (--verify), or make it
+smaller: --prune drops the versions that no --keep flag keeps, --forget drops
+everything kept of the given chats, which are named whole, and --compact returns
+free space to the disk. Undo records, SillyTavern's backups and copies of the
+history that you made are not touched.
+`, more: `The folder is that of --data, else the one that you are in, else the one that
 STCHAT_DATA names.
 
   --verify   reads everything, computes every checksum again, and lists what
@@ -48,11 +52,12 @@ STCHAT_DATA names.
              them again
   --compact  returns free space in the file to the disk
 
-Only days, weeks and months that have a version are counted. Undo records,
-SillyTavern's backups and copies of the history that you made are not touched.
+Only days, weeks and months that have a version are counted.
+
+In a pipe there is a name, a tab and a value on each line.
 `, no: "--verify found that something is wrong",
-		example: `  stchat store
-  stchat store --verify
+		also: "snapshot, log, restore",
+		example: `  stchat store --verify
   stchat store --prune --keep-last 20 --keep-daily 30 --keep-monthly 24
   stchat store --forget Mira/Harbour --dry-run`,
 		rules: []string{
@@ -277,11 +282,12 @@ func newSnapshot() verb {
 		writes: true,
 		use:    "snapshot [PATH...]", short: "Keep a version of every chat that changed",
 		doc: `Keep a version of every chat that changed since the last snapshot, with group
-files, lorebooks, cards and Luker's sidecars. Every version can be restored byte
-for byte, damaged or not: see log and restore. All are in one file that only you
-can read, .stchat/history.db in the user folder, or the one that STCHAT_STORE
-names; chats outside a user folder need the latter.
+files, lorebooks, cards and the files that Luker keeps beside chats. Every
+version can be restored byte for byte, damaged or not: see log and restore. All
+are in one file that only you can read, .stchat/history.db in the user folder,
+or the one that STCHAT_STORE names; chats outside a user folder need the latter.
 `,
+		also: "log, restore, lost, store",
 		example: `  stchat snapshot
   stchat snapshot Mira/Harbour
   stchat snapshot --backups -m "before the update"`,

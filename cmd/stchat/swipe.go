@@ -23,6 +23,7 @@ Without K the swipes are shown.
 chosen swipe is deleted, the next is chosen, or the last. What extensions keep
 for the swipe goes with it.
 `, no: "no message is chosen, or --expect fails",
+		also: "edit, show, slim",
 		example: `  stchat swipe Mira/@ -1
   stchat swipe Mira/@ -1 2
   stchat swipe Mira/Harbour 12 --add "Not tonight."`,

@@ -155,7 +155,7 @@ groups/, characters/, worlds/ and user/. What it keeps lies in .stchat there:
 
 A chat is never written in place: a new file takes its name once it is whole.
 STCHAT_NO_SYNC=1 does not wait for the disk, for bulk work on copies.
-STCHAT_NEW_SLUG=1 gives an edited chat a new slug, so that an open tab is
+STCHAT_NEW_SLUG=1 gives an edited chat a new integrity, so that an open tab is
 stopped instead of saving over the edit. GOMAXPROCS limits the processors.
 `
 

@@ -30,6 +30,7 @@ were made from, each with the message at which it parts from it. A chat stands
 for its whole family. --by content finds parents by the messages alone, which
 also finds copies. The html page needs no network: open it from disk.
 `,
+		also: "list, branch, stats",
 		example: `  stchat tree Mira/Harbour
   stchat tree chats/Mira -o family.html
   stchat tree --all --by content`,

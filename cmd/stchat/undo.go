@@ -37,16 +37,14 @@ func newUndo() verb {
 		use:    "undo [ID]", short: "Take back what a command did",
 		doc: `Everything that the last command did is taken back, or nothing; running undo
 twice goes two steps back. ID is that of an earlier command, as 'stchat log'
-lists it; --to ID takes back that one and all later ones. 'stchat redo' does the
-last undone command again.
-
-If a file is not as the command left it, nothing is done and the file is named;
---force leaves such files as they are and takes back the rest. A command that
-was killed half way needs no undo: the next one completes it or takes it back.
-
-Old files are kept in .stchat/ of the user folder, up to 2 GB (STCHAT_UNDO_MAX);
---prune and --keep drop them for good. What rm, merge, slim and
-'restore --in-place' took away is dropped only so.
+lists it; --to ID takes back that one and all later ones. If a file is not as
+the command left it, nothing is done; --force leaves such files as they are. Old
+files are kept in .stchat/ of the user folder, up to 2 GB (STCHAT_UNDO_MAX);
+--prune and --keep drop them for good.
+`, more: `'stchat redo' does the last undone command again. A file that is not as the
+command left it is named. A command that was killed half way needs no undo: the
+next one completes it or takes it back. What rm, merge, slim and
+'restore --in-place' took away is dropped only by --prune and --keep.
 `, no: "there is nothing to undo", also: "redo, log",
 		example: `  stchat undo
   stchat undo --to 20261121T203325-4f1c9a02

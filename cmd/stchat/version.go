@@ -74,7 +74,8 @@ func newVersion() verb {
 		doc: `Print the version of stchat, the commit it was built from, the Go version and
 platform, and the formats it knows.
 `,
-		example: "  stchat version\n  stchat version --json",
+		also:    "help",
+		example: "  stchat version\n  stchat version --json\n  stchat version --jq .formats",
 		args:    cobra.NoArgs,
 		options: versionOptions{},
 	}
