@@ -304,13 +304,17 @@ func (c *console) closeTabs(bumped bool, chats ...string) {
 		c.note("reload SillyTavern now, or its next save undoes this")
 		return
 	}
-	first := userdir.RealPath(chats[0]) // which may be named by several paths
-	areSeveral := slices.ContainsFunc(chats, func(path string) bool { return userdir.RealPath(path) != first })
-	if areSeveral {
+	if areSeveral(chats) {
 		c.reload(bumped, chats, "these chats in SillyTavern", " now, or their next save undoes this")
 		return
 	}
 	c.reload(bumped, chats, "this chat in SillyTavern", " now, or its next save undoes this")
+}
+
+// areSeveral reports whether paths name more than one chat: one may be named by several.
+func areSeveral(chats []string) bool {
+	first := userdir.RealPath(chats[0])
+	return slices.ContainsFunc(chats, func(path string) bool { return userdir.RealPath(path) != first })
 }
 
 // reload tells the user to reload chats, called which; otherwise says why, unless new slugs stop an open tab.
@@ -376,6 +380,10 @@ func (c *console) closeLeftTabs(how *saying) {
 func (c *console) lukersTabs(chats []string) bool {
 	if !ops.AnyOfLuker(chats) {
 		return false
+	}
+	if areSeveral(chats) {
+		c.note("close these chats in Luker first: their open tabs would write over this")
+		return true
 	}
 	c.note("close this chat in Luker first: its open tab would write over this")
 	return true

@@ -238,6 +238,11 @@ func toldCases() []toldCase {
 			never:  []string{"floor"},
 		},
 		{
+			before: []string{inLuker, "branch|Wren Tallow/@|3|test"},
+			call:   "hide|Wren Tallow/*|0",
+			want:   []string{"stchat: close these chats in Luker first: their open tabs would write over this\n"},
+		},
+		{
 			before: []string{inLuker},
 			call:   "delete|Wren Tallow/@|4",
 			want:   []string{"Luker          1 commit removed\n"},
