@@ -34,9 +34,10 @@ largest first. A character or a setting may use a lorebook that no chat names.
 Of a lorebook it shows how many entries are an extension's own, and the
 operations that wait in its queue. "stchat list" has a row per chat.
 
-Of a folder every *.jsonl below it is read, and links are not followed; of a
-user folder those of chats/*/ and "group chats"/ only; of SillyTavern's own
-folder those of all its users. Outside of a user folder, STCHAT_DATA names one.
+Of a folder every *.jsonl below it is read; of a user folder those of chats/*/
+and "group chats"/ only; of SillyTavern's own folder those of all its users.
+Links are not followed, but for those in chats/ to folders. Outside of a user
+folder, STCHAT_DATA names one.
 
 What is counted in a chat:
   role       system for narrators, comments and calls of tools, else user if

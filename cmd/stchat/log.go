@@ -63,7 +63,7 @@ changed, - removed), renamed, gone or back; --as-of lists what was in the folder
 at that time. With --backups also SillyTavern's own backups of CHAT. What a
 version changed is a row a message.
 
-In a pipe: time, "command" or "snapshot", ID or number, text, files.
+In a pipe: time, "command" or "snapshot", ID or number, text, files, "undone".
 `,
 		example: `  stchat log --since 1w
   stchat log Mira/Harbour --backups

@@ -62,7 +62,7 @@ than on a terminal it needs -y. One undo takes all of it back.
 In a pipe a chat of a folder is a row with owner, chat, messages now (empty: it
 is gone), lost, reworded, best version, its time, its messages, command; a
 message is one with path, kind, number (a swipe's behind a dot), speaker, time,
-source, version or file, first words.
+source, version or file, first words. Older wordings are always there.
 
   stchat lost Mira/Harbour 12..15 --restore
   stchat lost Mira/Harbour --match lighthouse --restore

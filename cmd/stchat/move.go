@@ -25,9 +25,9 @@ import (
 const moveDoc = `
 All files that change are changed together or not at all; 'stchat undo' takes it
 back. If the chat is open in SillyTavern, close the tab first: its next save
-makes the old file anew, whatever its integrity. Reload other chats that are edited:
-their next save would undo it. In Luker close them first: what an open tab holds
-wins.
+makes the old file anew, whatever its integrity. Reload other chats that are
+edited: their next save would undo it. In Luker close them first: what an open
+tab holds wins.
 `
 
 // moveFlags are the flags of the commands that make, open, rename, move and delete chats.

@@ -26,7 +26,8 @@ without ever losing a byte.
 
 Name a chat by the path of its file, or by what people see: Mira/Harbour is a
 chat of the character or group Mira, by its name or a part of it; Mira/@ is the
-one that is open, Mira/* all of them, as is Mira alone for what only reads.
+one that is open, Mira/* all of them; so is Mira alone, as the PATH of what only
+reads.
 
 Results go to stdout; notes, warnings and errors go to stderr.`
 

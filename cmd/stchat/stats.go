@@ -31,9 +31,10 @@ counts once for an owner, where it was first: a branch adds what is its own.
 Hidden messages count, lines of the system do not. A session ends where no
 message follows within an hour; the time spent is that of all sessions. -o with
 --by week makes a page of the last 53 weeks; --since and --until choose another.
-`, more: `Days and hours are local. A session lasts from its first message to its last.
-Where rows take turns in a session, a message has the time since the one before
-it. The page of a year has the words and the time of each week.
+`, more: `Of the flags of messages it has all but --at and --last. Days and hours are
+local. A session lasts from its first message to its last. Where rows take turns
+in a session, a message has the time since the one before it. The page of a year
+has the words and the time of each week.
 `, no: "no message was counted",
 		also: "list, inspect, tree",
 		example: `  stchat stats

@@ -43,7 +43,7 @@ func topicList() string {
   messages   how messages are named: 17, -1, 3..9
   values     KEY=VALUE, JSON pointers, patches
   names      how chats are named: Mira/Harbour, Mira/@, "Mira/*"
-  files      where stchat keeps what, and what it never touches
+  files      what stchat reads and writes, and where it keeps what
   exit       exit codes, and what goes to stdout and stderr
 `
 }
@@ -135,12 +135,13 @@ else the one that you are in, else that of STCHAT_DATA:
   Mira/Harbour      the chat Harbour of the character or group Mira
   Mira/storm        the one whose name has "storm" in it
   Mira/@            the one that is open there
-  "Mira/*"          all of them; where a command only reads, Mira alone
+  "Mira/*"          all of them; as the PATH of what only reads, Mira alone
   Holm/@            an owner by the beginning of a word of its name
 
 Exact beats another letter case beats a part. What fits several is refused, with
-up to ten of them. rm, delete, rename, move and merge take whole names only, and
-so does the owner in "OWNER/*" in all that write.
+up to ten of them. rm, delete, rename, move, merge and 'store --forget' take
+whole names only, import, new and copy a whole OWNER; so do all that write in
+"OWNER/*".
 
 Nothing is written before every argument is understood: the first that means
 nothing ends a call that writes, with exit code 2.

@@ -43,8 +43,9 @@ files are kept in .stchat/ of the user folder, up to 2 GB (STCHAT_UNDO_MAX);
 --prune and --keep drop them for good.
 `, more: `'stchat redo' does the last undone command again. A file that is not as the
 command left it is named. A command that was killed half way needs no undo: the
-next one completes it or takes it back. What rm, merge, slim and
-'restore --in-place' took away is dropped only by --prune and --keep.
+next one completes it or takes it back. What rm, merge, slim, 'state set
+--delete' and 'restore --in-place' took away is dropped only by --prune and
+--keep.
 `, no: "there is nothing to undo", also: "redo, log",
 		example: `  stchat undo
   stchat undo --to 20261121T203325-4f1c9a02
