@@ -265,6 +265,7 @@ func helps(hint string) string {
 	return map[string]string{
 		"changed-row": "'stchat store --verify' shows more, and -o writes the bytes of a version",
 		"clone":       "--lorebook clone takes the book as it is now",
+		"copy":        "'stchat copy' makes a chat of it there",
 		"data":        "give the folder with --data",
 		"floor":       "--at of 'stchat state set' begins one",
 		"force":       "--force does it",

@@ -29,7 +29,7 @@ type OwnerOptions struct {
 }
 
 // ErrKind means that a chat was to move from a character to a group, or the other way round.
-var ErrKind = error(&ops.Kind{Code: "refused", Text: "a character's chat cannot become a group's, nor a group's a character's; SillyTavern's own conversion makes a new chat"})
+var ErrKind = error(&ops.Kind{Code: "refused", Text: "a character's chat cannot become a group's, nor a group's a character's", Hint: "copy"})
 
 // ErrSameOwner means that a chat already belongs to the owner it was to move to.
 var ErrSameOwner = error(&ops.Kind{Code: "refused", Text: "it is this owner's already"})
