@@ -120,6 +120,7 @@ func TestPlainHelp(t *testing.T) {
 		if word := jargon.FindString(plain); word != "" {
 			t.Errorf("%s says %q", name, word)
 		}
+		_, text, _ = strings.Cut(whole, cmd.Example+"\n\n")
 		for line := range strings.Lines(text) {
 			if visible.Width(strings.TrimSuffix(line, "\n")) > helpWidth {
 				t.Errorf("%s: a line is too long: %s", name, line)

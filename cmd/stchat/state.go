@@ -244,7 +244,7 @@ func listState(ctx context.Context, c *console, read state.ReadOptions) error {
 	if len(l.Namespaces) == 0 {
 		c.note("%s: no extension state", l.Path)
 	}
-	titles := []string{"namespace", "kind", "#size", "#entries", "#commits", "floors", "replays"}
+	titles := []string{"namespace", "kind", "#size", "#entries", "#commits", "messages", "replays"}
 	isLog := func(n state.Namespace) bool { return n.Commits != nil || n.Replays != nil }
 	if c.shown && !slices.ContainsFunc(l.Namespaces, isLog) {
 		titles = titles[:4] // only Luker's logs have the others
