@@ -19,7 +19,8 @@ func newDelete() verb {
 		doc: `Whole lines are removed; the others keep every byte, except for indexes and ids
 that have to follow. Tool calls directly before a deleted reply go along, as in
 SillyTavern. --save writes the deleted lines to a new file, ready for
-'add --at'. A whole chat is deleted with 'rm'.
+'add --at'. A whole chat is deleted with 'rm'. Of several chats it asks first;
+elsewhere than on a terminal it then needs -y.
 `, no: "no message is chosen, or --expect fails",
 		also: "rm, hide, undo",
 		example: `  stchat delete Mira/Harbour 12

@@ -24,7 +24,9 @@ lorebooks. What named a deleted chat is repaired. What is deleted is kept in
 the chats and folders named whose last message is that old; --checkpoints only
 checkpoints without a message of their own. A lorebook (worlds/X.json) is
 deleted if nothing names it. If a chat is open, close its tab first.
-`, more: `SillyTavern's own full backup includes the folder .stchat.
+`, more: `With several chats, --family, --older-than or --checkpoints it asks first, and
+elsewhere than on a terminal needs -y. SillyTavern's own full backup includes
+the folder .stchat.
 
 The children of a deleted chat become children of its parent, which links to
 them instead; links to it are removed, groups no longer list it, and a card or

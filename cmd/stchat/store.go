@@ -52,7 +52,8 @@ STCHAT_DATA names.
              them again
   --compact  returns free space in the file to the disk
 
-Only days, weeks and months that have a version are counted.
+Only days, weeks and months that have a version are counted. --prune and
+--forget ask first; elsewhere than on a terminal they need -y.
 
 In a pipe there is a name, a tab and a value on each line.
 `, no: "--verify found that something is wrong",

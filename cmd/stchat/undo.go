@@ -45,7 +45,7 @@ files are kept in .stchat/ of the user folder, up to 2 GB (STCHAT_UNDO_MAX);
 command left it is named. A command that was killed half way needs no undo: the
 next one completes it or takes it back. What rm, merge, slim, 'state set
 --delete' and 'restore --in-place' took away is dropped only by --prune and
---keep.
+--keep. These ask first; elsewhere than on a terminal they need -y.
 `, no: "there is nothing to undo", also: "redo, log",
 		example: `  stchat undo
   stchat undo --to 20261121T203325-4f1c9a02
