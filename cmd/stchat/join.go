@@ -16,7 +16,8 @@ func newJoin() verb {
 		doc: `The new chat is beside CHAT, with CHAT's metadata and messages, and behind them
 the messages of each FROM. The chats themselves stay as they are. What
 SillyTavern and extensions keep by the numbers of messages is CHAT's, and that
-of FROM is left out. So are links to chats that CHAT's owner does not have.
+of FROM is left out. So are links to chats that CHAT's owner does not have. A
+character's chats and a group's are not joined: copy one first.
 `,
 		also: "split, copy, merge",
 		example: `  stchat join Mira/Harbour "Mira/Harbour II"
