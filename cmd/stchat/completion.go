@@ -422,18 +422,23 @@ func (c *console) flagOffers(cmd *cobra.Command, f *pflag.Flag) cobra.Completion
 	switch {
 	case f.Name == "rev":
 		return c.offering((*tab).revs)
-	case f.Name == "at" && (cmd.Name() == "branch" || cmd.Name() == "checkpoint"):
+	case f.Name == "at" && takesLinks(cmd.Name()):
 		return c.offering((*tab).links)
 	case metadata && f.Name == "set":
 		return c.offering(func(t *tab) { t.keys("=") })
 	case metadata && f.Name == "unset":
 		return c.offering(func(t *tab) { t.keys("") })
-	case metadata && slices.Contains([]string{"only", "ignore", "value"}, f.Name) && !words:
+	case metadata && slices.Contains([]string{"only", "ignore"}, f.Name) && !words:
 		return c.offering(func(t *tab) { t.keys("") })
-	case f.Name == "rebind", f.Name == "like":
+	case f.Name == "rebind":
 		return c.offering((*tab).chats)
 	}
 	return nil
+}
+
+// takesLinks reports whether --at of a command takes the name of a checkpoint or branch for its message.
+func takesLinks(command string) bool {
+	return slices.Contains([]string{"branch", "checkpoint", "add", "edit", "show", "split", "swipe"}, command)
 }
 
 // aboutWord describes a word that a flag takes: a rule or a format. What import reads is described where

@@ -87,8 +87,8 @@ func exportFormat(to *string) flagValue {
 	return v
 }
 
-// target returns the format, and whether the output is a folder. args are those of the command.
-func (o *exportOptions) target(c *console, args []string) (publish.Format, bool, error) {
+// target returns the format, and whether the output is a folder.
+func (o *exportOptions) target(c *console) (publish.Format, bool, error) {
 	output := o.opt.Output
 	folder := strings.HasSuffix(filepath.ToSlash(output), "/") || userdir.IsDir(output)
 	format := publish.Format(o.format)
@@ -96,7 +96,7 @@ func (o *exportOptions) target(c *console, args []string) (publish.Format, bool,
 		format = publish.HTML
 		if output != "" && !folder {
 			var err error
-			if format, err = formatOf(output, args); err != nil {
+			if format, err = formatOf(output, c.args); err != nil {
 				return "", false, err
 			}
 		}
@@ -113,7 +113,7 @@ func (o *exportOptions) target(c *console, args []string) (publish.Format, bool,
 	return format, folder, nil
 }
 
-// formatOf returns the format that the name of an output says. args are those of the command.
+// formatOf returns the format that the name of an output says. args is the whole line.
 func formatOf(output string, args []string) (publish.Format, error) {
 	extension := filepath.Ext(output)
 	switch strings.ToLower(extension) {
@@ -127,8 +127,8 @@ func formatOf(output string, args []string) (publish.Format, error) {
 		return "", usagef("-o %s: say in which --format; a .jsonl is a chat", output)
 	case ".epub", ".docx", ".pdf":
 		between := visible.Quote(strings.TrimSuffix(output, extension) + ".md")
-		return "", usagef("-o %s: pandoc makes that: `stchat export %s -o %s && pandoc %s -o %s`",
-			output, visible.Args(args...), between, between, visible.Quote(output))
+		return "", usagef("-o %s: pandoc makes that: `%s -o %s && pandoc %s -o %s`",
+			output, commandLine("stchat", withoutOutput(args)), between, between, visible.Quote(output))
 	}
 	if extension == "" {
 		return "", usagef("-o %s: a folder ends in a slash: -o %s; the known endings of files are .html, .md and .txt", output, visible.Quote(output+"/"))
@@ -136,8 +136,22 @@ func formatOf(output string, args []string) (publish.Format, error) {
 	return "", usagef("-o %s: the known endings are .html, .md and .txt; with --format any name will do", output)
 }
 
+// withoutOutput returns a line without -o and its value.
+func withoutOutput(line []string) (left []string) {
+	isValue := false
+	for _, word := range line {
+		isFlag := word == "-o" || word == "--output"
+		isBoth := strings.HasPrefix(word, "--output=") || strings.HasPrefix(word, "-o") && !isFlag
+		if !isValue && !isFlag && !isBoth {
+			left = append(left, word)
+		}
+		isValue = isFlag
+	}
+	return left
+}
+
 func (o *exportOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, args []string) error {
-	format, folder, err := o.target(c, args)
+	format, folder, err := o.target(c)
 	if err != nil {
 		return err
 	}

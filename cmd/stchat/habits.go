@@ -300,7 +300,7 @@ func strangers() []strange {
 		{flags: "lorebook", where: "new", says: "once it is made: stchat meta set CHAT lorebook=X"},
 		{flags: "lorebook", says: "the chats of a lorebook: stchat list --where lorebook=X"},
 		{flags: "deleted gone", where: "list", says: "what is gone: stchat lost"},
-		{flags: "l list", where: "undo", says: "stchat log --commands"},
+		{flags: "l list", where: "undo", says: "what it can take back: stchat log --commands"},
 		{flags: "older-than", where: "store", says: "versions go by --prune with --keep-last N, --keep-daily N and the like"},
 		{flags: "exit-code porcelain", where: "check", says: "the exit code says it: stchat help exit"},
 		{flags: "0 z null print0", where: "files-from", says: "--files-from takes a list ended by NUL as it is"},

@@ -49,7 +49,7 @@ type RestoreResult = ops.Result[Restored]
 
 var (
 	// ErrNothing means that there is no version that differs from the file.
-	ErrNothing = errors.New("no version differs from the chat as it is")
+	ErrNothing = errors.New("no version differs from what is there")
 	// ErrGone means that a chat whose file is gone cannot be cut, named anew or replaced.
 	ErrGone = error(&ops.Kind{Code: "not-found", Text: "the chat is gone: bring it back first, whole and under its own name"})
 	// ErrChangedRow means that the history is damaged where it says what a version is.
