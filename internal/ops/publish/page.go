@@ -190,12 +190,23 @@ func (g *pager) heading() {
 	p := g.p
 	owner := bdi(p.owner)
 	if g.e.opt.Folder {
-		owner = `<a href="../index.html">` + owner + "</a>"
+		owner = `<a href="` + g.e.toIndex(p) + `">` + owner + "</a>"
 	}
 	g.printf("<h1>%s</h1>\n<p class=\"sub\">%s</p>\n", bdi(p.title()), p.about(owner))
 	if at, above := forkOf(g.kin.chat), g.kin.chat.Above; above != nil {
 		g.printf("<p class=\"sub\">from %s of %s</p>\n", indexShown(at), g.e.link(p, above, at, names.Short(p.owner, above.Name)))
 	}
+}
+
+// toIndex returns the way from a page to that which lists all: over the folder of its owner and, if there are several
+// users, that of its user.
+func (e *exporter) toIndex(p *published) string {
+	const index = "index.html"
+	up, err := filepath.Rel(filepath.Dir(p.output), e.opt.Output)
+	if err != nil {
+		return index
+	}
+	return prose.Escape(address(filepath.Join(up, index)))
 }
 
 // endChapter ends a chapter, if the chat is one.
