@@ -313,8 +313,12 @@ func (t *mergeTable) row(r *merge.Row) {
 	if t.planned && r.Err == nil {
 		return
 	}
-	if t.c.tells() || t.c.verbose {
-		for _, text := range r.Told {
+	staysOut := r.Sign == merge.Behind && r.OwnFrom > 0 // which a script must know, too
+	for _, text := range r.Told {
+		switch {
+		case staysOut:
+			t.c.warn("%s: %s", r.Path, text)
+		case t.c.tells(), t.c.verbose:
 			t.c.note("%s: %s", r.Path, text)
 		}
 	}

@@ -28,9 +28,10 @@ func newStats() verb {
 		use: "stats [PATH...]", short: "Count what was written, by whom, and when",
 		doc: `Count messages and words: how much was written, by whom, when. A message
 counts once for an owner, where it was first: a branch adds what is its own.
-Hidden messages count, lines of the system do not. A session ends where no
-message follows within an hour; the time spent is that of all sessions. -o with
---by week makes a page of the last 53 weeks; --since and --until choose another.
+Hidden messages count; the narrator's notes, comments and small lines of the
+system do not. A session ends where no message follows within an hour; the time
+spent is that of all sessions. -o with --by week makes a page of the last 53
+weeks; --since and --until choose another.
 `, more: `Of the flags of messages it has all but --at and --last. Days and hours are
 local. A session lasts from its first message to its last. Where rows take turns
 in a session, a message has the time since the one before it. The page of a year

@@ -126,7 +126,8 @@ note and lorebook stand for note_prompt and world_info; /note is the key note.
   --replace FILE          the whole
   --patch FILE            a list is RFC 6902, an object RFC 7386
 
-The order is --replace, --merge, --patch, then --set and --unset as they stand.
+The order is --replace, --merge, --patch, --set, --unset; branch and checkpoint
+take --set and --unset as they stand.
 `
 
 const namesTopic = `A CHAT is the path of its file, or an address in a user folder: that of --data,

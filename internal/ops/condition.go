@@ -3,6 +3,7 @@ package ops
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"stchat/internal/extension/core"
@@ -20,8 +21,19 @@ func MetaValue(path patch.Path, text string) []byte {
 
 // MessageValue is [MetaValue] for a key of a message.
 func MessageValue(path patch.Path, text string) []byte {
-	isText := len(path) == 1 && (path[0] == "mes" || path[0] == "name")
-	return valueOf(text, isText)
+	return valueOf(text, isMessageText(path))
+}
+
+// isMessageText reports whether a key of a message holds text (FORMATS.md 2 and Additions).
+func isMessageText(path patch.Path) bool {
+	switch {
+	case len(path) == 1:
+		return slices.Contains([]string{"mes", "name", "title", "force_avatar", "original_avatar"}, path[0])
+	case len(path) == 2 && path[0] == "extra":
+		texts := []string{"display_text", "reasoning", "bias", "memory", "bookmark_link", "model", "api", "title", "image"}
+		return slices.Contains(texts, path[1])
+	}
+	return false
 }
 
 func valueOf(text string, isText bool) []byte {

@@ -193,7 +193,9 @@ func Hide(ctx context.Context, opt HideOptions) []*Result {
 // line hides a message or shows it again.
 func (opt *HideOptions) line(line []byte) ([]byte, error) {
 	extra := rawjson.Value(line, "extra")
-	if !opt.All && (rawjson.Truthy(rawjson.Value(extra, "type")) || !opt.Hide && !message.Hidden(rawjson.Value(line, "is_system"), extra)) {
+	hasType := rawjson.Truthy(rawjson.Value(extra, "type"))
+	isCall := rawjson.KindOf(rawjson.Value(extra, "tool_invocations")) == rawjson.Array
+	if !opt.All && (hasType || isCall) {
 		return line, nil
 	}
 	return message.SetSystem(line, opt.Hide), nil

@@ -91,7 +91,7 @@ func isNameKey(key string) bool {
 	switch key {
 	case "main_chat", "world_info", "chat_id", "lorebookName", "bookmark_link", "branches", "integrity", "uuid", "id",
 		"url", "image", "inline_image", "imageUrl", "path", "src", "avatar", "force_avatar", "original_avatar",
-		"custom_background", "chat_backgrounds":
+		"custom_background", "chat_backgrounds", "persona", "video", "image_swipes":
 		return true
 	}
 	return holdsFiles(key) || strings.HasSuffix(key, "_id") || strings.HasSuffix(key, "Id")

@@ -205,11 +205,9 @@ func groupsIn(text string) (groups []string) {
 // substituting makes a substitution in many texts, in several goroutines.
 type substituting struct {
 	Substitution
-	prefix  string // what every match begins with, if without \u it has only one spelling; else ""
-	literal []byte // what takes its place, raw, if it is the whole match; else nil
-
-	longest  *regexp.Regexp // Match, but of several matches at one place the longest
-	anchored bool           // Match may ask for the beginning of a text or a line
+	prefix  string       // what every match begins with, if without \u it has only one spelling; else ""
+	literal []byte       // what takes its place, raw, if it is the whole match; else nil
+	words   *wordMatcher // if only whole words count; else nil
 }
 
 // prepared returns the substitutions as they are made in many texts.
@@ -218,7 +216,7 @@ func prepared(list []Substitution) []substituting {
 	for i, s := range list {
 		all[i].Substitution = s
 		if s.Words {
-			all[i].longest, all[i].anchored = forWords(s.Match)
+			all[i].words = newWordMatcher(s.Match)
 		}
 		prefix, _ := s.Match.LiteralPrefix()
 		if !onlySpelling(prefix) {
@@ -253,6 +251,15 @@ func substituted(raw []byte, list []substituting) (text []byte, found places) {
 		raw = rawjson.Splices(raw, splices)
 	}
 	return raw, found
+}
+
+// matches returns the matches in a decoded text, as [regexp.Regexp.FindAllSubmatchIndex] does: all, or those
+// that are whole words.
+func (s *substituting) matches(text []byte) [][]int {
+	if s.words != nil {
+		return s.words.all(text)
+	}
+	return s.Match.FindAllSubmatchIndex(text, -1)
 }
 
 // splices returns the substitution in one raw text as splices. What does not match keeps its

@@ -8,60 +8,90 @@ import (
 	"unicode/utf8"
 )
 
-// forWords returns what finds the whole words among the matches of an expression.
-func forWords(match *regexp.Regexp) (longest *regexp.Regexp, anchored bool) {
-	longest = regexp.MustCompile(match.String()) // which was compiled before
-	longest.Longest()
-	tree, err := syntax.Parse(match.String(), syntax.Perl)
-	return longest, err != nil || asksForBeginning(tree)
+// wordMatcher finds the whole words among the matches of an expression.
+type wordMatcher struct {
+	first    *regexp.Regexp
+	longest  *regexp.Regexp // of several matches at one place the longest
+	whole    *regexp.Regexp // only a match that is all of a text
+	anchored bool           // the expression may ask for the beginning or the end of a text or a line
 }
 
-// asksForBeginning reports whether an expression asks for the beginning of a text or a line.
-func asksForBeginning(e *syntax.Regexp) bool {
-	isBeginning := e.Op == syntax.OpBeginText || e.Op == syntax.OpBeginLine
-	return isBeginning || slices.ContainsFunc(e.Sub, asksForBeginning)
+// newWordMatcher prepares an expression.
+func newWordMatcher(match *regexp.Regexp) *wordMatcher {
+	text := match.String() // which was compiled before
+	m := &wordMatcher{first: match, longest: regexp.MustCompile(text), whole: regexp.MustCompile(`\A(?:` + text + `)\z`)}
+	m.longest.Longest()
+	tree, err := syntax.Parse(text, syntax.Perl)
+	m.anchored = err != nil || isAnchored(tree)
+	return m
 }
 
-// matches returns the matches in a decoded text, as [regexp.Regexp.FindAllSubmatchIndex] does: all, or those
-// that are whole words.
-func (s *substituting) matches(text []byte) [][]int {
-	switch {
-	case !s.Words:
-		return s.Match.FindAllSubmatchIndex(text, -1)
-	case s.anchored: // what begins in the middle cannot be looked for by itself
-		isNoWord := func(match []int) bool { return !isWord(text, match[0], match[1]) }
-		return slices.DeleteFunc(s.Match.FindAllSubmatchIndex(text, -1), isNoWord)
+// isAnchored reports whether an expression asks for the beginning or the end of a text or a line.
+func isAnchored(e *syntax.Regexp) bool {
+	switch e.Op {
+	case syntax.OpBeginText, syntax.OpBeginLine, syntax.OpEndText, syntax.OpEndLine:
+		return true
 	}
-	return s.wholeWords(text)
+	return slices.ContainsFunc(e.Sub, isAnchored)
 }
 
-// wholeWords returns the matches that are whole words. Where the first match is none, a longer one at its place may
-// be, or one that begins inside it.
-func (s *substituting) wholeWords(text []byte) (list [][]int) {
+// all returns the matches in a decoded text that are whole words. Where the first match is none, another one at its place
+// may be, or one that begins inside it.
+func (m *wordMatcher) all(text []byte) (list [][]int) {
+	if m.anchored { // a part of the text has another beginning and end
+		isNoWord := func(match []int) bool { return !isWord(text, match[0], match[1]) }
+		return slices.DeleteFunc(m.first.FindAllSubmatchIndex(text, -1), isNoWord)
+	}
+
 	end := -1 // of the last one
 	for at := 0; at <= len(text); {
-		match := findFrom(s.Match, text, at)
+		match := findFrom(m.first, text, at)
 		if match == nil {
 			break
 		}
-		if !isWord(text, match[0], match[1]) {
-			match = findFrom(s.longest, text, match[0])
+		from := match[0]
+		if !isWord(text, from, match[1]) {
+			match = m.otherAt(text, from)
 		}
 
-		isEmpty := match[0] == match[1]
-		isFound := isWord(text, match[0], match[1]) && !(isEmpty && match[0] == end)
+		isFound := match != nil && !(match[1] == from && from == end)
 		if isFound {
 			list = append(list, match)
 			end = match[1]
 		}
-		if isFound && !isEmpty {
+		if isFound && end > from {
 			at = end
 			continue
 		}
-		_, size := utf8.DecodeRune(text[match[0]:])
-		at = match[0] + max(size, 1)
+		_, size := utf8.DecodeRune(text[from:])
+		at = from + max(size, 1)
 	}
 	return list
+}
+
+// otherAt returns the longest match at an offset that is a whole word, nil for none.
+func (m *wordMatcher) otherAt(text []byte, from int) []int {
+	longest := findFrom(m.longest, text, from)
+	if longest == nil || longest[0] != from {
+		return nil
+	}
+	for end := longest[1]; end > from; end-- {
+		if !utf8.RuneStart(byteAt(text, end)) || !isWord(text, from, end) {
+			continue
+		}
+		if match := findFrom(m.whole, text[:end], from); match != nil {
+			return match
+		}
+	}
+	return nil
+}
+
+// byteAt returns the byte at an offset, 0 at the end.
+func byteAt(text []byte, at int) byte {
+	if at == len(text) {
+		return 0
+	}
+	return text[at]
 }
 
 // findFrom returns the first match from an offset on, nil for none.

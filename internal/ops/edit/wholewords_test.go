@@ -13,6 +13,8 @@ func TestWholeWords(t *testing.T) {
 		{`no`, "mono no, nonono no", "mono <no>, nonono <no>"},
 		{`Jon|Jonathan`, "Jonathan came, Jon too, Jonas not", "<Jonathan> came, <Jon> too, Jonas not"},
 		{`(?i)éa`, "ÉA éaé xéa éa", "<ÉA> éaé xéa <éa>"},
+		{`Jon( Snow)?`, "Jon Snowdon, Jon Snow, Jonson", "<Jon> Snowdon, <Jon Snow>, Jonson"},
+		{`é+`, "éé éx", "<éé> éx"},
 		{`^no`, "no no", "<no> no"},
 		{`^no`, "nono no", "nono no"},
 		{`(?m)^ ?no`, "nono no\n no", "nono no\n< no>"},
