@@ -168,14 +168,13 @@ func changesOwner(r *keep.RestoreResult) bool {
 // files of a folder were written, "" for chats; opens says that the owner of a chat opens with it.
 func reportRestored(c *console, results []*keep.RestoreResult, folder string, opens bool) error {
 	var inPlace []string
+	bumped := false // what was put in its place has a new integrity
 	changedOwner := false
 	how := &saying{no: never, end: func() {
 		switch {
 		case c.dryRun:
 		case len(inPlace) > 0:
-			if !c.lukersTabs(inPlace) {
-				c.note("reload this chat in SillyTavern now: until then its saves are refused")
-			}
+			c.reload(bumped, inPlace, "this chat in SillyTavern", " now, or its next save undoes this")
 		case changedOwner:
 			c.closeTabs(false)
 		}
@@ -201,6 +200,7 @@ func reportRestored(c *console, results []*keep.RestoreResult, folder string, op
 		changedOwner = changedOwner || changesOwner(r)
 		if r.Doc.InPlace && userdir.HasExtension(r.Doc.Path) {
 			inPlace = append(inPlace, r.Doc.Path)
+			bumped = bumped || r.Doc.Integrity != nil
 		}
 	})
 }

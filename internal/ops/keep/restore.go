@@ -20,6 +20,7 @@ import (
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/sillytavern/backups"
+	"stchat/internal/sillytavern/chat"
 )
 
 // RestoreOptions says which version to restore, and to which file.
@@ -280,7 +281,8 @@ func chosen(ctx context.Context, opt *RestoreOptions) (*subject, *version, error
 	return s, &s.versions[i], nil
 }
 
-// backupOf returns the backup that opt.Backup names as a version.
+// backupOf returns the backup that opt.Backup names as a version. The error wraps [chat.ErrNotChat] if it
+// is no chat, or is to become what is none.
 func backupOf(ctx context.Context, opt *RestoreOptions) (*subject, *version, error) {
 	where := opt.Where
 	if opt.Data == "" && opt.Store == "" && isLoose(opt.Chat) {
@@ -303,6 +305,12 @@ func backupOf(ctx context.Context, opt *RestoreOptions) (*subject, *version, err
 	}
 	if !info.Mode().IsRegular() {
 		return s, nil, fmt.Errorf("%s: not a regular file", opt.Backup)
+	}
+	if err := chat.CheckContent(ctx, opt.Backup); err != nil {
+		return s, nil, ops.PathError(err)
+	}
+	if err := chat.CheckName(s.path); err != nil { // a backup is one of a chat
+		return s, nil, err
 	}
 	v := &version{file: opt.Backup, Version: history.Version{At: info.ModTime(), Source: history.FromBackup, Size: info.Size()}}
 	if _, at, dated := backups.Parse(info.Name(), time.Local); dated {

@@ -23,6 +23,11 @@ func CheckFile(ctx context.Context, path string) error {
 	if err := CheckName(path); err != nil {
 		return err
 	}
+	return CheckContent(ctx, path)
+}
+
+// CheckContent is [CheckFile] for a file that may have any name, such as a copy of a chat.
+func CheckContent(ctx context.Context, path string) error {
 	f, stamp, err := OpenStamped(path)
 	if err != nil {
 		return err
