@@ -66,15 +66,6 @@ func textOrStdin(ctx context.Context, c *console, text string) (string, error) {
 	return plain.Text(data), err
 }
 
-// quotedAll returns words as a shell takes them.
-func quotedAll(words []string) []string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = visible.Quote(word)
-	}
-	return quoted
-}
-
 // inPlaceFlags are the flags of every command that edits chats in place.
 type inPlaceFlags struct {
 	listFlags

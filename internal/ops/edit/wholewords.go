@@ -54,7 +54,8 @@ func (m *wordMatcher) all(text []byte) (list [][]int) {
 			match = m.otherAt(text, from)
 		}
 
-		isFound := match != nil && !(match[1] == from && from == end)
+		isAgain := match != nil && match[1] == from && from == end // nothing, behind a match
+		isFound := match != nil && !isAgain
 		if isFound {
 			list = append(list, match)
 			end = match[1]
