@@ -9,6 +9,7 @@ import (
 
 	"stchat/internal/ops/cut"
 	"stchat/internal/ops/edit"
+	"stchat/internal/ops/keep"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
 	"stchat/internal/text/plural"
@@ -239,7 +240,9 @@ func sidecarText(d *cut.Document) string {
 		counts[s.Action]++
 	}
 	var parts []string
-	for _, action := range []string{cut.SidecarCut, cut.SidecarFresh, cut.SidecarEmpty, cut.SidecarLeft} {
+	ofBranches := []string{cut.SidecarCut, cut.SidecarFresh, cut.SidecarEmpty, cut.SidecarLeft}
+	ofVersions := []string{keep.SidecarRestored, keep.SidecarRemoved}
+	for _, action := range append(ofBranches, ofVersions...) {
 		if n := counts[action]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", plural.Many(n, "file"), action))
 		}

@@ -170,7 +170,7 @@ func lookAround(c *call, j *job) *around {
 	if j.source != chat.Stdin {
 		folder := c.library.Folder(filepath.Dir(j.source))
 		a.unlisted = folder.Err
-		a.sidecars = folder.Sidecars(j.src.Name)
+		a.sidecars = sidecarsOf(c, j.source)
 		a.stray = folder.Sidecars(userdir.ChatName(j.path))
 	}
 

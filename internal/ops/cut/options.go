@@ -71,10 +71,11 @@ type Options struct {
 	Force       bool
 	Changes     changeset.Options
 
-	Content *os.File // the content of the only source, instead of what is at its path
-	Stdin   io.Reader
-	Stdout  io.Writer
-	Meter   *progress.Meter
+	Content  *os.File          // the content of the only source, instead of what is at its path
+	Sidecars map[string][]byte // with it: by namespace, what Luker kept beside that content; nil: what is beside the source
+	Stdin    io.Reader
+	Stdout   io.Writer
+	Meter    *progress.Meter
 }
 
 // MessageEdit edits the last message of a new chat, and returns the new line.

@@ -197,7 +197,7 @@ func nameRequest(c *call, j *job, f *folder, groups []*group.File) names.Request
 	if len(groups) > 0 {
 		r.Chats = len(groups[0].Chats) // the new name is added to this one
 	}
-	if len(c.library.Folder(filepath.Dir(j.source)).Sidecars(r.Chat)) > 0 {
+	if len(sidecarsOf(c, j.source)) > 0 {
 		r.Max = names.MaxLuker
 	}
 	return r

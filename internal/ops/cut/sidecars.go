@@ -1,11 +1,15 @@
 package cut
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"stchat/internal/change/changeset"
+	"stchat/internal/change/safefile"
 	"stchat/internal/extension"
 	"stchat/internal/extension/luker"
 	"stchat/internal/ops"
@@ -15,6 +19,21 @@ import (
 	"stchat/internal/text/plural"
 )
 
+// sidecarsOf returns what Luker keeps beside a source, or kept beside the content that is taken for it.
+func sidecarsOf(c *call, source string) []luker.Sidecar {
+	folder := filepath.Dir(source)
+	name := userdir.ChatName(source)
+	if c.opt.Sidecars == nil {
+		return c.library.Folder(folder).Sidecars(name)
+	}
+	var files []string
+	for namespace := range c.opt.Sidecars {
+		files = append(files, luker.SidecarName(name, namespace))
+	}
+	slices.Sort(files)
+	return luker.Among(files, folder, name)
+}
+
 // cutSidecars drafts the new chat's sidecars once its last message is known.
 func cutSidecars(opt *Options, set *changeset.Set, j *job, at int) error {
 	doc := &j.res.Doc
@@ -22,7 +41,7 @@ func cutSidecars(opt *Options, set *changeset.Set, j *job, at int) error {
 		path := filepath.Join(filepath.Dir(j.path), luker.SidecarName(j.name.File, s.Namespace))
 		switch s.Kind {
 		case luker.FloorLog:
-			kept, dropped, err := j.cutLog(set, s.Path, path, at+1)
+			kept, dropped, err := j.cutLog(opt, set, s, path, at+1)
 			if err != nil {
 				return err
 			}
@@ -70,20 +89,33 @@ func LeaveSidecars(sidecars []luker.Sidecar, why string, r *Result) {
 
 // cutLog drafts the floor log of a new chat that keeps the first messages of its source, or a part
 // of them.
-func (j *job) cutLog(set *changeset.Set, from, path string, messages int) (kept, dropped int, err error) {
-	f, was, err := chat.OpenStamped(from)
+func (j *job) cutLog(opt *Options, set *changeset.Set, from luker.Sidecar, path string, messages int) (kept, dropped int, err error) {
+	if opt.Sidecars != nil {
+		log := bytes.NewReader(opt.Sidecars[from.Namespace])
+		return j.cutLogOf(set, log, j.like(opt), from.Path, path, messages)
+	}
+	f, was, err := chat.OpenStamped(from.Path)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer f.Close()
-	d, err := set.Create(path, "Luker's state of it", changeset.Like(was))
+	kept, dropped, err = j.cutLogOf(set, f, was, from.Path, path, messages)
+	if err == nil {
+		set.Rely(from.Path, was)
+	}
+	return kept, dropped, err
+}
+
+// cutLogOf is cutLog for a log that is open. from is its path, in errors.
+func (j *job) cutLogOf(set *changeset.Set, log io.Reader, like safefile.Stamp, from, path string, messages int) (kept, dropped int, err error) {
+	d, err := set.Create(path, "Luker's state of it", changeset.Like(like))
 	if err != nil {
 		return 0, 0, err
 	}
 	if j.part != nil {
-		kept, dropped, err = j.part.cutLog(d, f)
+		kept, dropped, err = j.part.cutLog(d, log)
 	} else {
-		kept, dropped, err = luker.Cut(d, f, messages)
+		kept, dropped, err = luker.Cut(d, log, messages)
 	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: %w", from, err)
@@ -91,7 +123,6 @@ func (j *job) cutLog(set *changeset.Set, from, path string, messages int) (kept,
 	if kept == 0 {
 		set.Drop(d)
 	}
-	set.Rely(from, was)
 	return kept, dropped, nil
 }
 

@@ -333,11 +333,15 @@ func (r *restoring) branch(ctx context.Context) error {
 	if err := r.spool(ctx); err != nil {
 		return err
 	}
+	sidecars, err := r.sidecarsThen(ctx)
+	if err != nil {
+		return err
+	}
 	opt := r.opt
 	cutting := cut.Options{
 		Kind: names.Branch, Sources: []string{r.s.path}, At: ops.Or(opt.At, -1), Name: opt.Name, Output: opt.Output, Style: names.Suffix,
 		Integrity: cut.IntegrityNew, Lorebook: cut.LorebookShare, Open: opt.Open, SkipDamaged: true, Data: opt.Data,
-		Content: r.content, Changes: opt.Changes, Stdout: opt.Stdout,
+		Content: r.content, Sidecars: sidecars, Changes: opt.Changes, Stdout: opt.Stdout,
 	}
 
 	if cutting.Name == "" && cutting.Output == "" {

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"stchat/internal/change/changeset"
@@ -48,6 +50,7 @@ type restoring struct {
 	done     func()         // closes content
 	joins    bool           // it is a chat of the user's folder, with what belongs to it:
 	sidecars []sidecar      // of that time, for this path
+	later    []string       // what Luker keeps at this path, and did not then: it goes
 	group    string         // the group file whose list it belongs into; "" for none
 
 	goneGroup *goneGroup // that file, if it is gone and comes back
@@ -237,12 +240,23 @@ func (r *restoring) draft(ctx context.Context, set *changeset.Set) (err error) {
 	if err := r.write(ctx, d); err != nil {
 		return err
 	}
+	if err := r.draftSidecars(set, like); err != nil {
+		return err
+	}
+	if r.joins && (!doc.InPlace || r.opt.Open) {
+		return r.list(set)
+	}
+	return nil
+}
+
+// draftSidecars drafts the sidecars as they were.
+func (r *restoring) draftSidecars(set *changeset.Set, like safefile.Stamp) (err error) {
 	const about = "Luker's state of that time"
 	for _, c := range r.sidecars {
 		switch _, missing := os.Lstat(c.path); {
 		case missing != nil:
 			err = ops.Create(set, c.path, about, c.data, changeset.InFolder(), changeset.Like(like))
-		case doc.InPlace:
+		case r.res.Doc.InPlace:
 			err = set.Edit(c.path, safefile.Stamp{}, changeset.Bytes(func([]byte) ([]byte, error) { return c.data, nil }), about)
 		default:
 			r.res.Warn("%s: already exists, and stays as it is", c.path)
@@ -252,8 +266,14 @@ func (r *restoring) draft(ctx context.Context, set *changeset.Set) (err error) {
 		}
 	}
 
-	if r.joins && (!doc.InPlace || r.opt.Open) {
-		return r.list(set)
+	for _, path := range r.later {
+		was, err := safefile.StampPath(path)
+		if err != nil {
+			return ops.PathError(err)
+		}
+		if err := set.Remove(path, was, "Luker's state, which was not there then"); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -395,44 +415,79 @@ func (r *restoring) list(set *changeset.Set) error {
 	return nil
 }
 
+// What becomes of a sidecar, unless it goes to a branch.
+const (
+	SidecarRestored = "restored" // it is as it was
+	SidecarRemoved  = "removed"  // it was not there then
+)
+
 // sidecar is one of Luker's files as of a version.
 type sidecar struct {
 	path string
 	data []byte
 }
 
-// findSidecars finds the chat's sidecars as of the version; none for a backup.
+// findSidecars finds the chat's sidecars as of the version, for the path that it gets; none for a backup.
 func (r *restoring) findSidecars(ctx context.Context) error {
+	then, err := r.sidecarsThen(ctx)
+	if err != nil {
+		return err
+	}
+	for _, ns := range slices.Sorted(maps.Keys(then)) {
+		data := then[ns]
+		if ns == luker.SyncNamespace && r.slug != "" {
+			data = luker.SyncData(r.slug, r.opt.Now.UnixMilli())
+		}
+		c := sidecar{filepath.Join(filepath.Dir(r.path), luker.SidecarName(userdir.ChatName(r.path), ns)), data}
+		r.sidecars = append(r.sidecars, c)
+		r.res.Doc.Sidecars = append(r.res.Doc.Sidecars, ops.Sidecar{Path: c.path, Action: SidecarRestored})
+	}
+	isKnown := then != nil
+	if isKnown && r.res.Doc.InPlace {
+		r.findLater(then)
+	}
+	return nil
+}
+
+// findLater finds the sidecars that the chat has now and did not have then. They are of messages that
+// go, or would have values beside messages that never had them.
+func (r *restoring) findLater(then map[string][]byte) {
+	folder := new(library.Library).Folder(filepath.Dir(r.path))
+	for _, now := range folder.Sidecars(userdir.ChatName(r.path)) {
+		if _, has := then[now.Namespace]; has {
+			continue
+		}
+		r.later = append(r.later, now.Path)
+		r.res.Doc.Sidecars = append(r.res.Doc.Sidecars, ops.Sidecar{Path: now.Path, Action: SidecarRemoved})
+	}
+}
+
+// sidecarsThen returns, by namespace, what Luker kept beside the chat as of the version; nil for a backup, of
+// which that is not known.
+func (r *restoring) sidecarsThen(ctx context.Context) (map[string][]byte, error) {
 	s, v := r.s, r.v
 	if v.Snapshot == 0 {
-		return nil
+		return nil, nil
 	}
+	then := map[string][]byte{}
 	name := userdir.ChatName(v.Path)
 	for _, p := range s.places {
 		found := luker.Among([]string{path.Base(p.Path)}, "", name)
 		if len(found) == 0 || path.Dir(p.Path) != path.Dir(v.Path) || !p.At(v.Snapshot) {
 			continue
 		}
-		ns := found[0].Namespace
 		last, ok, err := s.store.Last(ctx, p.Chat, v.Snapshot)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !ok {
 			continue
 		}
-		data, err := s.content(ctx, &last)
-		if err != nil {
-			return err
+		if then[found[0].Namespace], err = s.content(ctx, &last); err != nil {
+			return nil, err
 		}
-		if ns == luker.SyncNamespace && r.slug != "" {
-			data = luker.SyncData(r.slug, r.opt.Now.UnixMilli())
-		}
-		c := sidecar{filepath.Join(filepath.Dir(r.path), luker.SidecarName(userdir.ChatName(r.path), ns)), data}
-		r.sidecars = append(r.sidecars, c)
-		r.res.Doc.Sidecars = append(r.res.Doc.Sidecars, ops.Sidecar{Path: c.path, Action: "restored"})
 	}
-	return nil
+	return then, nil
 }
 
 // content returns what a small file held in a version.
