@@ -32,7 +32,7 @@ func (f *folder) full(rel string) string {
 
 // openFolder opens the history of a folder: of a user's, or of one in it. It must be closed.
 func openFolder(ctx context.Context, where Where) (*folder, error) {
-	users := userdir.Users(where.Chat)
+	users := userdir.UsersIn(where.Chat)
 	if len(users) > 1 {
 		return nil, fmt.Errorf("%s: %w", where.Chat, ErrUsers)
 	}

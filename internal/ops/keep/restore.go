@@ -53,6 +53,8 @@ var (
 	ErrNothing = errors.New("no version differs from what is there")
 	// ErrGone means that a chat whose file is gone cannot be cut, named anew or replaced.
 	ErrGone = error(&ops.Kind{Code: "not-found", Text: "the chat is gone: bring it back first, whole and under its own name"})
+	// ErrGoneFile is [ErrGone] of a file that is no chat.
+	ErrGoneFile = error(&ops.Kind{Code: "not-found", Text: "the file is gone: bring it back whole and under its own name, or with --output under another"})
 	// ErrChangedRow means that the history is damaged where it says what a version is.
 	ErrChangedRow = error(&ops.Kind{Code: "damaged", Text: "the history is damaged where it says what this is: its name, its time, or whose it is", Hint: "changed-row"})
 	// ErrNoChat means that a file is no chat, so a copy of it beside it would be of no use.
@@ -66,7 +68,7 @@ var (
 // Restore makes a file from one of its versions: it finds which version is meant ([chosen]), where it
 // goes ([whereTo]), and what of its time comes along ([restoring.join]). The error wraps
 // [ErrUnknown], [ErrNoVersion], [ErrOthers], [ErrNobody] or [ErrNothing] if there is no such version,
-// or [ErrGone], [ErrNoChat] or [ErrStray].
+// or [ErrGone], [ErrGoneFile], [ErrNoChat] or [ErrStray].
 func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 	s, v, err := chosen(ctx, &opt)
 	defer s.close()
@@ -147,7 +149,8 @@ func standingOf(s *subject, v *version, opt *RestoreOptions) standing {
 	return stands
 }
 
-// whereTo decides where a version goes. The error is [ErrChangedRow], [ErrGone], [ErrNoChat] or [ErrStray].
+// whereTo decides where a version goes. The error is [ErrChangedRow], [ErrGone], [ErrGoneFile], [ErrNoChat] or
+// [ErrStray].
 func whereTo(stands standing, opt *RestoreOptions) (target, error) {
 	elsewhere := opt.Output != ""
 	whole := opt.At == nil
@@ -164,7 +167,11 @@ func whereTo(stands standing, opt *RestoreOptions) (target, error) {
 
 	if !elsewhere && (stands.gone || stands.foreign) {
 		renamed := opt.Name != "" && !stands.foreign
-		if opt.InPlace || !whole || renamed {
+		isMore := opt.InPlace || !whole || renamed
+		switch {
+		case isMore && stands.noChat:
+			return 0, ErrGoneFile
+		case isMore:
 			return 0, ErrGone
 		}
 		if stands.foreign {

@@ -46,6 +46,7 @@ func TestWhereTo(t *testing.T) {
 		{"of no chat", standing{noChat: true}, RestoreOptions{}, 0, ErrNoChat},
 		{"of no chat, in its place", standing{noChat: true}, RestoreOptions{InPlace: true}, overIt, nil},
 		{"of no chat, gone", standing{noChat: true, gone: true}, RestoreOptions{}, toItsPlace, nil},
+		{"of no chat, gone, under a name", standing{noChat: true, gone: true}, RestoreOptions{Name: "n"}, 0, ErrGoneFile},
 		{"where SillyTavern does not look", standing{stray: true}, RestoreOptions{}, 0, ErrStray},
 		{"where SillyTavern does not look, in its place", standing{stray: true}, RestoreOptions{InPlace: true}, overIt, nil},
 		{"where SillyTavern does not look, to a file", standing{stray: true}, RestoreOptions{Output: "f", At: &last}, asBranch, nil},
