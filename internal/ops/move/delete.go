@@ -42,14 +42,16 @@ func Delete(ctx context.Context, opt DeleteOptions) []*Result {
 // result.
 func deleteChosen(ctx context.Context, opt DeleteOptions, choose func(n *renameSet, list []*family.Chat) ([]*family.Chat, error)) (results []*Result, kept []Kept) {
 	opt.Changes.Precious = true
-	byFolder := map[string][]string{}
-	var first []string // of each folder
+	var first []string            // of each folder
+	with := map[string][]string{} // those of the folder of a first one
+	firstOf := map[string]string{}
 	for _, path := range opt.Chats {
-		key := userdir.RealPath(filepath.Dir(path))
-		if byFolder[key] == nil {
+		folder := userdir.RealPath(filepath.Dir(path))
+		if firstOf[folder] == "" {
+			firstOf[folder] = path
 			first = append(first, path)
 		}
-		byFolder[key] = append(byFolder[key], path)
+		with[firstOf[folder]] = append(with[firstOf[folder]], path)
 	}
 
 	var above func(*family.Chat) *family.Chat
@@ -57,7 +59,7 @@ func deleteChosen(ctx context.Context, opt DeleteOptions, choose func(n *renameS
 		above = func(c *family.Chat) *family.Chat { return c }
 	}
 	for _, n := range changeEach(ctx, &opt.Options, first, func(n *renameSet) error {
-		goes, err := n.chosen(ctx, byFolder[userdir.RealPath(n.folder.path)], above)
+		goes, err := n.chosen(ctx, with[n.r.Doc.From], above)
 		if err == nil {
 			goes, err = choose(n, goes)
 		}
