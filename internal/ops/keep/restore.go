@@ -104,6 +104,7 @@ func Restore(ctx context.Context, opt RestoreOptions) (*RestoreResult, error) {
 	}
 	if err == nil {
 		commit(ctx, on.opt.Changes, []*restoring{on})
+		on.keepRestored(ctx)
 	}
 	return on.res, err
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"stchat/internal/change/changeset"
 	"stchat/internal/change/safefile"
@@ -44,6 +45,7 @@ type restoring struct {
 	refused error  // why it cannot become that
 
 	was      safefile.Stamp // of the file that it replaces
+	store    string         // the one that has that file; "": none
 	slug     string         // of one that is not exact
 	parent   string         // likewise; "": its own
 	content  *os.File       // likewise: what it was
@@ -156,21 +158,41 @@ func (r *restoring) spool(ctx context.Context) error {
 
 // keepPresent takes what will be replaced into the store, if there is one.
 func (r *restoring) keepPresent(ctx context.Context) error {
-	path, root := r.s.store.Path(), r.s.root
-	if _, err := os.Stat(path); r.opt.Changes.DryRun || errors.Is(err, fs.ErrNotExist) {
+	store := r.s.store.Path()
+	if _, err := os.Stat(store); r.opt.Changes.DryRun || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	r.s.close() // it would block writing to the store
+	err := r.snapshot(ctx, store, history.FromRestore, r.opt.Now)
+	if errors.Is(err, history.ErrOtherRoot) {
+		r.res.Warn("%v: what is replaced is kept for undo alone", err)
+		return nil
+	}
+	r.store = store
+	return err
+}
+
+// keepRestored takes what was put in the chat's place into the store, if what was there before is in it.
+// Else a chat that vanishes before the next snapshot would come back as it was before.
+func (r *restoring) keepRestored(ctx context.Context) {
+	if r.store == "" || r.res.Err != nil {
+		return
+	}
+	later := r.opt.Now.Add(time.Millisecond) // than what was replaced
+	err := r.snapshot(ctx, r.store, history.FromSnapshot, later)
+	if err != nil {
+		r.res.Warn("%v: until the next snapshot the history takes what was replaced for the newest version", err)
+	}
+}
+
+// snapshot takes the chat as it is into a store, as that of a time.
+func (r *restoring) snapshot(ctx context.Context, store string, source history.Source, at time.Time) error {
 	sum, err := Snapshot(ctx, SnapshotOptions{
-		List: ops.List{Paths: []string{r.s.path}}, Store: path, Now: r.opt.Now, Source: history.FromRestore, Root: root,
+		List: ops.List{Paths: []string{r.s.path}}, Store: store, Now: at, Source: source, Root: r.s.root,
 		Each: func(Taken) error { return nil },
 	})
 	if err == nil && len(sum.Errs) > 0 {
 		err = sum.Errs[0]
-	}
-	if errors.Is(err, history.ErrOtherRoot) {
-		r.res.Warn("%v: what is replaced is kept for undo alone", err)
-		err = nil
 	}
 	return err
 }
