@@ -138,7 +138,7 @@ func toldCases() []toldCase {
 		{
 			call: "export|Maren/@|-o|a.pdf",
 			code: exitTrouble,
-			want: []string{"\n  `stchat export 'chats/Maren Holm/Maren Holm - 2026-03-01@18h42m07s311ms.jsonl' -o a.md && pandoc a.md -o a.pdf`\n"},
+			want: []string{"\n  `stchat export Maren/@ --color never -o a.md && pandoc a.md -o a.pdf`\n"},
 		},
 		{
 			call: "rename|Maren Holm/Before the storm|The light|--dry-run",
