@@ -46,13 +46,21 @@ func tellingOf(folder string) telling {
 	if !isInside {
 		return t
 	}
-	rel, err := filepath.Rel(userdir.RealPath(root), userdir.RealPath(folder))
-	if err != nil || rel == "." {
-		return t
+	var below []string // the names that a link in chats/ has, too
+	for _, named := range []func(string) string{userdir.RealPath, absolute} {
+		rel, err := filepath.Rel(named(root), named(folder))
+		if err == nil && rel == "." {
+			return t
+		}
+		if err == nil && filepath.IsLocal(rel) {
+			below = append(below, filepath.ToSlash(rel)+"/")
+		}
 	}
-	below := filepath.ToSlash(rel) + "/"
+
 	t.root = root
-	t.has = func(rel string) bool { return strings.HasPrefix(rel, below) }
+	t.has = func(rel string) bool {
+		return slices.ContainsFunc(below, func(folder string) bool { return strings.HasPrefix(rel, folder) })
+	}
 	return t
 }
 

@@ -19,16 +19,19 @@ func MetaValue(path patch.Path, text string) []byte {
 	return valueOf(text, isText)
 }
 
-// MessageValue is [MetaValue] for a key of a message.
+// MessageValue is [MetaValue] for a key of a message. Of the texts beside what is said and who says it only a number is
+// taken as text: null and false are how SillyTavern clears them.
 func MessageValue(path patch.Path, text string) []byte {
-	return valueOf(text, isMessageText(path))
+	isNumber := rawjson.KindOf(patch.ParseValue(text)) == rawjson.Number
+	isSaid := len(path) == 1 && (path[0] == "mes" || path[0] == "name")
+	return valueOf(text, isSaid || isNumber && isMessageText(path))
 }
 
 // isMessageText reports whether a key of a message holds text (FORMATS.md 2 and Additions).
 func isMessageText(path patch.Path) bool {
 	switch {
 	case len(path) == 1:
-		return slices.Contains([]string{"mes", "name", "title", "force_avatar", "original_avatar"}, path[0])
+		return slices.Contains([]string{"title", "force_avatar", "original_avatar"}, path[0])
 	case len(path) == 2 && path[0] == "extra":
 		texts := []string{"display_text", "reasoning", "bias", "memory", "bookmark_link", "model", "api", "title", "image"}
 		return slices.Contains(texts, path[1])

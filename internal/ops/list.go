@@ -278,7 +278,7 @@ func (w *walker) walkUser(dir userdir.Dir, from string) {
 	}
 	for _, c := range linksLast(characters) {
 		folder := filepath.Join(dir.Chats(), c.Name())
-		if c.IsDir() || isLinkToFolder(c, folder) {
+		if c.IsDir() || w.isLinkToCharacter(c, folder) {
 			w.walkEntries(folder, from, false)
 		}
 	}
@@ -299,14 +299,19 @@ func linksLast(entries []fs.DirEntry) []fs.DirEntry {
 	return others
 }
 
-// isLinkToFolder reports whether an entry at a path is a link that leads to a folder. SillyTavern follows those among
-// the folders of its characters (readdir of the path that it makes of a character's name, chats.js).
-func isLinkToFolder(e fs.DirEntry, path string) bool {
+// isLinkToCharacter reports whether an entry of a folder chats, at a path, is a link that leads to a folder with the
+// chats of a character. SillyTavern follows such links (readdir of the path that it makes of a character's name,
+// chats.js). One that leads to the folder chats, or to one around it, leads to no character.
+func (w *walker) isLinkToCharacter(e fs.DirEntry, path string) bool {
 	if e.Type() != fs.ModeSymlink {
 		return false
 	}
 	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	isAround := userdir.Inside(w.real.Path(path), w.real.Path(filepath.Dir(path)))
+	return !isAround
 }
 
 // walkEntries finds the chats in a folder and, if deep is set, in the folders below it.
@@ -323,10 +328,11 @@ func (w *walker) walkEntries(folder, from string, deep bool) {
 	isChats := userdir.IsChats(real)
 	for _, e := range linksLast(entries) {
 		path := filepath.Join(folder, e.Name())
-		isFolder := e.IsDir() || isChats && isLinkToFolder(e, path)
 		switch {
-		case isFolder && deep && !userdir.IsKept(e.Name()):
+		case e.IsDir() && deep && !userdir.IsKept(e.Name()):
 			w.walkFolder(path, from)
+		case deep && isChats && w.isLinkToCharacter(e, path):
+			w.walkEntries(path, from, false)
 		case e.Type().IsRegular() && userdir.HasExtension(e.Name()):
 			info, err := e.Info()
 			if err != nil {
