@@ -92,7 +92,7 @@ func (o *restoreOptions) addFlags(fs *pflag.FlagSet) {
 func (o *restoreOptions) run(ctx context.Context, c *console, fs *pflag.FlagSet, args []string) error {
 	owner := "" // whose chats are meant
 	if len(args) > 0 {
-		if err := c.refuseSeveral(args[0]); err != nil {
+		if err := refuseSeveral(args[0]); err != nil {
 			return err
 		}
 		folder := c.folderOf(args[0])

@@ -182,7 +182,7 @@ const separators = "/" + string(filepath.Separator)
 // part is a folder.
 func isPath(arg string) (bool, error) {
 	if arg == chat.Stdin {
-		return true, nil // which is refused where it would be read
+		return false, usagef("- is no word to look for, and standard input is not searched")
 	}
 	isChat := userdir.HasExtension(arg)
 	if !isChat && !strings.ContainsAny(arg, separators) {

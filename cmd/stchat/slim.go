@@ -106,7 +106,7 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 	call := sumSlimmed(list, &sum)
 	tellsMany := o.many && c.tells()
 	if tellsMany && !c.quiet {
-		c.block(block{sentence: call.sentence(c, &sum), facts: o.facts(c, &call.slim, call.told)})
+		c.block(block{sentence: call.sentence(c, &sum), facts: o.facts(c, &call.slim, " of each chat", call.told)})
 		o.tellFreed(ctx, c, call, common, choice)
 		if !c.verbose {
 			slimRows(c, list)
@@ -134,7 +134,7 @@ func (o *slimOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, arg
 		}
 		c.tellUnchanged(r.Doc.Path, r.Doc.Unchanged)
 		if c.verbose {
-			c.noteFacts(r.Doc.Path, o.facts(c, &r.Slim, nil)) // r.Facts are told already
+			c.noteFacts(r.Doc.Path, o.facts(c, &r.Slim, "", nil)) // r.Facts are told already
 		}
 		if !c.json && !r.Doc.Unchanged {
 			c.row(c.path(r.Doc.Path), smaller(c, r), strings.Join(o.parts(c, &r.Slim), "; "))
@@ -213,7 +213,7 @@ func (s *slimSum) add(one *edit.Slimmed) {
 // sentence tells a person of several chats.
 func (s *slimSum) sentence(c *console, sum *editSummary) string {
 	if sum.Changed == 0 {
-		return "nothing to drop in " + plural.Many(sum.Chats, "chat")
+		return "nothing to drop in " + plural.Many(sum.Unchanged, "chat")
 	}
 	of := plural.Many(sum.Changed, "chat")
 	if sum.Changed < sum.Chats {
@@ -305,7 +305,7 @@ func (o *slimOptions) block(c *console, r *edit.SlimResult) block {
 	name := nameOf(r.Doc.Path)
 	b := block{
 		sentence: fmt.Sprintf("%s %s smaller: %s", c.did("made", "would make"), name, smaller(c, r)),
-		facts:    o.facts(c, &r.Slim, r.Facts),
+		facts:    o.facts(c, &r.Slim, "", r.Facts),
 	}
 	if r.Doc.Unchanged {
 		b.sentence = name + " is unchanged: nothing to drop"
@@ -313,17 +313,14 @@ func (o *slimOptions) block(c *console, r *edit.SlimResult) block {
 	return b
 }
 
-// facts returns what was dropped, and what was not and why.
-func (o *slimOptions) facts(c *console, slim *edit.Slimmed, told []ops.Fact) []fact {
+// facts returns what was dropped, and what was not and why. of says of how many chats the last messages are; "": of
+// one.
+func (o *slimOptions) facts(c *console, slim *edit.Slimmed, of string, told []ops.Fact) []fact {
 	b := block{}
 	for _, part := range o.parts(c, slim) {
 		b.add("dropped", part)
 	}
 	if slim.Spared > 0 {
-		of := ""
-		if o.many {
-			of = " of each chat"
-		}
 		b.add("spared", fmt.Sprintf("%s among the last %d%s (--keep-last)", c.many(slim.Spared, "message"), o.keepLast, of))
 	}
 	if slim.Left > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/history"
+	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
@@ -112,11 +113,12 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 		})
 	case o.forget:
 		for _, arg := range args {
-			if err := c.refuseSeveral(arg); err != nil {
+			if err := refuseSeveral(arg); err != nil {
 				return err
 			}
 		}
-		forget := func(opt keep.HistoryOptions) (*keep.History, error) { return keep.Forget(ctx, opt, args) }
+		chats := ops.Distinct(args)
+		forget := func(opt keep.HistoryOptions) (*keep.History, error) { return keep.Forget(ctx, opt, chats) }
 		d, err = c.agreedFor(ctx, opt, forget, func(would *keep.History) string {
 			return "forget " + c.many(would.Freed.Versions, "version") + " of " + c.namesOf(would.Forgot) + " for good"
 		})

@@ -203,14 +203,9 @@ func isNameOutside(f *address.Finder, arg string) bool {
 }
 
 // refuseSeveral refuses OWNER/* where chats are named one by one.
-func (c *console) refuseSeveral(arg string) error {
+func refuseSeveral(arg string) error {
 	if !strings.HasSuffix(arg, "/*") {
 		return nil
-	}
-	f := c.finder()
-	f.WholeOwner = true
-	if _, err := f.Find(arg); errors.Is(err, address.ErrWhole) {
-		return err
 	}
 	return usagef("%s are several chats; name one of them", arg)
 }
