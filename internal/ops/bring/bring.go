@@ -242,6 +242,8 @@ func (c *call) fail(path string, err error) {
 		err = fmt.Errorf("%s: %w", path, errLayout)
 	case errors.Is(err, convert.ErrUnknown):
 		err = fmt.Errorf("%s: %w; the formats are %s", path, &ops.Kind{Code: "damaged", Text: err.Error()}, strings.Join(convert.Formats(), ", "))
+	case errors.Is(err, convert.ErrFormat) && c.As != "":
+		err = fmt.Errorf("%s: %w", path, &ops.Kind{Code: "damaged", Text: "this is not in the format " + c.As})
 	case errors.Is(err, convert.ErrFormat):
 		err = fmt.Errorf("%s: %w; the formats are %s", path, &ops.Kind{Code: "damaged", Text: "this is in no format that is known"}, strings.Join(convert.Formats(), ", "))
 	default:
