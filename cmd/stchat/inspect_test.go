@@ -20,10 +20,16 @@ import (
 // terminal runs the program with stdout on a terminal of that width.
 func terminal(t *testing.T, width int, args ...string) (out, errs string, code int) {
 	t.Helper()
+	return terminalAt(t, time.Now, width, args...)
+}
+
+// terminalAt is terminal at another time.
+func terminalAt(t *testing.T, now func() time.Time, width int, args ...string) (out, errs string, code int) {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
 	e := env{
 		In: strings.NewReader(""), Out: &stdout, Err: &stderr, OutTTY: width > 0, Width: width,
-		Getenv: func(string) string { return "" }, Now: time.Now,
+		Getenv: func(string) string { return "" }, Now: now,
 	}
 	code = run(context.Background(), e, args)
 	return stdout.String(), stderr.String(), code

@@ -119,6 +119,11 @@ func TestNarrowLost(t *testing.T) {
 	user := hardFolder(t)
 	t.Chdir(user)
 	path, _ := hardChats()
+	at := time.Now()
+	minuteLater := func() time.Time { // undo's records have no order within a second
+		at = at.Add(time.Minute)
+		return at
+	}
 	add := []string{"add", path, "--role", "user", "--speaker", "You", "--text"}
 	for _, command := range [][]string{
 		append(slices.Clip(add), "a1"),
@@ -130,14 +135,14 @@ func TestNarrowLost(t *testing.T) {
 		append(slices.Clip(add), "b3"),
 		{"snapshot"},
 	} {
-		if _, errs, code := terminal(t, 0, command...); code != 0 {
+		if _, errs, code := terminalAt(t, minuteLater, 0, command...); code != 0 {
 			t.Fatal(command, errs)
 		}
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if out, errs, _ := terminal(t, 44, "lost", "--color", "never"); !strings.Contains(out, "\n  further 2 messages in 1 older version: run\n    it again after this\n") {
+	if out, errs, _ := terminalAt(t, minuteLater, 44, "lost", "--color", "never"); !strings.Contains(out, "\n  further 2 messages in 1 older version: run\n    it again after this\n") {
 		t.Errorf("%s%s", out, errs)
 	}
 }
