@@ -228,6 +228,14 @@ func (c *call) write(ctx context.Context) {
 	c.results, c.jobs = nil, nil
 }
 
+// otherFormat returns the error of a file that is not in the format that was named, or in none that is known.
+func (c *call) otherFormat() error {
+	if c.As != "" {
+		return &ops.Kind{Code: "damaged", Text: "this is not in the format " + c.As}
+	}
+	return fmt.Errorf("%w; the formats are %s", &ops.Kind{Code: "damaged", Text: "this is in no format that is known"}, strings.Join(convert.Formats(), ", "))
+}
+
 // fail notes why something could not be imported.
 func (c *call) fail(path string, err error) {
 	r := &Result{}
@@ -242,10 +250,8 @@ func (c *call) fail(path string, err error) {
 		err = fmt.Errorf("%s: %w", path, errLayout)
 	case errors.Is(err, convert.ErrUnknown):
 		err = fmt.Errorf("%s: %w; the formats are %s", path, &ops.Kind{Code: "damaged", Text: err.Error()}, strings.Join(convert.Formats(), ", "))
-	case errors.Is(err, convert.ErrFormat) && c.As != "":
-		err = fmt.Errorf("%s: %w", path, &ops.Kind{Code: "damaged", Text: "this is not in the format " + c.As})
 	case errors.Is(err, convert.ErrFormat):
-		err = fmt.Errorf("%s: %w; the formats are %s", path, &ops.Kind{Code: "damaged", Text: "this is in no format that is known"}, strings.Join(convert.Formats(), ", "))
+		err = fmt.Errorf("%s: %w", path, c.otherFormat())
 	default:
 		if err = ops.PathError(err); !strings.HasPrefix(err.Error(), path) {
 			err = fmt.Errorf("%s: %w", path, err)
