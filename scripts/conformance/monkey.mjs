@@ -295,8 +295,11 @@ class Monkey {
             const told = (d) => `${d.path}: ${d.message}`;
             const before = (this.rules.get(rule) ?? []).map(told);
             if (may && list.length > before.length) {
-                const what = list.map(told).filter((text) => !before.includes(text)).join(' / ');
-                assert.ok(may.includes(rule), `check finds ${rule}: ${what}`);
+                const fresh = list.filter((d) => !before.includes(told(d)));
+                // The children of a chat that stchat deletes name its parent, also one that the page deleted before.
+                const missing = (this.rules.get(rule) ?? []).map((d) => d.message);
+                const isInherited = rule === 'dangling-main-chat' && fresh.every((d) => missing.includes(d.message));
+                assert.ok(may.includes(rule) || isInherited, `check finds ${rule}: ${fresh.map(told).join(' / ')}`);
             }
         }
         this.rules = now;
