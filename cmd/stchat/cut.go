@@ -219,8 +219,8 @@ func (o *cutOptions) checkPaths(c *console, fs *pflag.FlagSet, args []string) er
 		if _, _, kind := twoOfOneOwner(args); kind != "" {
 			return usagef("--open takes one CHAT of a %s: it opens with one", kind)
 		}
-		if again := namedTwice(args); again != "" {
-			return usagef("--open takes each CHAT once: %s is named twice", again)
+		if len(ops.Distinct(args)) < len(args) {
+			return usagef("--open takes each CHAT once: one is named twice")
 		}
 	}
 

@@ -465,11 +465,11 @@ func (v *valueFlags) set(text string) error {
 		}
 	}
 
-	encoded := ops.MessageValue(path, value)
+	encode := ops.MessageValue
 	if v.metadata {
-		encoded = ops.MetaValue(path, value)
+		encode = ops.MetaValue
 	}
-	v.edits = append(v.edits, patch.Edit{Path: path, Value: encoded})
+	v.edits = append(v.edits, patch.Edit{Path: path, Value: encode(path, value)})
 	return nil
 }
 

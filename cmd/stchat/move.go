@@ -133,19 +133,6 @@ func twoOfOneOwner(chats []string) (a, b, kind string) {
 	return "", "", ""
 }
 
-// namedTwice returns the first path that leads to the same file as one before, "" for none.
-func namedTwice(paths []string) string {
-	seen := map[string]bool{}
-	for _, path := range paths {
-		real := userdir.RealPath(path)
-		if seen[real] {
-			return path
-		}
-		seen[real] = true
-	}
-	return ""
-}
-
 // ownerOf returns what a chat belongs to, the folder of a character's chats or the file of a group, and what
 // that is called; "" for none.
 func ownerOf(lib *library.Library, path string) (owner, kind string) {

@@ -166,9 +166,7 @@ func TestGoldenScreens(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("paths are quoted otherwise")
 	}
-	zone := time.Local
-	time.Local = time.UTC
-	t.Cleanup(func() { time.Local = zone })
+	inUTC(t)
 	demo := t.TempDir()
 	if err := os.CopyFS(demo, os.DirFS(filepath.Join("..", "..", "testdata", "demo"))); err != nil {
 		t.Fatal(err)
@@ -329,9 +327,7 @@ func TestLogIsRead(t *testing.T) {
 // TestWritingScreens: what is said by commands that write one after the other in the demo, at 80 columns and in a
 // pipe.
 func TestWritingScreens(t *testing.T) {
-	zone := time.Local
-	time.Local = time.UTC
-	t.Cleanup(func() { time.Local = zone })
+	inUTC(t)
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -435,9 +431,7 @@ func writtenCalls() []written {
 // TestThreeScreens: what each command that writes says of one chat in a dry run and for good, and of several, at 80
 // and 120 columns, each in a demo of its own.
 func TestThreeScreens(t *testing.T) {
-	zone := time.Local
-	time.Local = time.UTC
-	t.Cleanup(func() { time.Local = zone })
+	inUTC(t)
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"stchat/internal/history"
-	"stchat/internal/ops"
 	"stchat/internal/ops/keep"
 	"stchat/internal/place/names"
 	"stchat/internal/place/userdir"
@@ -117,8 +116,7 @@ func (o *storeOptions) run(ctx context.Context, c *console, _ *pflag.FlagSet, ar
 				return err
 			}
 		}
-		chats := ops.Distinct(args)
-		forget := func(opt keep.HistoryOptions) (*keep.History, error) { return keep.Forget(ctx, opt, chats) }
+		forget := func(opt keep.HistoryOptions) (*keep.History, error) { return keep.Forget(ctx, opt, args) }
 		d, err = c.agreedFor(ctx, opt, forget, func(would *keep.History) string {
 			return "forget " + c.many(would.Freed.Versions, "version") + " of " + c.namesOf(would.Forgot) + " for good"
 		})

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // toldCase is a call and what a person reads of it.
@@ -23,9 +22,7 @@ const inLuker = "cd luker"
 // TestTold: what a person reads of single calls, at 80 columns, each in a demo of its own. The arguments of a
 // call are between bars.
 func TestTold(t *testing.T) {
-	zone := time.Local
-	time.Local = time.UTC
-	t.Cleanup(func() { time.Local = zone })
+	inUTC(t)
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"stchat/internal/jsonl"
 	"stchat/internal/jsonl/rawjson"
 	"stchat/internal/sillytavern/choose"
+	"stchat/internal/sillytavern/message"
 )
 
 // Fact is what one message holds that state of the chat depends on or refers to.
@@ -125,7 +126,7 @@ func (r *Reader) read(l *jsonl.Line, numbers []int) Fact {
 	m.ReadLine(r.readsLine, func(i int) []byte { return value(ownKeys + i) })
 	m.Off, m.SwipeInfo = l.Off, value(keySwipeInfo)
 	f := Fact{off: l.Off, length: int64(len(l.Raw)), links: linksOf(m.Value(keyCheckpoint), m.Value(keyBranches))}
-	hasTools := rawjson.KindOf(m.Value(extension.KeyTools)) == rawjson.Array
+	hasTools := message.HoldsCalls(m.Value(extension.KeyTools))
 	f.marks.set(tools, hasTools)
 	f.marks.set(call, hasTools && rawjson.Truthy(system))
 	f.marks.set(reply, !rawjson.Truthy(value(keyUser)) && !rawjson.Truthy(system))

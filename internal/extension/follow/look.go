@@ -83,13 +83,9 @@ func newState(list []extension.Extension, change *Change, metadata *rawjson.Obje
 
 // Behind returns the state of a chat whose messages come behind so many others: only [State.Line] has
 // something to do.
-func Behind(others int) (*State, error) {
-	none, err := rawjson.ParseObject([]byte("{}"))
-	if err != nil {
-		return nil, err
-	}
+func Behind(others int) *State {
 	change := &Change{Messages: math.MaxInt, Inserted: make([]Insert, others)}
-	return newState(all.New(), change, none), nil
+	return newState(all.New(), change, rawjson.NewObject())
 }
 
 // Matters reports whether state of the chat may have to follow a change. It need not if no

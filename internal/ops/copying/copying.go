@@ -196,8 +196,8 @@ func draftCopy(ctx context.Context, set *changeset.Set, opt *Options, to *place,
 	return to.enlist(set, src.Chat, path, opt.Open, r)
 }
 
-// openWhole opens a chat, and refuses a file that is none, one that is damaged up to its header, or whose metadata may be
-// in a group file that cannot be read.
+// openWhole opens a chat, and refuses a file that is none, one that is damaged up to its header, or whose
+// metadata may be in a group file that cannot be read.
 func openWhole(ctx context.Context, lib *library.Library, path, data string) (*ops.Subject, error) {
 	src, err := ops.Open(ctx, lib, path, ops.Whole, chat.Options{Data: data})
 	if err != nil {

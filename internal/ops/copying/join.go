@@ -55,8 +55,8 @@ var ErrMixed = error(&ops.Kind{Code: "refused", Text: "a character's chats and a
 
 // Join makes a new chat beside the first one, with its header and the messages of all. Messages keep
 // their bytes, but for numbers of other messages of their chat, which go up, and for links to chats that
-// the new chat's owner does not have: clicked, such a link makes an empty chat. What is kept by the numbers of messages stays the first chat's, that of the
-// others is left out.
+// the new chat's owner does not have: clicked, such a link makes an empty chat. What is kept by the
+// numbers of messages stays the first chat's, that of the others is left out.
 func Join(ctx context.Context, opt JoinOptions) *Joined {
 	r := new(Result)
 	to := beside(opt.Chats[0], opt.Name)
@@ -105,14 +105,14 @@ func draftJoined(ctx context.Context, set *changeset.Set, opt *JoinOptions, to *
 	}
 	links := 0 // messages that had some that lead nowhere
 	isThere := to.has(lib)
-	edits := func(src *chat.Chat) (edit, error) {
+	edits := func(src *chat.Chat) edit {
 		leads := isThere
 		if !sameOwner(src, first.Chat) {
 			leads = func(string) bool { return false } // a chat of this name would be another
 		}
 		before := w.messages
-		state, err := follow.Behind(before)
-		return func(l *jsonl.Line, i int) []byte { return state.Line(i-before, unlinked(l, leads, &links)) }, err
+		state := follow.Behind(before)
+		return func(l *jsonl.Line, i int) []byte { return state.Line(i-before, unlinked(l, leads, &links)) }
 	}
 	if err := joinOne(ctx, w, first, opt, edits, r); err != nil {
 		return err
@@ -166,18 +166,14 @@ func judgeJoined(chats []string, name string) error {
 }
 
 // joinOne writes the messages of an open chat.
-func joinOne(ctx context.Context, w *writer, src *ops.Subject, opt *JoinOptions, edits func(*chat.Chat) (edit, error), r *Result) error {
+func joinOne(ctx context.Context, w *writer, src *ops.Subject, opt *JoinOptions, edits func(*chat.Chat) edit, r *Result) error {
 	opt.Meter.Expect(1, src.Source.Size)
 	defer opt.Meter.Done()
-	edit, err := edits(src.Chat)
-	if err != nil {
-		return err
-	}
-	return w.copy(ctx, src.Chat, opt.Meter, edit, r)
+	return w.copy(ctx, src.Chat, opt.Meter, edits(src.Chat), r)
 }
 
 // joinNext writes the messages of a chat behind those of the first, and says what of it is left out.
-func joinNext(ctx context.Context, lib *library.Library, w *writer, first *ops.Subject, path string, opt *JoinOptions, edits func(*chat.Chat) (edit, error), r *Result) error {
+func joinNext(ctx context.Context, lib *library.Library, w *writer, first *ops.Subject, path string, opt *JoinOptions, edits func(*chat.Chat) edit, r *Result) error {
 	src, err := openWhole(ctx, lib, path, opt.Data)
 	if err != nil {
 		return err

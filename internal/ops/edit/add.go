@@ -194,7 +194,7 @@ func Hide(ctx context.Context, opt HideOptions) []*Result {
 func (opt *HideOptions) line(line []byte) ([]byte, error) {
 	extra := rawjson.Value(line, "extra")
 	hasType := rawjson.Truthy(rawjson.Value(extra, "type"))
-	isCall := rawjson.KindOf(rawjson.Value(extra, "tool_invocations")) == rawjson.Array
+	isCall := message.HoldsCalls(rawjson.Value(extra, "tool_invocations"))
 	if !opt.All && (hasType || isCall) {
 		return line, nil
 	}

@@ -77,7 +77,8 @@ func (m *wordMatcher) otherAt(text []byte, from int) []int {
 		return nil
 	}
 	for end := longest[1]; end > from; end-- {
-		if !utf8.RuneStart(byteAt(text, end)) || !isWord(text, from, end) {
+		isInsideRune := end < len(text) && !utf8.RuneStart(text[end])
+		if isInsideRune || !isWord(text, from, end) {
 			continue
 		}
 		if match := findFrom(m.whole, text[:end], from); match != nil {
@@ -85,14 +86,6 @@ func (m *wordMatcher) otherAt(text []byte, from int) []int {
 		}
 	}
 	return nil
-}
-
-// byteAt returns the byte at an offset, 0 at the end.
-func byteAt(text []byte, at int) byte {
-	if at == len(text) {
-		return 0
-	}
-	return text[at]
 }
 
 // findFrom returns the first match from an offset on, nil for none.

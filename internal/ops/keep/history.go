@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"stchat/internal/history"
@@ -149,7 +150,7 @@ func Compact(ctx context.Context, opt HistoryOptions) (*History, error) {
 	})
 }
 
-// Forget drops all that a store has of some chats, which are named whole. The error wraps [ErrUnknown] if the
+// Forget drops all that a store has of some chats, which are named whole, whatever they are named by. The error wraps [ErrUnknown] if the
 // store does not have one of them.
 func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, error) {
 	var ids []int64
@@ -162,6 +163,9 @@ func Forget(ctx context.Context, opt HistoryOptions, chats []string) (*History, 
 		}
 		if err != nil {
 			return nil, err
+		}
+		if slices.Contains(ids, s.id) {
+			continue
 		}
 		ids = append(ids, s.id)
 		forgot = append(forgot, s.path)

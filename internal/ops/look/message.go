@@ -67,7 +67,7 @@ func IsAside(extra []byte) bool {
 	var kind, small, tools []byte
 	rawjson.Into(extra, []string{"type", "isSmallSys", "tool_invocations"}, &kind, &small, &tools)
 	text, _ := rawjson.Unquote(kind)
-	return text == "comment" || rawjson.Truthy(small) || rawjson.KindOf(tools) == rawjson.Array
+	return text == "comment" || rawjson.Truthy(small) || message.HoldsCalls(tools)
 }
 
 // Thought says how long the model thought, in seconds where that is known, and in words.

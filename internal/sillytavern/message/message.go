@@ -102,7 +102,7 @@ func (s *Speaker) Role() Who {
 		return System
 	}
 
-	if rawjson.Truthy(s.Small) || rawjson.KindOf(s.Tools) == rawjson.Array || rawjson.Truthy(s.System) && s.isNamedSystem() {
+	if rawjson.Truthy(s.Small) || HoldsCalls(s.Tools) || rawjson.Truthy(s.System) && s.isNamedSystem() {
 		return System
 	}
 	if rawjson.Truthy(s.User) {
@@ -125,12 +125,16 @@ func Role(name, isUser, isSystem, extra []byte) Who {
 	return s.Role()
 }
 
+// HoldsCalls reports whether a message holds calls of tools, by the raw value of extra.tool_invocations: only a
+// list does.
+func HoldsCalls(tools []byte) bool { return rawjson.KindOf(tools) == rawjson.Array }
+
 // Visible reports whether SillyTavern counts the message as one that the model sees: it is no
 // system message, or it holds tool calls (a list; coreChat in public/script.js, with tools
 // usable). It takes the raw value of is_system, and calls tools for that of
 // extra.tool_invocations only if it matters.
 func Visible(isSystem []byte, tools func() []byte) bool {
-	return !rawjson.Truthy(isSystem) || rawjson.KindOf(tools()) == rawjson.Array
+	return !rawjson.Truthy(isSystem) || HoldsCalls(tools())
 }
 
 // Hidden reports whether a message was hidden by its user, by its is_system and extra: lines of the
